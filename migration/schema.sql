@@ -1,0 +1,365 @@
+CREATE TABLE public.api_token (
+    id text NOT NULL,
+    organization_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    name text NOT NULL,
+    scopes text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone
+);
+
+CREATE TABLE public.entry (
+    queue_id uuid NOT NULL,
+    pr_number bigint NOT NULL,
+    id uuid NOT NULL,
+    trip integer DEFAULT 1 NOT NULL,
+    state text DEFAULT 'not_ready'::text NOT NULL,
+    state_changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    reason text,
+    test_run_id uuid,
+    priority smallint DEFAULT 100 NOT NULL,
+    used_default_priority boolean DEFAULT true NOT NULL,
+    no_batch boolean DEFAULT false NOT NULL,
+    forced boolean DEFAULT false NOT NULL,
+    submitted_at timestamp with time zone DEFAULT now() NOT NULL,
+    seniority bigint NOT NULL,
+    queued_at timestamp with time zone,
+    concluded_at timestamp with time zone,
+    wait_ms bigint DEFAULT 0 NOT NULL,
+    test_ms bigint DEFAULT 0 NOT NULL,
+    in_queue_ms bigint DEFAULT 0 NOT NULL,
+    restarts integer DEFAULT 0 NOT NULL,
+    line_rank smallint,
+    line_major bigint,
+    line_minor bigint,
+    pr_title text NOT NULL,
+    pr_sha text NOT NULL,
+    pr_base_branch text NOT NULL,
+    pr_author text NOT NULL,
+    pr_url text NOT NULL,
+    pr_mergeability text NOT NULL,
+    pr_draft boolean DEFAULT false NOT NULL,
+    pr_state text DEFAULT 'open'::text NOT NULL
+)
+WITH (fillfactor='80');
+
+CREATE SEQUENCE public.entry_seniority
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.fact (
+    queue_id uuid NOT NULL,
+    recorded_at timestamp with time zone NOT NULL,
+    seq bigint NOT NULL,
+    pr_number bigint,
+    trip integer,
+    kind text NOT NULL,
+    state text,
+    reason text,
+    actor text NOT NULL,
+    test_run_id uuid,
+    restart boolean DEFAULT false NOT NULL,
+    payload jsonb
+)
+PARTITION BY RANGE (recorded_at);
+
+ALTER TABLE public.fact ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.fact_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.host_connection (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    kind text NOT NULL,
+    host_key text NOT NULL,
+    webhook_secret text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.impacted_targets (
+    repository_id uuid NOT NULL,
+    pr_number bigint NOT NULL,
+    head_sha text NOT NULL,
+    impacts_all boolean DEFAULT false NOT NULL,
+    target_count integer DEFAULT 0 NOT NULL,
+    hashes bytea DEFAULT '\x'::bytea NOT NULL,
+    names bytea DEFAULT '\x'::bytea NOT NULL,
+    uploaded_at timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY public.impacted_targets ALTER COLUMN hashes SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.impacted_targets ALTER COLUMN names SET STORAGE EXTERNAL;
+
+CREATE TABLE public.organization (
+    id uuid NOT NULL,
+    slug text NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.queue (
+    id uuid NOT NULL,
+    repository_id uuid NOT NULL,
+    branch text NOT NULL,
+    state text DEFAULT 'RUNNING'::text NOT NULL,
+    mode text DEFAULT 'single'::text NOT NULL,
+    switching_mode text,
+    switching_return_to text,
+    settings jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    deleted_at timestamp with time zone
+);
+
+CREATE TABLE public.repository (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    host text NOT NULL,
+    owner text NOT NULL,
+    name text NOT NULL,
+    host_key text NOT NULL,
+    owner_key text NOT NULL,
+    name_key text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.sandbox_pull_request (
+    repository_id uuid NOT NULL,
+    number bigint NOT NULL,
+    title text NOT NULL,
+    head_sha text NOT NULL,
+    base_branch text NOT NULL,
+    author text NOT NULL,
+    mergeability text DEFAULT 'mergeable'::text NOT NULL,
+    draft boolean DEFAULT false NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.test_case (
+    repository_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    variant text DEFAULT ''::text NOT NULL,
+    file_path text,
+    parent text,
+    classname text,
+    codeowners text[] DEFAULT '{}'::text[] NOT NULL,
+    ticket_id text,
+    status text DEFAULT 'healthy'::text NOT NULL,
+    status_reason text DEFAULT ''::text NOT NULL,
+    status_changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    quarantine_setting text DEFAULT 'AUTO_QUARANTINE'::text NOT NULL,
+    quarantined_at timestamp with time zone,
+    pull_requests_impacted_7d integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.test_failure (
+    repository_id uuid NOT NULL,
+    failed_at timestamp with time zone NOT NULL,
+    test_case_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    fingerprint bytea NOT NULL,
+    pr_number bigint
+)
+PARTITION BY RANGE (failed_at);
+
+CREATE TABLE public.test_failure_group (
+    repository_id uuid NOT NULL,
+    test_case_id uuid NOT NULL,
+    fingerprint bytea NOT NULL,
+    summary text NOT NULL,
+    occurrence_count integer DEFAULT 0 NOT NULL,
+    last_occurrence timestamp with time zone NOT NULL
+);
+
+ALTER TABLE public.test_failure ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.test_failure_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.test_rollup (
+    repository_id uuid NOT NULL,
+    test_case_id uuid NOT NULL,
+    hour timestamp with time zone NOT NULL,
+    runs integer DEFAULT 0 NOT NULL,
+    failures integer DEFAULT 0 NOT NULL
+);
+
+CREATE TABLE public.test_run (
+    queue_id uuid NOT NULL,
+    id uuid NOT NULL,
+    kind text DEFAULT 'main'::text NOT NULL,
+    status text DEFAULT 'in_progress'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    concluded_at timestamp with time zone,
+    test_branch text NOT NULL,
+    test_branch_sha text,
+    test_tree_sha text,
+    base_sha text,
+    required_statuses text[] DEFAULT '{}'::text[] NOT NULL,
+    required_statuses_source text DEFAULT 'queue'::text NOT NULL,
+    check_suites jsonb DEFAULT '[]'::jsonb NOT NULL,
+    status_checks jsonb DEFAULT '[]'::jsonb NOT NULL
+);
+
+CREATE TABLE public.test_run_member (
+    queue_id uuid NOT NULL,
+    test_run_id uuid NOT NULL,
+    "position" integer NOT NULL,
+    pr_number bigint NOT NULL,
+    head_sha text NOT NULL,
+    under_test boolean DEFAULT true NOT NULL
+);
+
+CREATE TABLE public.trip (
+    queue_id uuid NOT NULL,
+    concluded_at timestamp with time zone NOT NULL,
+    pr_number bigint NOT NULL,
+    trip integer NOT NULL,
+    conclusion text NOT NULL,
+    reason text,
+    submitted_at timestamp with time zone NOT NULL,
+    queued_at timestamp with time zone,
+    wait_ms bigint DEFAULT 0 NOT NULL,
+    test_ms bigint DEFAULT 0 NOT NULL,
+    in_queue_ms bigint DEFAULT 0 NOT NULL,
+    restarts integer DEFAULT 0 NOT NULL
+)
+PARTITION BY RANGE (concluded_at);
+
+CREATE TABLE public.worker_heartbeat (
+    worker_id text NOT NULL,
+    beat_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.api_token
+    ADD CONSTRAINT api_token_hash_key UNIQUE (hash);
+
+ALTER TABLE ONLY public.api_token
+    ADD CONSTRAINT api_token_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.entry
+    ADD CONSTRAINT entry_pkey PRIMARY KEY (queue_id, pr_number);
+
+ALTER TABLE ONLY public.fact
+    ADD CONSTRAINT fact_pkey PRIMARY KEY (queue_id, recorded_at, seq);
+
+ALTER TABLE ONLY public.host_connection
+    ADD CONSTRAINT host_connection_organization_id_kind_host_key_key UNIQUE (organization_id, kind, host_key);
+
+ALTER TABLE ONLY public.host_connection
+    ADD CONSTRAINT host_connection_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.impacted_targets
+    ADD CONSTRAINT impacted_targets_pkey PRIMARY KEY (repository_id, pr_number, head_sha);
+
+ALTER TABLE ONLY public.organization
+    ADD CONSTRAINT organization_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.organization
+    ADD CONSTRAINT organization_slug_key UNIQUE (slug);
+
+ALTER TABLE ONLY public.queue
+    ADD CONSTRAINT queue_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.repository
+    ADD CONSTRAINT repository_organization_id_host_key_owner_key_name_key_key UNIQUE (organization_id, host_key, owner_key, name_key);
+
+ALTER TABLE ONLY public.repository
+    ADD CONSTRAINT repository_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.sandbox_pull_request
+    ADD CONSTRAINT sandbox_pull_request_pkey PRIMARY KEY (repository_id, number);
+
+ALTER TABLE ONLY public.test_case
+    ADD CONSTRAINT test_case_pkey PRIMARY KEY (repository_id, id);
+
+ALTER TABLE ONLY public.test_failure_group
+    ADD CONSTRAINT test_failure_group_pkey PRIMARY KEY (repository_id, test_case_id, fingerprint);
+
+ALTER TABLE ONLY public.test_failure
+    ADD CONSTRAINT test_failure_pkey PRIMARY KEY (repository_id, failed_at, test_case_id, seq);
+
+ALTER TABLE ONLY public.test_rollup
+    ADD CONSTRAINT test_rollup_pkey PRIMARY KEY (repository_id, test_case_id, hour);
+
+ALTER TABLE ONLY public.test_run_member
+    ADD CONSTRAINT test_run_member_pkey PRIMARY KEY (queue_id, test_run_id, "position");
+
+ALTER TABLE ONLY public.test_run
+    ADD CONSTRAINT test_run_pkey PRIMARY KEY (queue_id, id);
+
+ALTER TABLE ONLY public.trip
+    ADD CONSTRAINT trip_pkey PRIMARY KEY (queue_id, concluded_at, pr_number, trip);
+
+ALTER TABLE ONLY public.worker_heartbeat
+    ADD CONSTRAINT worker_heartbeat_pkey PRIMARY KEY (worker_id);
+
+CREATE INDEX api_token_organization ON public.api_token USING btree (organization_id);
+
+CREATE INDEX entry_concluded ON public.entry USING btree (queue_id, concluded_at DESC, seniority DESC) WHERE (concluded_at IS NOT NULL);
+
+CREATE INDEX entry_line ON public.entry USING btree (queue_id, line_rank, line_major, line_minor, pr_number) WHERE (line_rank IS NOT NULL);
+
+CREATE INDEX entry_newest ON public.entry USING btree (queue_id, seniority DESC);
+
+CREATE INDEX fact_entry ON ONLY public.fact USING btree (queue_id, pr_number, recorded_at, seq) WHERE (pr_number IS NOT NULL);
+
+CREATE INDEX fact_restart ON ONLY public.fact USING btree (queue_id, recorded_at) WHERE restart;
+
+CREATE UNIQUE INDEX queue_branch ON public.queue USING btree (repository_id, branch) WHERE (deleted_at IS NULL);
+
+CREATE INDEX queue_repository ON public.queue USING btree (repository_id);
+
+CREATE INDEX test_case_quarantined ON public.test_case USING btree (repository_id, quarantined_at DESC, id) WHERE (quarantined_at IS NOT NULL);
+
+CREATE INDEX test_case_unhealthy ON public.test_case USING btree (repository_id, status, pull_requests_impacted_7d DESC, status_changed_at DESC, id) WHERE (status <> 'healthy'::text);
+
+CREATE INDEX test_run_active ON public.test_run USING btree (queue_id, created_at) WHERE (status = 'in_progress'::text);
+
+CREATE INDEX test_run_member_pull_request ON public.test_run_member USING btree (queue_id, pr_number, test_run_id DESC) WHERE under_test;
+
+CREATE INDEX test_run_newest ON public.test_run USING btree (queue_id, created_at DESC, id DESC);
+
+ALTER TABLE ONLY public.api_token
+    ADD CONSTRAINT api_token_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
+
+ALTER TABLE ONLY public.entry
+    ADD CONSTRAINT entry_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
+
+ALTER TABLE ONLY public.host_connection
+    ADD CONSTRAINT host_connection_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
+
+ALTER TABLE ONLY public.impacted_targets
+    ADD CONSTRAINT impacted_targets_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.queue
+    ADD CONSTRAINT queue_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.repository
+    ADD CONSTRAINT repository_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
+
+ALTER TABLE ONLY public.sandbox_pull_request
+    ADD CONSTRAINT sandbox_pull_request_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.test_case
+    ADD CONSTRAINT test_case_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.test_run_member
+    ADD CONSTRAINT test_run_member_queue_id_test_run_id_fkey FOREIGN KEY (queue_id, test_run_id) REFERENCES public.test_run(queue_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.test_run
+    ADD CONSTRAINT test_run_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);

@@ -1,0 +1,57 @@
+// The import ladder: which folders of src/ a folder may import from. The one table behind the lint's
+// allow-lists (.oxlintrc.json) and the folder table of ARCHITECTURE.md; test/tidy.test.ts compares all three.
+
+export type Room = { readonly folder: string; readonly imports: readonly string[]; readonly holds: string };
+
+export const ladder: readonly Room[] = [
+  {
+    folder: 'base',
+    imports: [],
+    holds: 'assertions, the error registry, branded ids, the Clock and Log types',
+  },
+  {
+    folder: 'core',
+    imports: ['base'],
+    holds: 'the pure decisions: no IO, clock, randomness or npm package',
+  },
+  {
+    folder: 'contract',
+    imports: ['base', 'core'],
+    holds: 'the wire: schemas of every request and response, and the OpenAPI document made from them',
+  },
+  { folder: 'config', imports: ['base', 'core'], holds: 'the environment, parsed once and strictly' },
+  {
+    folder: 'host',
+    imports: ['base', 'core'],
+    holds: 'the Host interface and its implementations; the sandbox is a complete host',
+  },
+  {
+    folder: 'db',
+    imports: ['base', 'core'],
+    holds: 'cells, transactions, jobs; stores write, views read',
+  },
+  {
+    folder: 'command',
+    imports: ['base', 'core', 'db'],
+    holds: 'one file per command: load, decide, facts and job in one transaction',
+  },
+  { folder: 'event', imports: ['base', 'core', 'contract', 'db'], holds: 'what goes out: metrics' },
+  {
+    folder: 'job',
+    imports: ['base', 'core', 'contract', 'config', 'host', 'db', 'command', 'event'],
+    holds: 'the worker and its tasks',
+  },
+  {
+    folder: 'http',
+    imports: ['base', 'core', 'contract', 'config', 'host', 'db', 'command', 'event'],
+    holds: 'the API server: routes, authentication, limits, errors',
+  },
+  {
+    folder: 'cli',
+    imports: ['base', 'core', 'contract', 'config', 'db'],
+    holds: 'the administrator’s command line',
+  },
+];
+
+/** Folders whose files may not use any npm package or node module. */
+export const packageFree: readonly string[] = ['base', 'core'];

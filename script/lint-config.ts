@@ -1,0 +1,76 @@
+// Writes .oxlintrc.json from the ladder: `npm run lint:config`.
+import { writeFileSync } from 'node:fs';
+import { ladder, packageFree } from './ladder.ts';
+
+const otherFolders = (imports: readonly string[], own: string) =>
+  ladder.map((room) => room.folder).filter((folder) => folder !== own && !imports.includes(folder));
+
+export function lintConfig(): object {
+  return {
+    $schema: './node_modules/oxlint/configuration_schema.json',
+    plugins: ['typescript', 'unicorn', 'import', 'promise', 'vitest'],
+    categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
+    options: { typeAware: true },
+    rules: {
+      'eslint/max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
+      'eslint/max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }],
+      'eslint/no-await-in-loop': 'off',
+      'eslint/no-shadow': 'off',
+      'eslint/no-underscore-dangle': 'off',
+      'eslint/curly': 'off',
+      'eslint/no-console': 'error',
+      'import/no-default-export': 'error',
+      'import/no-unassigned-import': 'off',
+      'import/extensions': ['error', 'always', { ignorePackages: true }],
+      'typescript/no-explicit-any': 'error',
+      'typescript/no-floating-promises': 'error',
+      'typescript/no-misused-promises': 'error',
+      'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      'typescript/consistent-type-imports': 'error',
+      'typescript/no-unsafe-type-assertion': 'off',
+      // TypeScript checks the same with more knowledge.
+      'typescript/consistent-return': 'off',
+      'typescript/no-unnecessary-type-parameters': 'off',
+      'unicorn/consistent-function-scoping': 'off',
+      'promise/no-promise-in-callback': 'off',
+      'unicorn/no-array-sort': 'off',
+      'vitest/require-mock-type-parameters': 'off',
+    },
+    ignorePatterns: ['dist', 'node_modules', 'coverage', '.data'],
+    overrides: [
+      ...ladder.map((room) => ({
+        files: [`src/${room.folder}/**/*.ts`],
+        rules: {
+          'eslint/no-restricted-imports': [
+            'error',
+            {
+              patterns: [
+                packageFree.includes(room.folder)
+                  ? {
+                      group: ['**', '!./*', '!../**', ...room.imports.map((folder) => `!#${folder}/**`)],
+                      message: `src/${room.folder} may import only ${['itself', ...room.imports].join(', ')}.`,
+                    }
+                  : {
+                      group: otherFolders(room.imports, room.folder).map((folder) => `#${folder}/**`),
+                      message: `src/${room.folder} may import only ${['itself', ...room.imports].join(', ')}.`,
+                    },
+              ],
+            },
+          ],
+        },
+      })),
+      {
+        files: ['**/*.test.ts', 'test/**/*.ts', 'script/**/*.ts', 'bench/**/*.ts'],
+        rules: {
+          'eslint/no-restricted-imports': 'off',
+          'eslint/max-lines-per-function': 'off',
+          'eslint/no-console': 'off',
+        },
+      },
+      { files: ['src/cli/**/*.ts', 'src/main.ts'], rules: { 'eslint/no-console': 'off' } },
+      { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
+    ],
+  };
+}
+
+if (import.meta.main) writeFileSync('.oxlintrc.json', `${JSON.stringify(lintConfig(), null, 2)}\n`);

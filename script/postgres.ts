@@ -1,0 +1,132 @@
+// A private PostgreSQL cluster: its own data folder, its own socket and port, nothing of the machine's own server.
+// Tests and benchmarks run one in memory; `npm run dev` keeps one in .data/.
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export type Cluster = {
+  /** Address of a database of the cluster. */
+  readonly url: (database: string) => string;
+  readonly stop: () => Promise<void>;
+  readonly binDir: string;
+};
+
+type ClusterOptions = {
+  /** Kept between starts; without it the cluster lives in memory and is removed when it stops. */
+  readonly dataDir?: string;
+  /** Durable as in production; off for tests, where a crash of the machine loses nothing. */
+  readonly durable?: boolean;
+  readonly settings?: Readonly<Record<string, string>>;
+};
+
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const binDir = findBinDir();
+  const identity = clusterIdentity();
+  const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+  const home = options.dataDir ?? mkdtempSync(join(memory, 'signalbox-pg-'));
+  mkdirSync(home, { recursive: true });
+  if (identity) chownSync(home, identity.uid, identity.gid);
+  const data = join(home, 'data');
+  // Sockets have a path limit of about 100 characters, so they do not live in the data folder.
+  const socketDir = mkdtempSync(join(tmpdir(), 'sbx-'));
+  if (identity) chownSync(socketDir, identity.uid, identity.gid);
+
+  if (!existsSync(join(data, 'PG_VERSION')))
+    execFileSync(
+      join(binDir, 'initdb'),
+      ['-D', data, '-U', 'signalbox', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
+      { ...identity, stdio: ['ignore', 'ignore', 'inherit'], cwd: home },
+    );
+  const port = await freePort();
+  const durability = options.durable
+    ? {}
+    : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: socketDir,
+    max_connections: '300',
+    shared_buffers: '256MB',
+    ...durability,
+    ...options.settings,
+  };
+  writeFileSync(
+    join(data, 'postgresql.auto.conf'),
+    Object.entries(settings)
+      .map(([name, value]) => `${name} = '${value}'\n`)
+      .join(''),
+  );
+  const server = spawn(join(binDir, 'postgres'), ['-D', data], {
+    ...identity,
+    stdio: ['ignore', openSync(join(home, 'server.log'), 'a'), openSync(join(home, 'server.log'), 'a')],
+    cwd: home,
+    detached: true,
+  });
+  server.unref();
+  await waitUntilReady(binDir, socketDir, port, join(home, 'server.log'));
+  return {
+    binDir,
+    url: (database) => `postgresql://signalbox@127.0.0.1:${port}/${database}`,
+    stop: async () => {
+      server.ref();
+      const exited = new Promise((resolve) => server.once('exit', resolve));
+      server.kill('SIGINT'); // A fast shutdown: sessions are ended, data is written.
+      await exited;
+      rmSync(socketDir, { recursive: true, force: true });
+      if (options.dataDir === undefined) rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+function findBinDir(): string {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : [];
+  for (const version of versions) {
+    const dir = join(debian, version, 'bin');
+    if (existsSync(join(dir, 'initdb'))) return dir;
+  }
+  for (const dir of (process.env['PATH'] ?? '').split(':')) if (existsSync(join(dir, 'initdb'))) return dir;
+  throw new Error('PostgreSQL is not installed. Install it first, for example: apt-get install postgresql');
+}
+
+/** PostgreSQL refuses to run as root; there it runs as the operating system's postgres user. */
+function clusterIdentity(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+async function waitUntilReady(binDir: string, socketDir: string, port: number, log: string): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    try {
+      execFileSync(join(binDir, 'pg_isready'), ['-h', socketDir, '-p', String(port)], { stdio: 'ignore' });
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+  throw new Error(`The private PostgreSQL cluster did not start:\n${readFileSync(log, 'utf8')}`);
+}

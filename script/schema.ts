@@ -1,0 +1,78 @@
+// What the migrations make, written down: migration/schema.sql (the dump) and src/db/database.ts (its types).
+// `npm run schema` writes both; test/schema.test.ts fails when they drift.
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { closeCell, openCell } from '#db/cell.ts';
+import { migrateTables } from '#db/migrate.ts';
+import { type Cluster, startCluster } from './postgres.ts';
+
+export function dumpSchema(cluster: Cluster, database: string): string {
+  const dump = execFileSync(
+    join(cluster.binDir, 'pg_dump'),
+    [
+      '--schema-only',
+      '--no-owner',
+      '--no-privileges',
+      '--exclude-table=kysely_*',
+      '-n',
+      'public',
+      cluster.url(database),
+    ],
+    { encoding: 'utf8' },
+  );
+  // What differs between two runs or two minor versions of pg_dump says nothing about the schema.
+  return `${dump
+    .split('\n')
+    .filter(
+      (line) => !/^(--|SET |SELECT pg_catalog|\\(un)?restrict|CREATE SCHEMA|COMMENT ON SCHEMA)/.test(line),
+    )
+    .join('\n')
+    .replaceAll(/\n{2,}/g, '\n\n')
+    .trim()}\n`;
+}
+
+export function generateTypes(cluster: Cluster, database: string): string {
+  const output = execFileSync(
+    process.execPath,
+    [
+      'node_modules/kysely-codegen/dist/cli/bin.js',
+      '--dialect=postgres',
+      `--url=${cluster.url(database)}`,
+      '--exclude-pattern=kysely_*',
+      '--type-mapping={"int8":"number"}',
+      '--print',
+      '--log-level=silent',
+    ],
+    { encoding: 'utf8' },
+  );
+  return output.trimStart();
+}
+
+export async function createMigratedDatabase(cluster: Cluster, database: string): Promise<void> {
+  const client = new Client(cluster.url('postgres'));
+  await client.connect();
+  await client.query(`create database ${database}`);
+  await client.end();
+  const cell = openCell({
+    name: 'main',
+    url: cluster.url(database),
+    connections: 2,
+    readerConnections: 1,
+    onError: () => undefined,
+  });
+  await migrateTables(cell);
+  await closeCell(cell);
+}
+
+if (import.meta.main) {
+  const cluster = await startCluster();
+  try {
+    await createMigratedDatabase(cluster, 'schema_dump');
+    writeFileSync('migration/schema.sql', dumpSchema(cluster, 'schema_dump'));
+    writeFileSync('src/db/database.ts', generateTypes(cluster, 'schema_dump'));
+  } finally {
+    await cluster.stop();
+  }
+}

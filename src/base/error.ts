@@ -1,0 +1,98 @@
+// Every error that can reach a client, in one registry. docs/reference/errors.md is generated from it.
+
+type ErrorEntry = { readonly status: number; readonly meaning: string };
+
+export const errorRegistry = {
+  VALIDATION_FAILED: {
+    status: 400,
+    meaning: 'One or more fields of the request are not valid; `details` lists all of them.',
+  },
+  MALFORMED_JSON: { status: 400, meaning: 'The request body is not JSON.' },
+  INVALID_PAGE_TOKEN: {
+    status: 400,
+    meaning: 'The page token was not issued by this service, or belongs to another filter.',
+  },
+  AUTHENTICATION_REQUIRED: { status: 401, meaning: 'The `x-api-token` header is missing or empty.' },
+  INVALID_TOKEN: { status: 401, meaning: 'The token is unknown, revoked or expired.' },
+  INSUFFICIENT_SCOPE: { status: 403, meaning: 'The token is valid but lacks the scope this call needs.' },
+  ROUTE_NOT_FOUND: { status: 404, meaning: 'No such path.' },
+  ORGANIZATION_NOT_FOUND: { status: 404, meaning: '`org_url_slug` is not the organization of the token.' },
+  REPOSITORY_NOT_FOUND: {
+    status: 404,
+    meaning: 'No host connection of the organization reaches this repository.',
+  },
+  QUEUE_NOT_FOUND: { status: 404, meaning: 'The branch has no merge queue.' },
+  PULL_REQUEST_NOT_FOUND: { status: 404, meaning: 'The repository host knows no such pull request.' },
+  PULL_REQUEST_NOT_SUBMITTED: {
+    status: 404,
+    meaning: 'The pull request was never submitted to this queue.',
+  },
+  TEST_RUN_NOT_FOUND: { status: 404, meaning: 'The queue has no such test run.' },
+  TEST_CASE_NOT_FOUND: { status: 404, meaning: 'The repository has no such test case.' },
+  CONNECTION_NOT_FOUND: { status: 404, meaning: 'The webhook address names no connection.' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    meaning: 'The path exists, but not for this method; see the `Allow` header.',
+  },
+  QUEUE_ALREADY_EXISTS: { status: 409, meaning: 'The branch already has a merge queue.' },
+  QUEUE_NOT_EMPTY: { status: 409, meaning: 'The queue still holds pull requests.' },
+  MODE_CHANGE_IN_PROGRESS: {
+    status: 409,
+    meaning: 'The queue is switching modes; its mode and state cannot be set until it has.',
+  },
+  PULL_REQUEST_NOT_IN_QUEUE: { status: 409, meaning: 'The pull request has already merged or failed.' },
+  TESTS_NOT_RESTARTABLE: { status: 409, meaning: 'The pull request has no tests to restart.' },
+  PULL_REQUEST_NOT_ENQUEUEABLE: {
+    status: 409,
+    meaning: 'The pull request is closed or already merged on its host.',
+  },
+  BODY_TOO_LARGE: { status: 413, meaning: 'The request body is larger than 20 MiB.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The request body is not `application/json`.' },
+  RATE_LIMITED: {
+    status: 429,
+    meaning: 'The organization sent more requests than it may; `Retry-After` says when to go on.',
+  },
+  INTERNAL: { status: 500, meaning: 'A defect in Signalbox. The request id finds it in the log.' },
+  HOST_ERROR: { status: 502, meaning: 'The repository host answered with an error.' },
+  UNAVAILABLE: {
+    status: 503,
+    meaning: 'The database cannot be reached or the service is shutting down; try again after `Retry-After`.',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof errorRegistry;
+
+export type ErrorDetail = { readonly path: string; readonly message: string };
+
+type AppErrorOptions = {
+  /** Written for a person; says what to do next. */
+  readonly public: string;
+  readonly cause?: unknown;
+  readonly details?: readonly ErrorDetail[];
+  readonly retryAfterSeconds?: number;
+  readonly allow?: string;
+};
+
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly allow: string | undefined;
+
+  constructor(code: ErrorCode, options: AppErrorOptions) {
+    super(options.public, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.details = options.details;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.allow = options.allow;
+  }
+
+  get status(): number {
+    return errorRegistry[this.code].status;
+  }
+}
+
+export function appError(code: ErrorCode, options: AppErrorOptions): AppError {
+  return new AppError(code, options);
+}

@@ -1,0 +1,144 @@
+// `signalbox admin`: organizations and tokens, straight on the database.
+
+import { parseArgs } from 'node:util';
+import { scopes as allScopes } from '#contract/common.ts';
+import type { Cell, Cells } from '#db/cell.ts';
+import {
+  createToken,
+  ensureOrganization,
+  findOrganization,
+  listTokens,
+  revokeToken,
+} from '#db/organization-store.ts';
+import { withTransaction } from '#db/transaction.ts';
+
+const usage = `Usage: signalbox admin <command>
+
+  create-organization <slug> [--name NAME] [--cell CELL]
+  create-token <slug> [--name NAME] [--scopes read,submit,admin,upload] [--expires-in-days N]
+  list-tokens <slug>
+  revoke-token <id>
+
+A token is shown once, when it is created: only its hash is kept.`;
+
+const options = {
+  name: { type: 'string' },
+  cell: { type: 'string' },
+  scopes: { type: 'string' },
+  'expires-in-days': { type: 'string' },
+} as const;
+
+type Wishes = { readonly [Name in keyof typeof options]?: string | undefined };
+
+/** Returns the exit code: 0 done, 1 refused, 2 wrong usage. */
+export async function admin(cells: Cells, args: readonly string[]): Promise<number> {
+  let parsed;
+  try {
+    parsed = parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    return fail(2, `${(error as Error).message}\n\n${usage}`);
+  }
+  const [command, subject = ''] = parsed.positionals;
+  switch (command) {
+    case 'create-organization':
+      return createOrganization(cells, subject, parsed.values);
+    case 'create-token':
+      return inOrganization(cells, subject, (cell, id) => issueToken(cell, id, parsed.values));
+    case 'list-tokens':
+      return inOrganization(cells, subject, printTokens);
+    case 'revoke-token':
+      return revoke(cells, subject);
+    case 'help':
+    case undefined:
+      console.log(usage);
+      return 0;
+    default:
+      return fail(2, `There is no command ${command}.\n\n${usage}`);
+  }
+}
+
+function fail(code: number, message: string): number {
+  console.error(message);
+  return code;
+}
+
+async function createOrganization(
+  cells: Cells,
+  slug: string,
+  { name, cell: cellName }: Wishes,
+): Promise<number> {
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug))
+    return fail(2, 'Give the organization a slug of a-z, 0-9 and dashes, for example: acme');
+  const cell = cellName === undefined ? cells.first : cells.find(cellName);
+  if (cell === undefined)
+    return fail(
+      1,
+      `There is no cell ${cellName}. There is ${cells.all.map((known) => known.name).join(', ')}.`,
+    );
+  for (const other of cells.all)
+    if ((await findOrganization(other.db, slug)) !== null)
+      return fail(1, `There is an organization ${slug} already, in the cell ${other.name}.`);
+  await withTransaction(cell, (tx) => ensureOrganization(tx, slug, name ?? slug));
+  console.log(`Created the organization ${slug} in the cell ${cell.name}.`);
+  return 0;
+}
+
+type OrganizationId = Parameters<typeof createToken>[1];
+
+async function inOrganization(
+  cells: Cells,
+  slug: string,
+  act: (cell: Cell, id: OrganizationId) => Promise<number>,
+): Promise<number> {
+  for (const cell of cells.all) {
+    const id = await findOrganization(cell.db, slug);
+    if (id !== null) return act(cell, id);
+  }
+  return fail(
+    1,
+    `There is no organization ${slug}. Create it with: signalbox admin create-organization ${slug || '<slug>'}`,
+  );
+}
+
+async function issueToken(cell: Cell, id: OrganizationId, wishes: Wishes): Promise<number> {
+  const scopes = (wishes.scopes ?? allScopes.join(',')).split(',').map((scope) => scope.trim().toLowerCase());
+  const unknown = scopes.filter((scope) => !(allScopes as readonly string[]).includes(scope));
+  if (unknown.length > 0)
+    return fail(2, `There is no scope ${unknown.join(', ')}. There is ${allScopes.join(', ')}.`);
+  const days = wishes['expires-in-days'];
+  if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days))
+    return fail(2, '--expires-in-days takes a number of days.');
+  const expiresAt = days === undefined ? null : new Date(Date.now() + Number(days) * 86_400_000);
+  const token = await createToken(cell, id, {
+    name: wishes.name ?? 'token',
+    scopes: [...new Set(scopes)],
+    expiresAt,
+  });
+  // The token alone on standard output, so that a script can take it.
+  console.error('Keep this token: it is not shown again.');
+  console.log(token);
+  return 0;
+}
+
+async function printTokens(cell: Cell, id: OrganizationId): Promise<number> {
+  for (const token of await listTokens(cell.db, id)) {
+    const end = token.revoked_at
+      ? `revoked ${token.revoked_at.toISOString()}`
+      : token.expires_at
+        ? `expires ${token.expires_at.toISOString()}`
+        : 'active';
+    console.log(
+      [token.id, token.name, token.scopes.join(','), token.created_at.toISOString(), end].join('\t'),
+    );
+  }
+  return 0;
+}
+
+async function revoke(cells: Cells, tokenId: string): Promise<number> {
+  for (const cell of cells.all)
+    if (await revokeToken(cell.db, tokenId)) {
+      console.log(`Revoked the token ${tokenId}.`);
+      return 0;
+    }
+  return fail(1, `There is no active token ${tokenId}. List them with: signalbox admin list-tokens <slug>`);
+}

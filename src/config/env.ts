@@ -1,0 +1,189 @@
+// The environment, parsed once and strictly: every problem at once, each with the name of its variable.
+// docs/reference/config.md is generated from this table.
+
+import { z } from 'zod';
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+
+const databaseUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\/.+/, 'must be an address like postgresql://user:password@host:5432/database');
+
+export type CellAddress = { readonly name: string; readonly url: string };
+
+const cells = z.string().transform((text, context): CellAddress[] => {
+  const seen = new Set<string>();
+  return text
+    .split(/\s+/)
+    .filter((item) => item !== '')
+    .map((item) => {
+      const [, name = '', url = ''] = /^([^=]*)=(.*)$/.exec(item) ?? [];
+      const problem = (message: string) => context.addIssue({ code: 'custom', message });
+      if (!/^[a-z][a-z0-9-]{0,31}$/.test(name) || !databaseUrl.safeParse(url).success)
+        problem('must be items name=postgresql://… separated by blanks, names of a-z, 0-9 and dashes');
+      if (seen.has(name)) problem(`names the cell ${name} twice`);
+      seen.add(name);
+      return { name, url };
+    });
+});
+
+const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/$/, ''));
+
+/** Every variable: how it is read, what it is when absent (as text), and what it does. */
+export const variables = {
+  DATABASE_URL: {
+    schema: databaseUrl.optional(),
+    doc: 'Address of the PostgreSQL database, when there is one cell. It is then the cell `main`.',
+  },
+  SIGNALBOX_CELLS: {
+    schema: cells.optional(),
+    doc: 'Several cells: `name=address` items separated by blanks. The first is where a bootstrap token is looked up. Takes the place of `DATABASE_URL`.',
+  },
+  SIGNALBOX_ADDRESS: { schema: z.string().default('127.0.0.1'), doc: 'Address the API listens on.' },
+  SIGNALBOX_PORT: {
+    schema: integer(0, 65_535).default(8080),
+    doc: 'Port the API listens on; 0 takes a free one.',
+  },
+  SIGNALBOX_PUBLIC_URL: {
+    schema: httpUrl.optional(),
+    doc: 'How people reach this installation; links begin with it. Default: `http://localhost:` and the port.',
+  },
+  SIGNALBOX_SANDBOX: {
+    schema: z.enum(['on', 'off']).optional(),
+    doc: 'Serve every host name that is not configured from the built-in sandbox host. Default: on while no host is configured.',
+  },
+  SIGNALBOX_BOOTSTRAP_ORG: {
+    schema: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be a slug of a-z, 0-9 and dashes')
+      .optional(),
+    doc: 'Slug of an organization to create at start if it is not there. Needs `SIGNALBOX_BOOTSTRAP_TOKEN`.',
+  },
+  SIGNALBOX_BOOTSTRAP_TOKEN: {
+    schema: z.string().min(16, 'must have at least 16 characters').max(512).optional(),
+    doc: 'Token with all scopes to create for that organization; any string of 16 characters or more.',
+  },
+  SIGNALBOX_LOG_LEVEL: {
+    schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    doc: 'Least level that is logged. `debug` logs every request.',
+  },
+  SIGNALBOX_RATE_LIMIT: {
+    schema: integer(1, 1_000_000).default(100),
+    doc: 'Requests a second per organization and process.',
+  },
+  SIGNALBOX_RATE_BURST: {
+    schema: integer(1, 1_000_000).default(200),
+    doc: 'Requests an organization may send at once before the limit holds.',
+  },
+  SIGNALBOX_METRICS_RATE_LIMIT: {
+    schema: integer(1, 1_000_000).default(5),
+    doc: 'Reads of getMergeQueueMetrics a second per organization and process.',
+  },
+  SIGNALBOX_DB_CONNECTIONS: {
+    schema: integer(2, 1_000).default(10),
+    doc: 'Connections per cell and process for transactions.',
+  },
+  SIGNALBOX_DB_READERS: {
+    schema: integer(1, 100).default(4),
+    doc: 'Connections per cell and process that all reads share.',
+  },
+  SIGNALBOX_WORKER_CONCURRENCY: {
+    schema: integer(1, 1_000).default(10),
+    doc: 'Jobs at once per cell and process.',
+  },
+  SIGNALBOX_SHUTDOWN_SECONDS: {
+    schema: integer(1, 600).default(25),
+    doc: 'Seconds that requests and jobs have to finish after SIGTERM.',
+  },
+  SIGNALBOX_HISTORY_MONTHS: {
+    schema: integer(1, 1_200).default(24),
+    doc: 'Whole months of history that are kept; older ones are dropped.',
+  },
+  SIGNALBOX_TICKET_URL: {
+    schema: z
+      .string()
+      .refine((url) => /^https?:\/\/.*\{id\}/.test(url), 'must be an http address that holds {id}')
+      .optional(),
+    doc: 'Address of a ticket in your tracker, with `{id}` where its key goes.',
+  },
+} as const;
+
+type Variables = typeof variables;
+type Parsed = { [Name in keyof Variables]: z.output<Variables[Name]['schema']> };
+
+export type Config = {
+  readonly cells: readonly CellAddress[];
+  readonly address: string;
+  readonly port: number;
+  readonly publicUrl: string;
+  readonly sandbox: boolean;
+  readonly bootstrap: { readonly organization: string; readonly token: string } | null;
+  readonly logLevel: Parsed['SIGNALBOX_LOG_LEVEL'];
+  readonly rateLimit: {
+    readonly perSecond: number;
+    readonly burst: number;
+    readonly metricsPerSecond: number;
+  };
+  readonly connections: number;
+  readonly readerConnections: number;
+  readonly workerConcurrency: number;
+  readonly shutdownMs: number;
+  readonly historyMonths: number;
+  readonly ticketUrl: string | null;
+};
+
+type EnvResult =
+  | { readonly kind: 'parsed'; readonly config: Config }
+  | { readonly kind: 'invalid'; readonly problems: readonly string[] };
+
+export function parseEnv(env: Readonly<Record<string, string | undefined>>): EnvResult {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, { schema }] of Object.entries(variables)) {
+    // A variable that is set but empty counts as absent: that is how many tools unset one.
+    const result = schema.safeParse(env[name] === '' ? undefined : env[name]);
+    if (result.success) values[name] = result.data;
+    else for (const issue of result.error.issues) problems.push(`${name}: ${issue.message}`);
+  }
+  for (const name of Object.keys(env))
+    if (name.startsWith('SIGNALBOX_') && !(name in variables))
+      problems.push(`${name}: there is no such variable; see docs/reference/config.md`);
+  const parsed = values as Parsed;
+  if (env['DATABASE_URL'] === undefined && env['SIGNALBOX_CELLS'] === undefined)
+    problems.push('DATABASE_URL: set it to the address of a PostgreSQL database, or set SIGNALBOX_CELLS');
+  if (env['DATABASE_URL'] !== undefined && env['SIGNALBOX_CELLS'] !== undefined)
+    problems.push('SIGNALBOX_CELLS: set either this or DATABASE_URL, not both');
+  if ((env['SIGNALBOX_BOOTSTRAP_ORG'] === undefined) !== (env['SIGNALBOX_BOOTSTRAP_TOKEN'] === undefined))
+    problems.push('SIGNALBOX_BOOTSTRAP_ORG and SIGNALBOX_BOOTSTRAP_TOKEN: set both or neither');
+  return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'parsed', config: configOf(parsed) };
+}
+
+function configOf(parsed: Parsed): Config {
+  const organization = parsed.SIGNALBOX_BOOTSTRAP_ORG;
+  const token = parsed.SIGNALBOX_BOOTSTRAP_TOKEN;
+  return {
+    cells: parsed.SIGNALBOX_CELLS ?? [{ name: 'main', url: parsed.DATABASE_URL ?? '' }],
+    address: parsed.SIGNALBOX_ADDRESS,
+    port: parsed.SIGNALBOX_PORT,
+    publicUrl: parsed.SIGNALBOX_PUBLIC_URL ?? `http://localhost:${parsed.SIGNALBOX_PORT}`,
+    sandbox: parsed.SIGNALBOX_SANDBOX !== 'off',
+    bootstrap: organization === undefined || token === undefined ? null : { organization, token },
+    logLevel: parsed.SIGNALBOX_LOG_LEVEL,
+    rateLimit: {
+      perSecond: parsed.SIGNALBOX_RATE_LIMIT,
+      burst: parsed.SIGNALBOX_RATE_BURST,
+      metricsPerSecond: parsed.SIGNALBOX_METRICS_RATE_LIMIT,
+    },
+    connections: parsed.SIGNALBOX_DB_CONNECTIONS,
+    readerConnections: parsed.SIGNALBOX_DB_READERS,
+    workerConcurrency: parsed.SIGNALBOX_WORKER_CONCURRENCY,
+    shutdownMs: parsed.SIGNALBOX_SHUTDOWN_SECONDS * 1000,
+    historyMonths: parsed.SIGNALBOX_HISTORY_MONTHS,
+    ticketUrl: parsed.SIGNALBOX_TICKET_URL ?? null,
+  };
+}

@@ -1,0 +1,143 @@
+// The pieces every request and response is made of.
+
+import { z } from 'zod';
+import { errorRegistry, type ErrorCode } from '#base/error.ts';
+import { isBranchName } from '#core/queue/branch-name.ts';
+
+export const scopes = ['read', 'submit', 'admin', 'upload'] as const;
+export type Scope = (typeof scopes)[number];
+
+type JsonSchema = Record<string, unknown>;
+
+/** What the published document says of a schema, in place of what would be derived from it. */
+export function published(json: JsonSchema) {
+  const override = ({ jsonSchema }: { jsonSchema: JsonSchema }) => {
+    const { description } = jsonSchema;
+    for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+    Object.assign(jsonSchema, json, description === undefined ? {} : { description });
+  };
+  return { override };
+}
+
+/** One of the values, accepted in any case. */
+export function lenientEnum<const Values extends readonly [string, ...string[]]>(values: Values) {
+  const byLowerCase = new Map(values.map((value) => [value.toLowerCase(), value]));
+  return z
+    .preprocess(
+      (input) => (typeof input === 'string' ? (byLowerCase.get(input.toLowerCase()) ?? input) : input),
+      z.enum(values),
+    )
+    .meta(published({ type: 'string', enum: [...values] }));
+}
+
+// oxlint-disable-next-line no-control-regex -- control characters are what must be refused
+const printable = /^[^\u0000-\u001f\u007f]*$/;
+// oxlint-disable-next-line no-control-regex -- the same, and no blanks
+const solid = /^[^\s\u0000-\u001f\u007f]+$/;
+
+/** Text of one line: no control characters. */
+export const line = (min: number, max: number) =>
+  z.string().min(min).max(max).regex(printable, 'must not hold control characters');
+
+const part = (max: number) =>
+  z.string().min(1).max(max).regex(solid, 'must not hold blanks or control characters');
+
+export const Repository = z
+  .object({
+    host: part(255).regex(/^[^/\\@]+$/, 'must be a host name, for example github.com'),
+    owner: part(255).refine((owner) => !/^\/|\/$|\/\//.test(owner), 'must not begin or end with a slash'),
+    name: part(255).regex(/^[^/]+$/, 'must not hold a slash'),
+  })
+  .meta({ id: 'Repository', description: 'A repository. The owner may hold slashes (nested groups).' });
+
+const pullRequestNumberMax = 4_294_967_295;
+
+/** An integer, or a string of digits. */
+const lenientInteger = (min: number, max: number) =>
+  z
+    .preprocess(
+      (input) => (typeof input === 'string' && /^\d{1,15}$/.test(input) ? Number(input) : input),
+      z.int().min(min).max(max),
+    )
+    .meta(
+      published({
+        oneOf: [
+          { type: 'integer', minimum: min, maximum: max },
+          { type: 'string', pattern: '^[0-9]+$' },
+        ],
+      }),
+    );
+
+export const PullRequestRef = z
+  .object({ number: lenientInteger(1, pullRequestNumberMax) })
+  .meta({ id: 'PullRequestRef', description: 'A pull request by its number.' });
+
+export const PullRequestWithSha = z
+  .object({
+    number: lenientInteger(1, pullRequestNumberMax),
+    sha: z
+      .string()
+      .regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/i, 'must be a full commit sha')
+      .optional()
+      .meta({ description: 'Head commit. Absent: the head as the host reports it now.' }),
+  })
+  .meta({ id: 'PullRequestWithSha' });
+
+export const Branch = z
+  .string()
+  .refine(isBranchName, 'must be a branch name')
+  .meta(published({ type: 'string', minLength: 1, maxLength: 255 }));
+
+/** The branch of one queue. */
+export const queueRef = { repo: Repository, targetBranch: Branch };
+
+/** ISO 8601 in, a Date out. */
+export const InstantIn = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .meta(published({ type: 'string', format: 'date-time' }));
+
+export const InstantOut = z.string().meta({
+  description: 'ISO 8601, UTC, milliseconds.',
+  ...published({ type: 'string', format: 'date-time' }),
+});
+
+export const Uuid = z.guid().meta(published({ type: 'string', format: 'uuid' }));
+
+export const Empty = z.object({}).meta({ id: 'Empty', description: 'Nothing more to say.' });
+
+export const PageQuery = z
+  .object({
+    page_size: z.int().min(1).max(100).default(25).meta({ description: 'Items per page. Default 25.' }),
+    page_token: z.string().max(2048).default('').meta({ description: 'Absent or empty: the first page.' }),
+  })
+  .meta({ id: 'PageQuery' });
+
+export const Page = z
+  .object({
+    total_rows: z.int(),
+    total_pages: z.int(),
+    next_page_token: z.string(),
+    prev_page_token: z.string(),
+    last_page_token: z.string(),
+    page_index: z.int(),
+  })
+  .meta({
+    id: 'Page',
+    description: 'Tokens are opaque and bound to their filter; empty where there is no page.',
+  });
+export type Page = z.infer<typeof Page>;
+
+const errorCodes = Object.keys(errorRegistry) as [ErrorCode, ...ErrorCode[]];
+
+export const ErrorBody = z
+  .object({
+    error: z.object({
+      code: z.enum(errorCodes),
+      message: z.string().meta({ description: 'Written for a person; says what to do next.' }),
+      requestId: z.string(),
+      details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    }),
+  })
+  .meta({ id: 'Error' });
+export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -1,0 +1,322 @@
+// Every endpoint, once: what it is called, who may call it, what goes in and out, and which errors it can answer with.
+// The server validates by this table, and the published OpenAPI document is generated from it.
+
+import { z } from 'zod';
+import type { ErrorCode } from '#base/error.ts';
+import { Empty, type Scope } from './common.ts';
+import { GetOrganizationRequest, GetOrganizationResponse } from './organization.ts';
+import * as pullRequest from './pull-request.ts';
+import * as queue from './queue.ts';
+import * as sandbox from './sandbox.ts';
+import * as testHealth from './test-health.ts';
+import * as testing from './testing.ts';
+
+export const tags = {
+  'Pull requests': 'Submitting pull requests and following them.',
+  Queues: 'Creating, configuring, pausing and draining queues.',
+  'Test runs': 'What the queue tests and has tested.',
+  Metrics: 'Queue metrics for Prometheus.',
+  'Test health': 'Flaky, broken and quarantined tests.',
+  Organization: 'Who a token speaks for.',
+  Sandbox: 'The control API of the built-in sandbox host.',
+} as const;
+
+export type Endpoint = {
+  readonly method: 'POST' | 'GET';
+  readonly path: string;
+  /** A token needs one of these; an empty list takes any valid token. */
+  readonly scopes: readonly Scope[];
+  readonly tag:
+    'Pull requests' | 'Queues' | 'Test runs' | 'Metrics' | 'Test health' | 'Organization' | 'Sandbox';
+  readonly summary: string;
+  /** The JSON body of a POST, the query of a GET. */
+  readonly request: z.ZodType;
+  /** Null: plain text. */
+  readonly response: z.ZodType | null;
+  /** Beyond those that every endpoint has (commonErrors). */
+  readonly errors: readonly ErrorCode[];
+};
+
+export const commonErrors: readonly ErrorCode[] = [
+  'VALIDATION_FAILED',
+  'MALFORMED_JSON',
+  'AUTHENTICATION_REQUIRED',
+  'INVALID_TOKEN',
+  'INSUFFICIENT_SCOPE',
+  'METHOD_NOT_ALLOWED',
+  'BODY_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'UNAVAILABLE',
+];
+
+const inQueue = ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'] as const satisfies readonly ErrorCode[];
+const onHost = ['PULL_REQUEST_NOT_FOUND', 'HOST_ERROR'] as const satisfies readonly ErrorCode[];
+const ofTests = ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND'] as const satisfies readonly ErrorCode[];
+
+const read = { method: 'POST', scopes: ['read'] } as const;
+const submit = { method: 'POST', scopes: ['submit'] } as const;
+const admin = { method: 'POST', scopes: ['admin'] } as const;
+
+export const MetricsQuery = z
+  .object({
+    repo: z
+      .string()
+      .regex(/^[^\s/]+(\/[^\s/]+)+$/, 'must be owner/name')
+      .optional()
+      .meta({ description: 'owner/name; must be given together with repoHost.' }),
+    repoHost: z.string().min(1).max(255).optional(),
+  })
+  .superRefine(({ repo, repoHost }, context) => {
+    if (repo !== undefined && repoHost === undefined)
+      context.addIssue({ code: 'custom', path: ['repoHost'], message: 'is required when repo is given' });
+    if (repoHost !== undefined && repo === undefined)
+      context.addIssue({ code: 'custom', path: ['repo'], message: 'is required when repoHost is given' });
+  });
+
+export const endpoints = {
+  submitPullRequest: {
+    ...submit,
+    path: '/v1/submitPullRequest',
+    tag: 'Pull requests',
+    summary: 'Submit a pull request to the queue for testing and merging',
+    request: pullRequest.SubmitRequest,
+    response: pullRequest.SubmittedPullRequest,
+    errors: [...inQueue, ...onHost, 'PULL_REQUEST_NOT_ENQUEUEABLE'],
+  },
+  cancelPullRequest: {
+    ...submit,
+    path: '/v1/cancelPullRequest',
+    tag: 'Pull requests',
+    summary: 'Remove a pull request from the queue',
+    request: pullRequest.PullRequestRequest,
+    response: Empty,
+    errors: [...inQueue, 'PULL_REQUEST_NOT_SUBMITTED', 'PULL_REQUEST_NOT_IN_QUEUE'],
+  },
+  restartTestsOnPullRequest: {
+    ...submit,
+    path: '/v1/restartTestsOnPullRequest',
+    tag: 'Pull requests',
+    summary: 'Run the tests of a pull request in the queue anew, in place',
+    request: pullRequest.PullRequestRequest,
+    response: pullRequest.SubmittedPullRequest,
+    errors: [...inQueue, 'PULL_REQUEST_NOT_SUBMITTED', 'TESTS_NOT_RESTARTABLE'],
+  },
+  getSubmittedPullRequest: {
+    ...read,
+    path: '/v1/getSubmittedPullRequest',
+    tag: 'Pull requests',
+    summary: 'Read where a pull request is, why, and what would move it',
+    request: pullRequest.GetSubmittedRequest,
+    response: pullRequest.SubmittedPullRequest,
+    errors: [...inQueue, 'PULL_REQUEST_NOT_SUBMITTED'],
+  },
+  getSubmittedPullRequests: {
+    ...read,
+    path: '/v1/getSubmittedPullRequests',
+    tag: 'Pull requests',
+    summary: 'Read up to 50 pull requests of a queue at once',
+    request: pullRequest.GetSubmittedManyRequest,
+    response: pullRequest.GetSubmittedManyResponse,
+    errors: inQueue,
+  },
+  listPullRequests: {
+    ...read,
+    path: '/v1/listPullRequests',
+    tag: 'Pull requests',
+    summary: 'List the pull requests of a queue, newest first',
+    request: pullRequest.ListPullRequestsRequest,
+    response: pullRequest.ListPullRequestsResponse,
+    errors: [...inQueue, 'INVALID_PAGE_TOKEN'],
+  },
+  setImpactedTargets: {
+    method: 'POST',
+    scopes: ['submit', 'upload'],
+    path: '/v1/setImpactedTargets',
+    tag: 'Pull requests',
+    summary: 'Say which targets a pull request impacts (parallel queues)',
+    request: pullRequest.SetImpactedTargetsRequest,
+    response: Empty,
+    errors: [...inQueue, ...onHost],
+  },
+  getMergeQueueTestingDetails: {
+    ...read,
+    path: '/v1/getMergeQueueTestingDetails',
+    tag: 'Test runs',
+    summary: 'Read a test run, or every run the queue is performing',
+    request: testing.TestingDetailsRequest,
+    response: testing.TestingDetailsResponse,
+    errors: [...inQueue, 'PULL_REQUEST_NOT_SUBMITTED', 'TEST_RUN_NOT_FOUND'],
+  },
+  listMergeQueueTestingResults: {
+    ...read,
+    path: '/v1/listMergeQueueTestingResults',
+    tag: 'Test runs',
+    summary: 'List the test runs of a queue by time, newest first',
+    request: testing.TestingResultsRequest,
+    response: testing.TestingResultsResponse,
+    errors: inQueue,
+  },
+  createQueue: {
+    ...admin,
+    path: '/v1/createQueue',
+    tag: 'Queues',
+    summary: 'Create a merge queue for a branch',
+    request: queue.CreateQueueRequest,
+    response: queue.QueueRecord,
+    errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_ALREADY_EXISTS'],
+  },
+  updateQueue: {
+    ...admin,
+    path: '/v1/updateQueue',
+    tag: 'Queues',
+    summary: 'Change a queue’s settings or state; what is absent stays',
+    request: queue.UpdateQueueRequest,
+    response: queue.QueueRecord,
+    errors: [...inQueue, 'MODE_CHANGE_IN_PROGRESS'],
+  },
+  deleteQueue: {
+    ...admin,
+    path: '/v1/deleteQueue',
+    tag: 'Queues',
+    summary: 'Delete an empty queue',
+    request: queue.QueueRequest,
+    response: Empty,
+    errors: [...inQueue, 'QUEUE_NOT_EMPTY'],
+  },
+  getQueue: {
+    ...read,
+    path: '/v1/getQueue',
+    tag: 'Queues',
+    summary: 'Read a queue’s state, its settings and what is in it',
+    request: queue.QueueRequest,
+    response: queue.QueueWithEntries,
+    errors: inQueue,
+  },
+  getMergeQueueMetrics: {
+    method: 'GET',
+    scopes: ['read'],
+    path: '/v1/getMergeQueueMetrics',
+    tag: 'Metrics',
+    summary: 'Queue metrics in the Prometheus text format',
+    request: MetricsQuery,
+    response: null,
+    errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
+  },
+  listUnhealthyTests: {
+    ...read,
+    path: '/v1/flaky-tests/list-unhealthy-tests',
+    tag: 'Test health',
+    summary: 'List flaky or broken tests, those that hit most pull requests first',
+    request: testHealth.ListUnhealthyRequest,
+    response: testHealth.ListUnhealthyResponse,
+    errors: [...ofTests, 'INVALID_PAGE_TOKEN'],
+  },
+  getTestDetails: {
+    ...read,
+    path: '/v1/flaky-tests/get-test-details',
+    tag: 'Test health',
+    summary: 'Read one test with its failures and rates',
+    request: testHealth.TestDetailsRequest,
+    response: testHealth.TestDetailsResponse,
+    errors: [...ofTests, 'TEST_CASE_NOT_FOUND'],
+  },
+  listQuarantinedTests: {
+    ...read,
+    path: '/v1/flaky-tests/list-quarantined-tests',
+    tag: 'Test health',
+    summary: 'List quarantined tests, newest first',
+    request: testHealth.ListQuarantinedRequest,
+    response: testHealth.ListQuarantinedResponse,
+    errors: [...ofTests, 'INVALID_PAGE_TOKEN'],
+  },
+  listFailingTests: {
+    ...read,
+    path: '/v1/flaky-tests/list-failing-tests',
+    tag: 'Test health',
+    summary: 'List the tests that failed in a span of at most 7 days',
+    request: testHealth.ListFailingRequest,
+    response: testHealth.ListFailingResponse,
+    errors: [...ofTests, 'INVALID_PAGE_TOKEN'],
+  },
+  linkTicketToTestCase: {
+    ...admin,
+    path: '/v1/flaky-tests/link-ticket-to-test-case',
+    tag: 'Test health',
+    summary: 'Link a ticket to a test',
+    request: testHealth.LinkTicketRequest,
+    response: Empty,
+    errors: ['REPOSITORY_NOT_FOUND', 'TEST_CASE_NOT_FOUND'],
+  },
+  getOrganization: {
+    method: 'POST',
+    scopes: [],
+    path: '/v1/getOrganization',
+    tag: 'Organization',
+    summary: 'Read who the token speaks for and what it may do',
+    request: GetOrganizationRequest,
+    response: GetOrganizationResponse,
+    errors: [],
+  },
+  sandboxCreatePullRequest: {
+    ...admin,
+    path: '/sandbox/v1/createPullRequest',
+    tag: 'Sandbox',
+    summary: 'Make a pull request of the sandbox host as described',
+    request: sandbox.SandboxWriteRequest,
+    response: sandbox.SandboxPullRequestResponse,
+    errors: ['REPOSITORY_NOT_FOUND'],
+  },
+  sandboxUpdatePullRequest: {
+    ...admin,
+    path: '/sandbox/v1/updatePullRequest',
+    tag: 'Sandbox',
+    summary: 'Change what the sandbox host says of a pull request',
+    request: sandbox.SandboxWriteRequest,
+    response: sandbox.SandboxPullRequestResponse,
+    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'],
+  },
+  sandboxPushPullRequest: {
+    ...admin,
+    path: '/sandbox/v1/pushPullRequest',
+    tag: 'Sandbox',
+    summary: 'Push a new head to a pull request of the sandbox host',
+    request: sandbox.SandboxPushRequest,
+    response: sandbox.SandboxPullRequestResponse,
+    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'],
+  },
+  sandboxRemovePullRequest: {
+    ...admin,
+    path: '/sandbox/v1/removePullRequest',
+    tag: 'Sandbox',
+    summary: 'Make the sandbox host say that a pull request does not exist',
+    request: sandbox.SandboxPullRequestRequest,
+    response: Empty,
+    errors: ['REPOSITORY_NOT_FOUND'],
+  },
+  sandboxGetPullRequest: {
+    ...admin,
+    path: '/sandbox/v1/getPullRequest',
+    tag: 'Sandbox',
+    summary: 'Read a pull request as the sandbox host shows it',
+    request: sandbox.SandboxPullRequestRequest,
+    response: sandbox.SandboxPullRequestResponse,
+    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'],
+  },
+  sandboxPutTestCases: {
+    ...admin,
+    path: '/sandbox/v1/putTestCases',
+    tag: 'Sandbox',
+    summary: 'Script tests and their health',
+    request: sandbox.PutTestCasesRequest,
+    response: sandbox.PutTestCasesResponse,
+    errors: ['REPOSITORY_NOT_FOUND'],
+  },
+} as const satisfies Record<string, Endpoint>;
+
+export type Operation = keyof typeof endpoints;
+export type RequestOf<Name extends Operation> = z.output<(typeof endpoints)[Name]['request']>;
+export type ResponseOf<Name extends Operation> = (typeof endpoints)[Name]['response'] extends z.ZodType
+  ? z.output<(typeof endpoints)[Name]['response']>
+  : string;

@@ -1,0 +1,94 @@
+// The published contract: OpenAPI 3.1, generated from the schemas that validate.
+
+import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
+import type { z } from 'zod';
+import { errorRegistry, type ErrorCode } from '#base/error.ts';
+import { ErrorBody } from './common.ts';
+import { commonErrors, type Endpoint, endpoints, tags } from './endpoint.ts';
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+type DocumentOptions = {
+  readonly publicUrl: string;
+  readonly version: string;
+  /** Refuse fields that the schemas do not name: what tests hold responses against. The published document is open. */
+  readonly strict?: boolean;
+};
+
+export function openApiDocument({ publicUrl, version, strict = false }: DocumentOptions): Json {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const [operation, endpoint] of Object.entries(endpoints))
+    paths[endpoint.path] = { [endpoint.method.toLowerCase()]: operationOf(operation, endpoint) };
+
+  const document = createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Signalbox',
+      version,
+      description: 'A self-hosted merge queue and test-health service.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: publicUrl }],
+    security: [{ apiToken: [] }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: { apiToken: { type: 'apiKey', in: 'header', name: 'x-api-token' } },
+    },
+  });
+  const plain = JSON.parse(JSON.stringify(document)) as Json;
+  return strict ? plain : opened(plain);
+}
+
+/** Unknown request keys are ignored and responses may gain fields, so the published objects are open. */
+function opened(value: Json): Json {
+  if (Array.isArray(value)) return value.map(opened);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key, inner]) => !(key === 'additionalProperties' && inner === false))
+      .map(([key, inner]) => [key, opened(inner)]),
+  );
+}
+
+function operationOf(operation: string, endpoint: Endpoint): ZodOpenApiOperationObject {
+  const scopes = endpoint.scopes.length === 0 ? 'any scope' : `scope ${endpoint.scopes.join(' or ')}`;
+  const content = endpoint.response
+    ? { 'application/json': { schema: endpoint.response } }
+    : { 'text/plain; version=0.0.4; charset=utf-8': { schema: { type: 'string' as const } } };
+  return {
+    operationId: operation,
+    tags: [endpoint.tag],
+    summary: endpoint.summary,
+    description: `Needs a token with ${scopes}.`,
+    ...(endpoint.method === 'POST'
+      ? { requestBody: { required: true, content: { 'application/json': { schema: endpoint.request } } } }
+      : { requestParams: { query: endpoint.request as z.ZodObject } }),
+    responses: {
+      '200': { description: 'Success', headers: requestIdHeader, content },
+      ...errorResponses([...commonErrors, ...endpoint.errors]),
+    },
+  };
+}
+
+const requestIdHeader = {
+  'x-request-id': { schema: { type: 'string' as const }, description: 'Finds this request in the log.' },
+};
+
+function errorResponses(codes: readonly ErrorCode[]): ZodOpenApiOperationObject['responses'] {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set(codes)) {
+    const { status } = errorRegistry[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => [
+      String(status),
+      {
+        description: group.map((code) => `\`${code}\`: ${errorRegistry[code].meaning}`).join('\n\n'),
+        headers: requestIdHeader,
+        content: { 'application/json': { schema: ErrorBody } },
+      },
+    ]),
+  );
+}

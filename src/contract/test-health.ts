@@ -1,0 +1,96 @@
+// Requests and responses about tests' health. These keep the snake_case of the specification.
+
+import { z } from 'zod';
+import { InstantIn, InstantOut, Page, PageQuery, Repository, Uuid, lenientEnum, line } from './common.ts';
+
+const Slug = z.string().min(1).max(100);
+const repositoryOfOrganization = { repo: Repository, org_url_slug: Slug };
+
+export const ListUnhealthyRequest = z.object({
+  ...repositoryOfOrganization,
+  page_query: PageQuery,
+  status: lenientEnum(['FLAKY', 'BROKEN']),
+});
+
+export const TestCase = z
+  .object({
+    id: Uuid,
+    repository: z.object({ html_url: z.string() }),
+    html_url: z.string(),
+    name: z.string(),
+    variant: z.string(),
+    status: z.object({
+      value: z.enum(['healthy', 'flaky', 'broken']),
+      reason: z.string(),
+      timestamp: InstantOut,
+    }),
+    codeowners: z.array(z.string()),
+    pull_requests_impacted_last_7d: z.int(),
+    quarantined: z.boolean(),
+    file_path: z.string().optional(),
+    parent: z.string().optional(),
+    classname: z.string().optional(),
+    ticket: z.object({ html_url: z.string() }).optional(),
+  })
+  .meta({ id: 'TestCase' });
+export type TestCase = z.infer<typeof TestCase>;
+
+export const TestCaseDetails = TestCase.extend({
+  most_common_failures: z.array(
+    z.object({ summary: z.string(), occurrence_count: z.int(), last_occurrence: InstantOut }),
+  ),
+  failure_rate_last_7d: z.number(),
+  failure_rate_last_24h: z.number(),
+}).meta({ id: 'TestCaseDetails' });
+export type TestCaseDetails = z.infer<typeof TestCaseDetails>;
+
+export const ListUnhealthyResponse = z.object({ tests: z.array(TestCase), page: Page });
+
+export const TestDetailsRequest = z.object({ ...repositoryOfOrganization, test_id: Uuid });
+export const TestDetailsResponse = z.object({ test: TestCaseDetails });
+
+export const ListQuarantinedRequest = z.object({ ...repositoryOfOrganization, page_query: PageQuery });
+
+export const QuarantinedTest = z
+  .object({
+    name: z.string(),
+    parent: z.string().nullable(),
+    file: z.string().nullable(),
+    classname: z.string().nullable(),
+    status: z.enum(['HEALTHY', 'FLAKY', 'BROKEN']),
+    codeowners: z.array(z.string()),
+    quarantine_setting: z.enum(['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE']),
+    quarantined_at: InstantOut,
+    status_last_updated_at: InstantOut,
+    test_case_id: Uuid,
+    variant: z.string(),
+  })
+  .meta({ id: 'QuarantinedTest' });
+export const ListQuarantinedResponse = z.object({ quarantined_tests: z.array(QuarantinedTest), page: Page });
+
+const weekMs = 7 * 24 * 3_600_000;
+
+export const ListFailingRequest = z
+  .object({
+    ...repositoryOfOrganization,
+    page_query: PageQuery,
+    start_time: InstantIn.meta({ description: 'Inclusive.' }),
+    end_time: InstantIn.meta({ description: 'Exclusive; at most 7 days after start_time.' }),
+  })
+  .superRefine(({ start_time, end_time }, context) => {
+    if (end_time <= start_time)
+      context.addIssue({ code: 'custom', path: ['end_time'], message: 'must be after start_time' });
+    else if (end_time.getTime() - start_time.getTime() > weekMs)
+      context.addIssue({
+        code: 'custom',
+        path: ['end_time'],
+        message: 'must be at most 7 days after start_time',
+      });
+  });
+export const ListFailingResponse = z.object({ tests: z.array(TestCaseDetails), page: Page });
+
+export const LinkTicketRequest = z.object({
+  repo: Repository,
+  test_case_id: Uuid,
+  external_ticket_id: line(1, 255).meta({ description: 'The ticket’s key in your tracker, or its address.' }),
+});

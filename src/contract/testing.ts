@@ -1,0 +1,74 @@
+// Requests and responses about test runs.
+
+import { z } from 'zod';
+import { InstantIn, InstantOut, PullRequestRef, Uuid, queueRef } from './common.ts';
+
+const runStatuses = ['in_progress', 'succeeded', 'failed', 'cancelled'] as const;
+
+const CheckSuite = z
+  .object({
+    checkRuns: z.array(
+      z.object({
+        name: z.string(),
+        url: z.string(),
+        status: z.enum(['QUEUED', 'IN_PROGRESS', 'COMPLETED']),
+        conclusion: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'CheckSuite' });
+
+const StatusCheck = z
+  .object({
+    context: z.string(),
+    url: z.string(),
+    state: z.enum(['ERROR', 'FAILURE', 'PENDING', 'SUCCESS']),
+  })
+  .meta({ id: 'StatusCheck' });
+
+const TestedPullRequest = z
+  .object({ prNumber: z.int(), prUrl: z.string(), title: z.string() })
+  .meta({ id: 'TestedPullRequest' });
+
+export const TestRun = z
+  .object({
+    testRunId: Uuid,
+    status: z.enum(runStatuses),
+    createdAt: InstantOut,
+    concludedAt: InstantOut.nullable(),
+    queueType: z.enum(['main', 'bisection']),
+    testBranch: z.string(),
+    testBranchSha: z.string().nullable(),
+    testTreeSha: z.string().nullable(),
+    baseSha: z.string().nullable(),
+    requiredStatuses: z.array(z.string()),
+    requiredStatusesSource: z.enum(['queue', 'repository_file', 'branch_protection']),
+    checkSuites: z.array(CheckSuite),
+    statusChecks: z.array(StatusCheck),
+    testedPullRequests: z.array(TestedPullRequest),
+    dependentPrs: z.array(TestedPullRequest).meta({ description: 'In the base but not under test.' }),
+    impactedTargets: z.array(z.string()),
+    impactedTargetsForTestedPrs: z.array(z.string()),
+  })
+  .meta({ id: 'TestRun' });
+export type TestRun = z.infer<typeof TestRun>;
+
+export const TestingDetailsRequest = z.object({
+  ...queueRef,
+  testRunId: Uuid.optional().meta({ description: 'One run. Absent: see pr.' }),
+  pr: PullRequestRef.optional().meta({ description: 'The run it is in now, else its latest.' }),
+});
+
+export const TestingDetailsResponse = z
+  .union([TestRun, z.object({ testRuns: z.array(TestRun) }).meta({ id: 'TestRuns' })])
+  .meta({ description: 'One run if testRunId or pr was given; else every run the queue is performing now.' });
+
+export const TestingResultsRequest = z.object({
+  ...queueRef,
+  since: InstantIn,
+  until: InstantIn.optional(),
+  offset: z.int().min(0).max(1_000_000).default(0),
+  take: z.int().min(1).max(100).default(50),
+});
+
+export const TestingResultsResponse = z.object({ testingResults: z.array(TestRun), totalItems: z.int() });

@@ -1,0 +1,34 @@
+// What may be asked of a queue or observed about a pull request. Parsed at the edges; decide.ts answers.
+
+import type { PullRequest } from './model.ts';
+import type { CancelledReason, QueuedReason } from './reason.ts';
+import type { QueueSettings } from './settings.ts';
+import type { SettableQueueState } from './model.ts';
+
+export type EntryCommand =
+  | {
+      readonly kind: 'submit';
+      /** As the host reports it now. */
+      readonly pullRequest: PullRequest;
+      /** Null: the default. */
+      readonly priority: number | null;
+      readonly noBatch: boolean;
+      readonly force: boolean;
+      /** Larger than that of every earlier submission. */
+      readonly seniority: number;
+      readonly actor: string;
+    }
+  | { readonly kind: 'cancel'; readonly reason: CancelledReason; readonly actor: string }
+  | {
+      readonly kind: 'restart';
+      readonly reason: Extract<QueuedReason, 'TESTS_RESTARTED_BY_USER' | 'TESTS_RESTARTED_BY_API_REQUEST'>;
+      readonly actor: string;
+    }
+  /** The host's present word on the pull request; null when it knows it no more. */
+  | { readonly kind: 'observe'; readonly pullRequest: PullRequest | null };
+
+/** A change to a queue's settings and state; what is absent stays. */
+export type QueueChange = {
+  readonly settings: Partial<QueueSettings>;
+  readonly state: SettableQueueState | undefined;
+};

@@ -1,0 +1,61 @@
+// An entry is what its facts made of it: evolve(entry, fact) → entry. Pure, total, and the only place that computes times.
+
+import { assert, unreachable } from '#base/assert.ts';
+import type { EntryId } from '#base/id.ts';
+import type { Fact } from './fact.ts';
+import { type Entry, type Stage, isInQueue, isUnderTest } from './model.ts';
+
+/** `newId` is used only when the pull request has no entry in this queue yet. */
+export function evolve(entry: Entry | null, fact: Fact, newId: EntryId): Entry {
+  if (fact.kind === 'submitted') {
+    const { priority, usedDefaultPriority, noBatch, forced, seniority, pullRequest } = fact;
+    return {
+      id: entry?.id ?? newId,
+      pullRequest,
+      trip: (entry?.trip ?? 0) + 1,
+      stage: { kind: 'not_ready' },
+      stageChangedAt: fact.at,
+      priority,
+      usedDefaultPriority,
+      noBatch,
+      forced,
+      submittedAt: fact.at,
+      seniority,
+      queuedAt: null,
+      waitMs: 0,
+      testMs: 0,
+      inQueueMs: 0,
+      restarts: 0,
+    };
+  }
+  assert(entry !== null, `a fact "${fact.kind}" needs an entry`);
+  switch (fact.kind) {
+    case 'rewritten': {
+      const { priority, usedDefaultPriority, noBatch, forced } = fact;
+      return { ...entry, priority, usedDefaultPriority, noBatch, forced };
+    }
+    case 'observed':
+      return { ...entry, pullRequest: fact.pullRequest };
+    case 'restart_requested':
+      return { ...entry, restarts: entry.restarts + 1 };
+    case 'moved':
+      return move(entry, fact.to, fact.at);
+    default:
+      return unreachable(fact);
+  }
+}
+
+function move(entry: Entry, to: Stage, at: Date): Entry {
+  const from = entry.stage;
+  const elapsedMs = Math.max(0, at.getTime() - entry.stageChangedAt.getTime());
+  return {
+    ...entry,
+    stage: to,
+    stageChangedAt: at,
+    queuedAt: entry.queuedAt ?? (to.kind === 'pending' ? at : null),
+    waitMs: entry.waitMs + (from.kind === 'pending' ? elapsedMs : 0),
+    testMs: entry.testMs + (from.kind === 'testing' ? elapsedMs : 0),
+    inQueueMs: entry.inQueueMs + (isInQueue(from) ? elapsedMs : 0),
+    restarts: entry.restarts + (isUnderTest(from) && to.kind === 'pending' ? 1 : 0),
+  };
+}

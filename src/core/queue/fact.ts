@@ -1,0 +1,36 @@
+// What happened to an entry: append-only, and the only thing that changes it (evolve.ts).
+
+import type { PullRequest, Stage } from './model.ts';
+import type { Reason } from './reason.ts';
+
+export type FactBody =
+  /** A trip begins. */
+  | {
+      readonly kind: 'submitted';
+      readonly pullRequest: PullRequest;
+      readonly priority: number;
+      readonly usedDefaultPriority: boolean;
+      readonly noBatch: boolean;
+      readonly forced: boolean;
+      readonly seniority: number;
+    }
+  /** Submitted again while in the queue: priority and batching are rewritten, the place among equals is kept. */
+  | {
+      readonly kind: 'rewritten';
+      readonly priority: number;
+      readonly usedDefaultPriority: boolean;
+      readonly noBatch: boolean;
+      readonly forced: boolean;
+    }
+  /** The host reports the pull request otherwise than before, and it stays where it is. */
+  | { readonly kind: 'observed'; readonly pullRequest: PullRequest }
+  /** Its test run is asked for anew, in place. */
+  | { readonly kind: 'restart_requested'; readonly reason: Reason }
+  /** It goes from one stage to another. */
+  | { readonly kind: 'moved'; readonly to: Stage; readonly reason: Reason | null };
+
+export type Fact = FactBody & {
+  readonly at: Date;
+  /** Who caused it: `api:<token>`, `user:<login>`, `host` or `queue`. */
+  readonly actor: string;
+};

@@ -1,0 +1,82 @@
+// What can be set on a queue, with the defaults. Bounds are checked at the wire (contract/queue.ts).
+
+export const queueModes = ['single', 'parallel'] as const;
+export const mergeMethods = ['merge_commit', 'squash', 'rebase'] as const;
+export const landingModes = ['auto', 'fast_forward', 'host'] as const;
+export const directMergeModes = ['off', 'always'] as const;
+export const optimizationModes = ['off', 'bisection_skip_redundant_tests'] as const;
+
+export type QueueSettings = {
+  /** One line, or lanes by impacted targets. */
+  readonly mode: (typeof queueModes)[number];
+  /** Test runs at once, a pull request or a batch each. 1..1000. */
+  readonly concurrency: number;
+  /** Runs at once while isolating a failure, a budget of its own. 0..1000; 0 is the same as `concurrency`. */
+  readonly bisectionConcurrency: number;
+  /** Minutes until a run counts as timed out. 0..10080; 0 is never. */
+  readonly testingTimeoutMinutes: number;
+  /** Successors to wait for before a failure is final. 0..1000. */
+  readonly pendingFailureDepth: number;
+  /** A passing run also proves what it contains ahead of it. */
+  readonly canOptimisticallyMerge: boolean;
+  /** Test several pull requests in one run. */
+  readonly batch: boolean;
+  /** Minutes a batch may wait to fill. 0..10080. */
+  readonly batchingMaxWaitTimeMinutes: number;
+  /** A batch starts when it has this many, and never holds more. 1..1000. */
+  readonly batchingMinSize: number;
+  /** How a pull request becomes commits on the branch. */
+  readonly mergeMethod: (typeof mergeMethods)[number];
+  /** Push the tested commits themselves, use the host's merge call, or whichever lets the host show the merge. */
+  readonly landingMode: (typeof landingModes)[number];
+  /** Merge at once what is already tested on the tip of an empty queue. */
+  readonly directMergeMode: (typeof directMergeModes)[number];
+  /** Reuse a result already known for the same tree. */
+  readonly optimizationMode: (typeof optimizationModes)[number];
+  /** Open a draft pull request per test branch; otherwise push only. */
+  readonly createPrsForTestingBranches: boolean;
+  /** Write comments on pull requests. */
+  readonly commentsEnabled: boolean;
+  /** Obey slash commands in comments. */
+  readonly commandsEnabled: boolean;
+  /** Show the queue's own check on pull requests. */
+  readonly statusCheckEnabled: boolean;
+  /** Adding this label submits, removing it cancels. 1..50 characters. */
+  readonly enqueueingLabel: string;
+  /** Obey the label. */
+  readonly labelCommandsEnabled: boolean;
+  /** Show the state as a label. */
+  readonly stateLabelsEnabled: boolean;
+  /** Stored and returned for existing configuration tools; no effect. */
+  readonly extensionEnabled: boolean;
+  /** Checks that must pass. Null: the repository's file, then branch protection. Empty: none. At most 100. */
+  readonly requiredStatuses: readonly string[] | null;
+  /** Hours until a pull request that was never ready is cancelled. 0..720; 0 is never. */
+  readonly notReadyTimeoutHours: number;
+};
+
+export const defaultSettings: QueueSettings = {
+  mode: 'single',
+  concurrency: 5,
+  bisectionConcurrency: 0,
+  testingTimeoutMinutes: 300,
+  pendingFailureDepth: 0,
+  canOptimisticallyMerge: false,
+  batch: false,
+  batchingMaxWaitTimeMinutes: 5,
+  batchingMinSize: 4,
+  mergeMethod: 'squash',
+  landingMode: 'auto',
+  directMergeMode: 'off',
+  optimizationMode: 'off',
+  createPrsForTestingBranches: true,
+  commentsEnabled: true,
+  commandsEnabled: true,
+  statusCheckEnabled: true,
+  enqueueingLabel: 'signalbox-submit',
+  labelCommandsEnabled: true,
+  stateLabelsEnabled: false,
+  extensionEnabled: true,
+  requiredStatuses: null,
+  notReadyTimeoutHours: 0,
+};

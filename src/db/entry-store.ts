@@ -1,0 +1,133 @@
+// Writes entry, fact and trip: the one writer of all three.
+
+import { assert } from '#base/assert.ts';
+import type { EntryId, QueueId } from '#base/id.ts';
+import { evolve } from '#core/queue/evolve.ts';
+import type { Fact } from '#core/queue/fact.ts';
+import { type Entry, isEnded, isUnderTest, type Queue } from '#core/queue/model.ts';
+import type { SnapshotEntry } from '#core/queue/plan.ts';
+import type { Tx } from './cell.ts';
+import {
+  entryColumns,
+  entryOf,
+  type EntryRow,
+  entryRow,
+  queueColumns,
+  queueOf,
+  type QueueRow,
+  rewritableColumns,
+  tripRow,
+} from './row.ts';
+import { hasTargetsColumn } from './scope-view.ts';
+import { statement } from './statement.ts';
+import type { QueueLock } from './transaction.ts';
+
+type LoadedRow = QueueRow & EntryRow & { next_seniority: number };
+
+export const loadEntryStatement = `
+  select ${queueColumns}, ${entryColumns}, nextval('entry_seniority') as next_seniority
+  from queue q
+  left join entry e on e.queue_id = q.id and e.pr_number = $2
+  where q.id = $1 and q.deleted_at is null`;
+
+const selectEntry = statement<[queueId: string, prNumber: number], LoadedRow>(loadEntryStatement);
+
+export type LoadedEntry = {
+  readonly queue: Queue;
+  readonly entry: Entry | null;
+  /** Larger than every seniority given out before. */
+  readonly nextSeniority: number;
+};
+
+/** Null when the queue was deleted meanwhile. */
+export async function loadEntry(tx: Tx, lock: QueueLock, prNumber: number): Promise<LoadedEntry | null> {
+  const [row] = await selectEntry(tx, lock.queueId, prNumber);
+  if (row === undefined) return null;
+  return {
+    queue: queueOf(row),
+    entry: row.entry_id === null ? null : entryOf(row),
+    nextSeniority: row.next_seniority,
+  };
+}
+
+const selectLive = statement<[queueId: string], EntryRow & { has_impacted_targets: boolean }>(`
+  select ${entryColumns}, ${hasTargetsColumn}
+  from entry e
+  join queue q on q.id = e.queue_id
+  join repository r on r.id = q.repository_id
+  where e.queue_id = $1 and e.line_rank is not null
+  order by e.line_rank, e.line_major, e.line_minor`);
+
+/** Every live entry of the queue, in queue order. */
+export async function loadLiveEntries(tx: Tx, lock: QueueLock): Promise<readonly SnapshotEntry[]> {
+  const rows = await selectLive(tx, lock.queueId);
+  return rows.map((row) => ({ entry: entryOf(row), hasImpactedTargets: row.has_impacted_targets }));
+}
+
+export type EntryChange = {
+  readonly before: Entry | null;
+  readonly facts: readonly Fact[];
+  /** The id of the entry if this is its first fact. */
+  readonly newId: EntryId;
+};
+
+const rewritable = rewritableColumns.map((column) => `${column} = excluded.${column}`).join(', ');
+
+export const saveEntriesStatement = `
+  with saved as (
+    insert into entry select * from jsonb_populate_recordset(null::entry, $1)
+    on conflict (queue_id, pr_number) do update set ${rewritable}
+  ), ended as (
+    insert into trip select * from jsonb_populate_recordset(null::trip, $2)
+  )
+  insert into fact (queue_id, recorded_at, pr_number, trip, kind, state, reason, actor, test_run_id, restart, payload)
+  select f.queue_id, f.recorded_at, f.pr_number, f.trip, f.kind, f.state, f.reason, f.actor, f.test_run_id, f.restart, f.payload
+  from jsonb_to_recordset($3) as f (n int, queue_id uuid, recorded_at timestamptz, pr_number bigint, trip int,
+    kind text, state text, reason text, actor text, test_run_id uuid, restart boolean, payload jsonb)
+  order by f.n`;
+
+const insertChanges = statement<[entries: string, trips: string, facts: string]>(saveEntriesStatement);
+
+/** Applies facts to entries and records both, with the row of every trip that ended. Returns the entries as they are now. */
+export async function saveEntries(
+  tx: Tx,
+  lock: QueueLock,
+  changes: readonly EntryChange[],
+): Promise<readonly Entry[]> {
+  const trips: object[] = [];
+  const facts: object[] = [];
+  const entries = changes.map((change) => {
+    let entry = change.before;
+    for (const fact of change.facts) {
+      const before = entry;
+      entry = evolve(before, fact, change.newId);
+      facts.push({ n: facts.length, ...factRow(lock.queueId, before, fact, entry) });
+      if (isEnded(entry.stage)) trips.push(tripRow(lock.queueId, entry));
+    }
+    assert(entry !== null, 'a change has at least one fact');
+    return entry;
+  });
+  const rows = entries.map((entry) => entryRow(lock.queueId, entry));
+  await insertChanges(tx, JSON.stringify(rows), JSON.stringify(trips), JSON.stringify(facts));
+  return entries;
+}
+
+function factRow(queueId: QueueId, before: Entry | null, fact: Fact, after: Entry): object {
+  const { kind, at, actor, ...payload } = fact;
+  const { stage } = after;
+  const leftTest = before !== null && isUnderTest(before.stage) && stage.kind === 'pending';
+  return {
+    queue_id: queueId,
+    recorded_at: at,
+    pr_number: after.pullRequest.number,
+    trip: after.trip,
+    kind,
+    // Only what moves an entry shows in its timeline.
+    state: kind === 'moved' || kind === 'submitted' || kind === 'restart_requested' ? stage.kind : null,
+    reason: 'reason' in fact ? fact.reason : null,
+    actor,
+    test_run_id: 'runId' in stage ? stage.runId : null,
+    restart: kind === 'restart_requested' || leftTest,
+    payload: kind === 'moved' || kind === 'restart_requested' ? null : payload,
+  };
+}

@@ -1,0 +1,28 @@
+// Writes worker_heartbeat. The database's clock alone is compared, so that workers' clocks may differ.
+
+import type { Tx } from './cell.ts';
+import { statement } from './statement.ts';
+
+const upsertBeat = statement<[workerId: string]>(`
+  insert into worker_heartbeat (worker_id) values ($1)
+  on conflict (worker_id) do update set beat_at = now()`);
+
+export async function beat(db: Tx, workerId: string): Promise<void> {
+  await upsertBeat(db, workerId);
+}
+
+const selectStopped = statement<[silentMs: number], { worker_id: string }>(`
+  select worker_id from worker_heartbeat where beat_at < now() - make_interval(secs => $1::float8 / 1000)`);
+
+/** Workers that have not beaten for that long. */
+export async function listStopped(db: Tx, silentMs: number): Promise<readonly string[]> {
+  return (await selectStopped(db, silentMs)).map((row) => row.worker_id);
+}
+
+const deleteBeats = statement<[workerIds: readonly string[]]>(
+  `delete from worker_heartbeat where worker_id = any ($1::text[])`,
+);
+
+export async function removeHeartbeats(db: Tx, workerIds: readonly string[]): Promise<void> {
+  await deleteBeats(db, workerIds);
+}

@@ -1,0 +1,45 @@
+// History tables are partitioned by month: new months are made ahead of time, old ones are dropped whole.
+
+import { type Kysely, sql } from 'kysely';
+import type { DB } from './database.ts';
+
+const partitioned = ['fact', 'trip', 'test_failure'] as const;
+/** Months made ahead, so that a worker that was away for weeks loses nothing. */
+const monthsAhead = 3;
+
+const monthStart = (at: Date, offset: number): Date =>
+  new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + offset, 1));
+
+const monthName = (start: Date): string => start.toISOString().slice(0, 7).replace('-', '_');
+
+/** Creates the partitions of last month up to three months ahead; what exists stays as it is. */
+export async function ensurePartitions(db: Kysely<DB>, now: Date): Promise<void> {
+  for (const table of partitioned) {
+    for (let offset = -1; offset <= monthsAhead; offset++) {
+      const from = monthStart(now, offset);
+      const to = monthStart(now, offset + 1);
+      const name = `${table}_${monthName(from)}`;
+      await sql`create table if not exists ${sql.table(name)} partition of ${sql.table(table)}
+        for values from (${sql.lit(from.toISOString())}) to (${sql.lit(to.toISOString())})`.execute(db);
+    }
+  }
+}
+
+/** Drops whole months that ended more than `keepMonths` months ago; returns their names. */
+export async function dropOldPartitions(
+  db: Kysely<DB>,
+  now: Date,
+  keepMonths: number,
+): Promise<readonly string[]> {
+  const oldestKept = monthName(monthStart(now, -keepMonths));
+  const { rows } = await sql<{ parent: string; name: string }>`
+    select parent.relname as parent, child.relname as name
+    from pg_inherits join pg_class parent on parent.oid = inhparent join pg_class child on child.oid = inhrelid
+    where parent.relname in (${sql.join(partitioned)}) and child.relkind = 'r'`.execute(db);
+  const old = rows.filter(({ parent, name }) => {
+    const month = name.slice(parent.length + 1);
+    return /^\d{4}_\d{2}$/.test(month) && month < oldestKept;
+  });
+  for (const { name } of old) await sql`drop table ${sql.table(name)}`.execute(db);
+  return old.map(({ name }) => name);
+}

@@ -1,0 +1,123 @@
+// Reads of entries for screens and answers.
+
+import type { QueueId, RepositoryId, RunId } from '#base/id.ts';
+import type { Entry, EntryState } from '#core/queue/model.ts';
+import type { Reason } from '#core/queue/reason.ts';
+import { sql } from 'kysely';
+import type { Tx } from './cell.ts';
+import { entryColumns, entryOf, type EntryRow } from './row.ts';
+import { hasTargetsColumn, positionColumn, type ScopedEntry } from './scope-view.ts';
+import { statement } from './statement.ts';
+
+export const enqueuedStatement = `
+  select ${entryColumns} from entry e
+  where e.queue_id = $1 and e.line_rank is not null
+  order by e.line_rank, e.line_major, e.line_minor`;
+
+const selectEnqueued = statement<[queueId: string], EntryRow>(enqueuedStatement);
+
+/** Every live entry, in queue order. */
+export async function listEnqueued(db: Tx, queueId: QueueId): Promise<readonly Entry[]> {
+  return (await selectEnqueued(db, queueId)).map(entryOf);
+}
+
+type ScopedRow = EntryRow & { has_impacted_targets: boolean; position: number | null };
+
+const scopedOf = (row: ScopedRow): ScopedEntry => ({
+  entry: entryOf(row),
+  hasImpactedTargets: row.has_impacted_targets,
+  position: row.position,
+});
+
+const selectEntries = statement<[queueId: string, prNumbers: string], ScopedRow>(`
+  select ${entryColumns}, ${hasTargetsColumn}, ${positionColumn}
+  from entry e join queue q on q.id = e.queue_id join repository r on r.id = q.repository_id
+  where e.queue_id = $1 and e.pr_number = any ($2::bigint[])`);
+
+export async function listEntries(
+  db: Tx,
+  queueId: QueueId,
+  prNumbers: readonly number[],
+): Promise<readonly ScopedEntry[]> {
+  return (await selectEntries(db, queueId, `{${prNumbers.join(',')}}`)).map(scopedOf);
+}
+
+export type EntryFilter = {
+  readonly state?: EntryState | undefined;
+  readonly concludedFrom?: Date | undefined;
+  readonly concludedBefore?: Date | undefined;
+};
+
+/** Where a page ended: entries are listed by conclusion when a window is asked for, by submission otherwise. */
+export type EntryCursor = { readonly seniority: number; readonly concludedAt: Date | null };
+
+export async function listNewest(
+  db: Tx,
+  queueId: QueueId,
+  filter: EntryFilter,
+  after: EntryCursor | null,
+  take: number,
+): Promise<readonly (ScopedEntry & { readonly cursor: EntryCursor })[]> {
+  const windowed = filter.concludedFrom !== undefined || filter.concludedBefore !== undefined;
+  const conditions = [sql`e.queue_id = ${queueId}`];
+  if (filter.state !== undefined) conditions.push(sql`e.state = ${filter.state}`);
+  if (windowed) conditions.push(sql`e.concluded_at is not null`);
+  if (filter.concludedFrom !== undefined) conditions.push(sql`e.concluded_at >= ${filter.concludedFrom}`);
+  if (filter.concludedBefore !== undefined) conditions.push(sql`e.concluded_at < ${filter.concludedBefore}`);
+  if (after !== null)
+    conditions.push(
+      windowed
+        ? sql`(e.concluded_at, e.seniority) < (${after.concludedAt}, ${after.seniority})`
+        : sql`e.seniority < ${after.seniority}`,
+    );
+  const order = windowed ? sql`e.concluded_at desc, e.seniority desc` : sql`e.seniority desc`;
+  const { rows } = await sql<ScopedRow & { concluded_at: Date | null }>`
+    select ${sql.raw(entryColumns)}, e.concluded_at, ${sql.raw(hasTargetsColumn)}, ${sql.raw(positionColumn)}
+    from entry e join queue q on q.id = e.queue_id join repository r on r.id = q.repository_id
+    where ${sql.join(conditions, sql` and `)} order by ${order} limit ${take}`.execute(db);
+  return rows.map((row) => ({
+    ...scopedOf(row),
+    cursor: { seniority: row.seniority, concludedAt: row.concluded_at },
+  }));
+}
+
+export type TimelineRow = {
+  readonly recorded_at: Date;
+  readonly state: EntryState;
+  readonly reason: Reason | null;
+  readonly actor: string;
+  readonly test_run_id: RunId | null;
+  readonly trip: number;
+};
+
+const selectTimeline = statement<[queueId: string, prNumber: number], TimelineRow>(`
+  select recorded_at, state, reason, actor, test_run_id, trip from fact
+  where queue_id = $1 and pr_number = $2 and state is not null
+  order by recorded_at desc, seq desc limit 1000`);
+
+/** What moved an entry, newest first, over all its trips; at most the newest 1,000. */
+export const listTimeline = (db: Tx, queueId: QueueId, prNumber: number): Promise<readonly TimelineRow[]> =>
+  selectTimeline(db, queueId, prNumber);
+
+const selectQueuesOf = statement<[repositoryId: string], { id: string }>(
+  `select id from queue where repository_id = $1 and deleted_at is null order by id`,
+);
+
+/** The queues of a repository, in a fixed order so that whoever marks several of them never waits in a circle. */
+export async function listQueueIds(db: Tx, repositoryId: RepositoryId): Promise<readonly QueueId[]> {
+  return (await selectQueuesOf(db, repositoryId)).map((row) => row.id as QueueId);
+}
+
+const selectQueuesWith = statement<[repositoryId: string, prNumber: number], { id: string; branch: string }>(`
+  select q.id, q.branch from queue q join entry e on e.queue_id = q.id and e.pr_number = $2
+  where q.repository_id = $1 and q.deleted_at is null and e.line_rank is not null`);
+
+/** The queues in which a pull request is live. */
+export async function listQueuesOf(
+  db: Tx,
+  repositoryId: RepositoryId,
+  prNumber: number,
+): Promise<readonly { readonly queueId: QueueId; readonly branch: string }[]> {
+  const rows = await selectQueuesWith(db, repositoryId, prNumber);
+  return rows.map((row) => ({ queueId: row.id as QueueId, branch: row.branch }));
+}

@@ -1,0 +1,77 @@
+// Writes repository.
+
+import { v7 as newId } from 'uuid';
+import type { OrganizationId, RepositoryId } from '#base/id.ts';
+import { type RepositoryName, repositoryKey } from '#core/repository.ts';
+import type { Tx } from './cell.ts';
+import type { Repository } from './scope-view.ts';
+import { statement } from './statement.ts';
+
+const insertRepository = statement<
+  [
+    id: string,
+    organizationId: string,
+    host: string,
+    owner: string,
+    name: string,
+    ...keys: [string, string, string],
+  ],
+  { id: string; host: string; owner: string; name: string }
+>(`
+  insert into repository (id, organization_id, host, owner, name, host_key, owner_key, name_key)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)
+  on conflict (organization_id, host_key, owner_key, name_key) do update set host_key = excluded.host_key
+  returning id, host, owner, name`);
+
+/** The repository, made if it is not there; it keeps the spelling it was first named with. */
+export async function ensureRepository(
+  tx: Tx,
+  organizationId: OrganizationId,
+  { host, owner, name }: RepositoryName,
+): Promise<Repository> {
+  const key = repositoryKey({ host, owner, name });
+  const [row] = await insertRepository(
+    tx,
+    newId(),
+    organizationId,
+    host,
+    owner,
+    name,
+    key.host,
+    key.owner,
+    key.name,
+  );
+  return { ...row!, id: row!.id as RepositoryId };
+}
+
+const selectRepository = statement<
+  [id: string],
+  { organization_id: string; host: string; owner: string; name: string }
+>(`select organization_id, host, owner, name from repository where id = $1`);
+
+export async function findRepository(
+  db: Tx,
+  id: RepositoryId,
+): Promise<(Repository & { readonly organizationId: OrganizationId }) | null> {
+  const [row] = await selectRepository(db, id);
+  if (row === undefined) return null;
+  const { organization_id, ...name } = row;
+  return { id, organizationId: organization_id as OrganizationId, ...name };
+}
+
+const selectRepositoryId = statement<
+  [organizationId: string, host: string, owner: string, name: string],
+  { id: string }
+>(
+  `select id from repository where organization_id = $1 and host_key = $2 and owner_key = $3 and name_key = $4`,
+);
+
+/** Null if the organization has no such repository. */
+export async function findRepositoryId(
+  db: Tx,
+  organizationId: OrganizationId,
+  key: RepositoryName,
+): Promise<RepositoryId | null> {
+  const [row] = await selectRepositoryId(db, organizationId, key.host, key.owner, key.name);
+  return row === undefined ? null : (row.id as RepositoryId);
+}

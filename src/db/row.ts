@@ -1,0 +1,151 @@
+// Rows to nouns and back. The column lists alias what would collide, so that one statement can read a queue and an entry.
+
+import type { EntryId, QueueId, RunId } from '#base/id.ts';
+import type { Entry, Queue, QueueState, SettableQueueState, Stage } from '#core/queue/model.ts';
+import { isEnded } from '#core/queue/model.ts';
+import { linePlaceOf } from '#core/queue/order.ts';
+import { defaultSettings, type QueueSettings } from '#core/queue/settings.ts';
+import type { Entry as EntryTable, Queue as QueueTable, Trip as TripTable } from './database.ts';
+import type { Selectable } from 'kysely';
+
+export const queueColumns = `q.id as queue_id, q.branch, q.state as queue_state, q.mode, q.switching_mode,
+  q.switching_return_to, q.settings`;
+
+export type QueueRow = Pick<
+  Selectable<QueueTable>,
+  'branch' | 'mode' | 'switching_mode' | 'switching_return_to' | 'settings'
+> & { readonly queue_id: string; readonly queue_state: string };
+
+export function queueOf(row: QueueRow): Queue {
+  return {
+    id: row.queue_id as QueueId,
+    targetBranch: row.branch,
+    state: row.queue_state as QueueState,
+    settings: {
+      ...defaultSettings,
+      ...(row.settings as Partial<QueueSettings>),
+      mode: row.mode as QueueSettings['mode'],
+    },
+    switching:
+      row.switching_mode === null
+        ? null
+        : {
+            mode: row.switching_mode as QueueSettings['mode'],
+            returnTo: row.switching_return_to as SettableQueueState,
+          },
+  };
+}
+
+export const entryColumns = `e.id as entry_id, e.pr_number, e.trip, e.state as entry_state, e.state_changed_at, e.reason,
+  e.test_run_id, e.priority, e.used_default_priority, e.no_batch, e.forced, e.submitted_at, e.seniority, e.queued_at,
+  e.wait_ms, e.test_ms, e.in_queue_ms, e.restarts, e.pr_title, e.pr_sha, e.pr_base_branch, e.pr_author, e.pr_url,
+  e.pr_mergeability, e.pr_draft, e.pr_state`;
+
+export type EntryRow = Omit<
+  Selectable<EntryTable>,
+  'id' | 'state' | 'queue_id' | 'line_rank' | 'line_major' | 'line_minor' | 'concluded_at'
+> & { readonly entry_id: string; readonly entry_state: string };
+
+export function entryOf(row: EntryRow): Entry {
+  return {
+    id: row.entry_id as EntryId,
+    pullRequest: {
+      number: row.pr_number,
+      title: row.pr_title,
+      headSha: row.pr_sha,
+      baseBranch: row.pr_base_branch,
+      author: row.pr_author,
+      url: row.pr_url,
+      mergeability: row.pr_mergeability as Entry['pullRequest']['mergeability'],
+      draft: row.pr_draft,
+      state: row.pr_state as Entry['pullRequest']['state'],
+    },
+    trip: row.trip,
+    stage: stageOf(row),
+    stageChangedAt: row.state_changed_at,
+    priority: row.priority,
+    usedDefaultPriority: row.used_default_priority,
+    noBatch: row.no_batch,
+    forced: row.forced,
+    submittedAt: row.submitted_at,
+    seniority: row.seniority,
+    queuedAt: row.queued_at,
+    waitMs: row.wait_ms,
+    testMs: row.test_ms,
+    inQueueMs: row.in_queue_ms,
+    restarts: row.restarts,
+  };
+}
+
+/** The database holds a state, a reason and a run; only valid combinations were ever written. */
+function stageOf(row: EntryRow): Stage {
+  const { entry_state: kind, reason } = row;
+  return { kind, reason, runId: row.test_run_id as RunId | null } as Stage;
+}
+
+/** What a write of an existing entry rewrites: all but its key and its id. */
+// prettier-ignore
+export const rewritableColumns = [
+  'trip', 'state', 'state_changed_at', 'reason', 'test_run_id', 'priority', 'used_default_priority',
+  'no_batch', 'forced', 'submitted_at', 'seniority', 'queued_at', 'concluded_at', 'wait_ms', 'test_ms',
+  'in_queue_ms', 'restarts', 'line_rank', 'line_major', 'line_minor', 'pr_title', 'pr_sha',
+  'pr_base_branch', 'pr_author', 'pr_url', 'pr_mergeability', 'pr_draft', 'pr_state',
+] as const satisfies readonly (keyof EntryTable)[];
+
+/** The row an entry is written as, by column name. */
+export function entryRow(queueId: QueueId, entry: Entry): Selectable<EntryTable> {
+  const { stage, pullRequest } = entry;
+  const place = linePlaceOf(entry);
+  return {
+    queue_id: queueId,
+    pr_number: pullRequest.number,
+    id: entry.id,
+    trip: entry.trip,
+    state: stage.kind,
+    state_changed_at: entry.stageChangedAt,
+    reason: 'reason' in stage ? stage.reason : null,
+    test_run_id: 'runId' in stage ? stage.runId : null,
+    priority: entry.priority,
+    used_default_priority: entry.usedDefaultPriority,
+    no_batch: entry.noBatch,
+    forced: entry.forced,
+    submitted_at: entry.submittedAt,
+    seniority: entry.seniority,
+    queued_at: entry.queuedAt,
+    concluded_at: isEnded(stage) ? entry.stageChangedAt : null,
+    wait_ms: entry.waitMs,
+    test_ms: entry.testMs,
+    in_queue_ms: entry.inQueueMs,
+    restarts: entry.restarts,
+    line_rank: place?.rank ?? null,
+    line_major: place?.major ?? null,
+    line_minor: place?.minor ?? null,
+    pr_title: pullRequest.title,
+    pr_sha: pullRequest.headSha,
+    pr_base_branch: pullRequest.baseBranch,
+    pr_author: pullRequest.author,
+    pr_url: pullRequest.url,
+    pr_mergeability: pullRequest.mergeability,
+    pr_draft: pullRequest.draft,
+    pr_state: pullRequest.state,
+  };
+}
+
+/** The row of a trip that has just ended. */
+export function tripRow(queueId: QueueId, entry: Entry): Selectable<TripTable> {
+  const { stage } = entry;
+  return {
+    queue_id: queueId,
+    concluded_at: entry.stageChangedAt,
+    pr_number: entry.pullRequest.number,
+    trip: entry.trip,
+    conclusion: stage.kind,
+    reason: 'reason' in stage ? stage.reason : null,
+    submitted_at: entry.submittedAt,
+    queued_at: entry.queuedAt,
+    wait_ms: entry.waitMs,
+    test_ms: entry.testMs,
+    in_queue_ms: entry.inQueueMs,
+    restarts: entry.restarts,
+  };
+}

@@ -1,0 +1,76 @@
+// Reads of test runs.
+
+import type { QueueId, RunId } from '#base/id.ts';
+import { sql, type Selectable } from 'kysely';
+import type { Tx } from './cell.ts';
+import type { TestRun } from './database.ts';
+
+export type RunMember = {
+  readonly prNumber: number;
+  readonly headSha: string;
+  readonly underTest: boolean;
+  readonly title: string;
+  readonly url: string;
+};
+
+export type RunRow = Omit<Selectable<TestRun>, 'queue_id'> & { readonly members: readonly RunMember[] };
+
+type RunFilter =
+  | { readonly kind: 'one'; readonly runId: string }
+  /** The run that the pull request is in now, else its latest. */
+  | { readonly kind: 'ofPullRequest'; readonly prNumber: number; readonly current: RunId | null }
+  | { readonly kind: 'active' }
+  | {
+      readonly kind: 'between';
+      readonly since: Date;
+      readonly until: Date | undefined;
+      readonly offset: number;
+      readonly take: number;
+    };
+
+const members = sql`(
+  select coalesce(json_agg(json_build_object('prNumber', m.pr_number, 'headSha', m.head_sha, 'underTest', m.under_test,
+    'title', coalesce(e.pr_title, ''), 'url', coalesce(e.pr_url, '')) order by m.position), '[]')
+  from test_run_member m left join entry e on e.queue_id = m.queue_id and e.pr_number = m.pr_number
+  where m.queue_id = t.queue_id and m.test_run_id = t.id) as members`;
+
+export async function listRuns(db: Tx, queueId: QueueId, filter: RunFilter): Promise<readonly RunRow[]> {
+  const { rows } = await sql<RunRow>`
+    select t.id, t.kind, t.status, t.created_at, t.concluded_at, t.test_branch, t.test_branch_sha, t.test_tree_sha,
+      t.base_sha, t.required_statuses, t.required_statuses_source, t.check_suites, t.status_checks, ${members}
+    from test_run t where t.queue_id = ${queueId} and ${condition(queueId, filter)}`.execute(db);
+  return rows;
+}
+
+function condition(queueId: QueueId, filter: RunFilter) {
+  switch (filter.kind) {
+    case 'one':
+      return sql`t.id = ${filter.runId}`;
+    case 'ofPullRequest':
+      return sql`t.id = coalesce(${filter.current}::uuid, (select m.test_run_id from test_run_member m
+        where m.queue_id = ${queueId} and m.pr_number = ${filter.prNumber} and m.under_test
+        order by m.test_run_id desc limit 1))`;
+    case 'active':
+      return sql`t.status = 'in_progress' order by t.created_at, t.id limit 1000`;
+    case 'between':
+      return sql`${window(filter)} order by t.created_at desc, t.id desc limit ${filter.take} offset ${filter.offset}`;
+  }
+}
+
+const window = ({ since, until }: { readonly since: Date; readonly until: Date | undefined }) =>
+  until === undefined
+    ? sql`t.created_at >= ${since}`
+    : sql`t.created_at >= ${since} and t.created_at < ${until}`;
+
+export async function countRuns(
+  db: Tx,
+  queueId: QueueId,
+  since: Date,
+  until: Date | undefined,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from test_run t where t.queue_id = ${queueId} and ${window({ since, until })}`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}

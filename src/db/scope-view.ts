@@ -1,0 +1,134 @@
+// Who is asking, and about what: the token, its organization, the repository, the queue and the entry in one statement.
+// Every request under /v1 begins with it, so a plain read of an entry costs one round trip, and a revoked token is
+// refused from the next request on.
+
+import { createHash } from 'node:crypto';
+import type { OrganizationId, RepositoryId } from '#base/id.ts';
+import type { Entry, Queue } from '#core/queue/model.ts';
+import { type RepositoryName, repositoryKey } from '#core/repository.ts';
+import type { Tx } from './cell.ts';
+import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type QueueRow } from './row.ts';
+import { statement } from './statement.ts';
+
+export type Principal = {
+  readonly tokenId: string;
+  readonly tokenName: string;
+  readonly organizationId: OrganizationId;
+  readonly organizationSlug: string;
+  readonly organizationName: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date | null;
+};
+
+export type Repository = RepositoryName & { readonly id: RepositoryId };
+
+export type ScopedEntry = {
+  readonly entry: Entry;
+  readonly hasImpactedTargets: boolean;
+  /** How many are ahead in the line; null when it is not in it. */
+  readonly position: number | null;
+};
+
+/** What exists of what was named; null from the first part on that does not. */
+export type Scope = {
+  readonly principal: Principal;
+  readonly repository: Repository | null;
+  readonly queue: Queue | null;
+  readonly entry: ScopedEntry | null;
+};
+
+export type ScopeKey = {
+  readonly repository?: RepositoryName | undefined;
+  readonly branch?: string | undefined;
+  readonly prNumber?: number | undefined;
+};
+
+type ScopeRow = {
+  token_id: string;
+  token_name: string;
+  organization_id: string;
+  slug: string;
+  organization_name: string;
+  scopes: string[];
+  expires_at: Date | null;
+  repository_id: string | null;
+  host: string;
+  owner: string;
+  name: string;
+  has_impacted_targets: boolean;
+  position: number | null;
+} & { [Column in keyof QueueRow]: QueueRow[Column] } & { [Column in keyof EntryRow]: EntryRow[Column] };
+
+/** How many entries of the line come before `e`. */
+export const positionColumn = `case when e.line_rank < 2 then (
+    select count(*) from entry ahead
+    where ahead.queue_id = e.queue_id and ahead.line_rank is not null
+      and (ahead.line_rank, ahead.line_major, ahead.line_minor) < (e.line_rank, e.line_major, e.line_minor)
+  ) end as position`;
+
+/** Whether targets were uploaded for exactly the head of `e`; needs `r` for the repository. */
+export const hasTargetsColumn = `exists (
+    select from impacted_targets i
+    where i.repository_id = r.id and i.pr_number = e.pr_number and i.head_sha = e.pr_sha
+  ) as has_impacted_targets`;
+
+export const scopeStatement = `
+  select t.id as token_id, t.name as token_name, t.organization_id, o.slug, o.name as organization_name, t.scopes,
+    t.expires_at, r.id as repository_id, r.host, r.owner, r.name, ${queueColumns}, ${entryColumns},
+    ${hasTargetsColumn}, ${positionColumn}
+  from api_token t
+  join organization o on o.id = t.organization_id
+  left join repository r on r.organization_id = t.organization_id
+    and r.host_key = $2 and r.owner_key = $3 and r.name_key = $4
+  left join queue q on q.repository_id = r.id and q.branch = $5 and q.deleted_at is null
+  left join entry e on e.queue_id = q.id and e.pr_number = $6
+  where t.hash = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`;
+
+const selectScope = statement<
+  [
+    hash: Buffer,
+    host: string | null,
+    owner: string | null,
+    name: string | null,
+    branch: string | null,
+    pr: number | null,
+  ],
+  ScopeRow
+>(scopeStatement);
+
+export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/** Null when the token is unknown, revoked or expired. */
+export async function readScope(db: Tx, tokenHash: Buffer, key: ScopeKey): Promise<Scope | null> {
+  const repository = key.repository === undefined ? undefined : repositoryKey(key.repository);
+  const [row] = await selectScope(
+    db,
+    tokenHash,
+    repository?.host ?? null,
+    repository?.owner ?? null,
+    repository?.name ?? null,
+    key.branch ?? null,
+    key.prNumber ?? null,
+  );
+  if (row === undefined) return null;
+  return {
+    principal: {
+      tokenId: row.token_id,
+      tokenName: row.token_name,
+      organizationId: row.organization_id as OrganizationId,
+      organizationSlug: row.slug,
+      organizationName: row.organization_name,
+      scopes: row.scopes,
+      expiresAt: row.expires_at,
+    },
+    repository:
+      row.repository_id === null
+        ? null
+        : { id: row.repository_id as RepositoryId, host: row.host, owner: row.owner, name: row.name },
+    queue: row.queue_id === null ? null : queueOf(row),
+    entry:
+      row.entry_id === null
+        ? null
+        : { entry: entryOf(row), hasImpactedTargets: row.has_impacted_targets, position: row.position },
+  };
+}

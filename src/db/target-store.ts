@@ -1,0 +1,102 @@
+// Writes impacted_targets.
+//
+// A target's name is hashed to 52 bits, which a double holds exactly, and a set is its sorted hashes: whether two pull
+// requests share a target is then a merge of two number lists. Two names that hash alike (one in 4·10^15 pairs) only
+// make two pull requests wait for each other that need not have: never the reverse.
+
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
+import type { RepositoryId } from '#base/id.ts';
+import type { Tx } from './cell.ts';
+import { statement } from './statement.ts';
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
+export type EncodedTargets = {
+  readonly impactsAll: boolean;
+  readonly count: number;
+  readonly hashes: Buffer;
+  readonly names: Buffer;
+};
+
+export function hashTarget(name: string): number {
+  const digest = createHash('sha1').update(name).digest();
+  return digest.readUInt32LE(0) * 0x100000 + (digest.readUInt32LE(4) >>> 12);
+}
+
+/** Duplicates fold. */
+export async function encodeTargets(targets: 'ALL' | readonly string[]): Promise<EncodedTargets> {
+  if (targets === 'ALL')
+    return { impactsAll: true, count: 0, hashes: Buffer.alloc(0), names: Buffer.alloc(0) };
+  const names = [...new Set(targets)];
+  const hashes = Float64Array.from(names, hashTarget).toSorted();
+  // Compression runs on another thread; level 1, because the names are read only when a person asks.
+  const packed = await compress(JSON.stringify(names), {
+    params: { [constants.ZSTD_c_compressionLevel]: 1 },
+  });
+  return { impactsAll: false, count: names.length, hashes: Buffer.from(hashes.buffer), names: packed };
+}
+
+const upsertTargets = statement<
+  [
+    repositoryId: string,
+    prNumber: number,
+    headSha: string,
+    impactsAll: boolean,
+    count: number,
+    hashes: Buffer,
+    names: Buffer,
+    at: Date,
+  ]
+>(`
+  insert into impacted_targets
+    (repository_id, pr_number, head_sha, impacts_all, target_count, hashes, names, uploaded_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)
+  on conflict (repository_id, pr_number, head_sha) do update set impacts_all = excluded.impacts_all,
+    target_count = excluded.target_count, hashes = excluded.hashes, names = excluded.names,
+    uploaded_at = excluded.uploaded_at`);
+
+export type TargetKey = {
+  readonly repositoryId: RepositoryId;
+  readonly prNumber: number;
+  readonly headSha: string;
+};
+
+/** The last upload for a head wins. */
+export async function saveTargets(tx: Tx, key: TargetKey, targets: EncodedTargets, at: Date): Promise<void> {
+  const { impactsAll, count, hashes, names } = targets;
+  await upsertTargets(tx, key.repositoryId, key.prNumber, key.headSha, impactsAll, count, hashes, names, at);
+}
+
+const selectNames = statement<
+  [repositoryId: string, prNumbers: string, headShas: string],
+  { pr_number: number; impacts_all: boolean; names: Buffer }
+>(`
+  select i.pr_number, i.impacts_all, i.names from impacted_targets i
+  join unnest($2::bigint[], $3::text[]) as k (pr_number, head_sha) using (pr_number, head_sha)
+  where i.repository_id = $1`);
+
+/** The targets of some pull requests by number, `ALL` where one impacts every target. */
+export async function readTargetNames(
+  db: Tx,
+  repositoryId: RepositoryId,
+  heads: readonly { readonly prNumber: number; readonly headSha: string }[],
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const rows = await selectNames(
+    db,
+    repositoryId,
+    `{${heads.map((head) => head.prNumber).join(',')}}`,
+    `{${heads.map((head) => head.headSha).join(',')}}`,
+  );
+  const named = await Promise.all(
+    rows.map(async (row) => {
+      const names = row.impacts_all
+        ? ['ALL']
+        : (JSON.parse((await decompress(row.names)).toString()) as string[]);
+      return [row.pr_number, names] as const;
+    }),
+  );
+  return new Map(named);
+}

@@ -1,0 +1,186 @@
+// The API server.
+
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { sql } from 'kysely';
+import { appError } from '#base/error.ts';
+import { endpoints, type Operation } from '#contract/endpoint.ts';
+import { openApiDocument } from '#contract/openapi.ts';
+import { createThrottle } from './auth.ts';
+import { createBodyBudget } from './body-budget.ts';
+import { bodyBytesMax, parseJson } from './body.ts';
+import type { Deps } from './deps.ts';
+import { addEndpoint, type EndpointTools, refused } from './endpoint.ts';
+import { sendError, toAppError } from './error-handler.ts';
+import { createProcessMetrics } from './process-metrics.ts';
+import { createRateLimiter } from './rate-limit.ts';
+import { organizationHandlers } from './route/organization.ts';
+import { pullRequestHandlers } from './route/pull-request.ts';
+import { queueHandlers } from './route/queue.ts';
+import { sandboxHandlers } from './route/sandbox.ts';
+import { testHealthHandlers } from './route/test-health.ts';
+import { testingHandlers } from './route/testing.ts';
+import { addWebhookRoute } from './webhook.ts';
+
+declare module 'fastify' {
+  // oxlint-disable-next-line typescript/consistent-type-definitions -- an augmentation must be an interface
+  interface FastifyContextConfig {
+    /** The operation of the contract behind a route. */
+    operation?: Operation;
+  }
+}
+
+/** Memory that large request bodies may take at once, by what they declare. */
+const largeBodiesBytesMax = 64 * 1_048_576;
+
+export type App = {
+  readonly server: FastifyInstance;
+  /** From now on /readyz says no, and connections are closed as their requests end. */
+  readonly drain: () => void;
+};
+
+export async function createApp(deps: Deps): Promise<App> {
+  const server = fastify({
+    bodyLimit: bodyBytesMax,
+    genReqId: requestIdOf,
+    // A request under way when the server closes is answered as ever.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    keepAliveTimeout: 72_000,
+    requestTimeout: 120_000,
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
+  });
+  const state = { draining: false };
+  const tools: EndpointTools = {
+    deps,
+    throttleFor: throttles(deps),
+    budget: createBodyBudget(largeBodiesBytesMax),
+    progress: new WeakMap(),
+  };
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJson(body as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  addHooks(server, deps, state);
+  addErrorHandling(server, tools);
+  addOperations(server, tools);
+  addServicePaths(server, deps, state);
+  await addWebhookRoute(server, deps);
+  await addDocumentation(server, deps);
+  return { server, drain: () => (state.draining = true) };
+}
+
+/** The caller's request id if it sent a sane one, else ours. */
+function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
+}
+
+function throttles({ config: { rateLimit } }: Deps): EndpointTools['throttleFor'] {
+  const ordinary = createThrottle(createRateLimiter(rateLimit.perSecond, rateLimit.burst));
+  const metrics = createThrottle(createRateLimiter(rateLimit.metricsPerSecond, rateLimit.metricsPerSecond));
+  return (operation) => (operation === 'getMergeQueueMetrics' ? metrics : ordinary);
+}
+
+const processMetrics = createProcessMetrics();
+
+function addHooks(server: FastifyInstance, { log }: Deps, state: { readonly draining: boolean }): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    if (state.draining) reply.header('connection', 'close');
+    done();
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    const operation = request.routeOptions.config.operation ?? 'other';
+    processMetrics.observe(operation, reply.statusCode, reply.elapsedTime / 1000);
+    log.debug(
+      { requestId: request.id, operation, status: reply.statusCode, durationMs: reply.elapsedTime },
+      'request served',
+    );
+    done();
+  });
+}
+
+const isUnderApi = (request: FastifyRequest): boolean => /^\/(sandbox\/)?v1(\/|$|\?)/.test(request.url);
+
+function addErrorHandling(server: FastifyInstance, tools: EndpointTools): void {
+  const { log } = tools.deps;
+  server.setErrorHandler(async (error, request, reply) => {
+    const { operation } = request.routeOptions.config;
+    const endpoint = operation === undefined ? undefined : endpoints[operation];
+    let told = toAppError(error);
+    // What stopped the body from being read is told only to somebody with a token.
+    if (endpoint !== undefined && ![401, 403, 429, 503].includes(told.status))
+      told = await refused(tools, request, endpoint, told).catch(toAppError);
+    sendError(log, request, reply, told);
+    return reply;
+  });
+
+  const methods = new Map<string, string[]>();
+  for (const { path, method } of Object.values(endpoints))
+    methods.set(path, [...(methods.get(path) ?? []), method]);
+  server.setNotFoundHandler(async (request, reply) => {
+    const [path = ''] = request.url.split('?');
+    const allowed =
+      server.hasRoute({ url: path, method: 'POST' }) || server.hasRoute({ url: path, method: 'GET' });
+    const allow = allowed ? methods.get(path)?.join(', ') : undefined;
+    const error =
+      allow === undefined
+        ? appError('ROUTE_NOT_FOUND', { public: `There is no ${path}. See /docs for what there is.` })
+        : appError('METHOD_NOT_ALLOWED', { public: `${path} takes ${allow}, not ${request.method}.`, allow });
+    const told = isUnderApi(request)
+      ? await refused(tools, request, { scopes: [] }, error).catch(toAppError)
+      : error;
+    sendError(log, request, reply, told);
+    return reply;
+  });
+}
+
+function addOperations(server: FastifyInstance, tools: EndpointTools): void {
+  const handlers = {
+    ...pullRequestHandlers,
+    ...queueHandlers,
+    ...testingHandlers,
+    ...testHealthHandlers,
+    ...organizationHandlers,
+    ...(tools.deps.config.sandbox ? sandboxHandlers : {}),
+  };
+  for (const [operation, handler] of Object.entries(handlers))
+    addEndpoint(server, tools, operation as Operation, handler);
+}
+
+function addServicePaths(
+  server: FastifyInstance,
+  { cells, log }: Deps,
+  state: { readonly draining: boolean },
+): void {
+  server.get('/healthz', () => ({ status: 'ok' }));
+  server.get('/readyz', async (_request, reply) => {
+    if (state.draining) return reply.code(503).send({ status: 'shutting down' });
+    try {
+      await Promise.all(cells.all.map((cell) => sql`select 1`.execute(cell.reader)));
+      return { status: 'ready' };
+    } catch (error) {
+      log.warn({ err: error }, 'a cell cannot be reached');
+      return reply.code(503).header('retry-after', '2').send({ status: 'database unreachable' });
+    }
+  });
+  server.get('/metrics', async (_request, reply) =>
+    reply.type(processMetrics.contentType).send(await processMetrics.render()),
+  );
+}
+
+async function addDocumentation(server: FastifyInstance, { config, version }: Deps): Promise<void> {
+  const document = openApiDocument({ publicUrl: config.publicUrl, version });
+  const text = JSON.stringify(document);
+  server.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(text));
+  await server.register(swagger, { mode: 'static', specification: { document: document as never } });
+  await server.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
+}

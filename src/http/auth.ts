@@ -1,0 +1,92 @@
+// Who is asking. The token alone decides: its cell, its organization, its scopes.
+
+import type { FastifyRequest } from 'fastify';
+import { appError } from '#base/error.ts';
+import type { Endpoint } from '#contract/endpoint.ts';
+import type { Cell, Cells } from '#db/cell.ts';
+import { hashToken, type Principal, readScope, type Scope, type ScopeKey } from '#db/scope-view.ts';
+import type { RateLimiter } from './rate-limit.ts';
+
+/** A token that was presented, not yet believed. */
+export type Caller = { readonly cell: Cell; readonly tokenHash: Buffer };
+
+/** Longest header that is looked at. */
+const tokenLengthMax = 512;
+
+export function callerOf(cells: Cells, request: FastifyRequest): Caller {
+  const header = request.headers['x-api-token'];
+  const token = Array.isArray(header) ? header[0] : header;
+  if (token === undefined || token === '')
+    throw appError('AUTHENTICATION_REQUIRED', {
+      public: 'Send your API token in the x-api-token header.',
+    });
+  // A token that is not of our form (a bootstrap token) lives in the first cell.
+  const cell = token.startsWith('sbx_') ? cells.find(token.split('_')[1] ?? '') : cells.first;
+  if (cell === undefined || token.length > tokenLengthMax) throw invalidToken();
+  return { cell, tokenHash: hashToken(token) };
+}
+
+const invalidToken = () =>
+  appError('INVALID_TOKEN', {
+    public: 'The API token is unknown, revoked or expired. Ask an administrator for a new one.',
+  });
+
+/** Reads what the request is about together with its token; refuses a token that may not. */
+export async function authorize(
+  caller: Caller,
+  endpoint: Pick<Endpoint, 'scopes'>,
+  key: ScopeKey,
+): Promise<Scope> {
+  const scope = await readScope(caller.cell.reader, caller.tokenHash, key);
+  if (scope === null) throw invalidToken();
+  requireScope(scope.principal, endpoint);
+  return scope;
+}
+
+function requireScope(principal: Principal, { scopes }: Pick<Endpoint, 'scopes'>): void {
+  if (scopes.length === 0 || scopes.some((needed) => principal.scopes.includes(needed))) return;
+  throw appError('INSUFFICIENT_SCOPE', {
+    public: `This call needs a token with the scope ${scopes.join(' or ')}; this one has ${principal.scopes.join(', ')}.`,
+  });
+}
+
+/**
+ * Limits per organization. The organization of a token is learnt from its first request, so that a later one over the
+ * limit is refused before it costs the database anything.
+ */
+export type Throttle = {
+  /** Refuses at once if the token's organization is known; answers whether it was. */
+  readonly early: (caller: Caller, nowMs: number) => boolean;
+  /** Learns the token's organization, and refuses if `early` could not know it. */
+  readonly late: (caller: Caller, principal: Principal, wasEarly: boolean, nowMs: number) => void;
+};
+
+/** Tokens whose organization is remembered. */
+const knownMax = 10_000;
+
+export function createThrottle(limiter: RateLimiter): Throttle {
+  const organizations = new Map<string, string>();
+  const keyOf = (caller: Caller) => caller.tokenHash.toString('latin1');
+  const take = (organizationId: string, nowMs: number) => {
+    const retryAfterSeconds = limiter.take(organizationId, nowMs);
+    if (retryAfterSeconds !== null)
+      throw appError('RATE_LIMITED', {
+        public: `Your organization sends more requests than it may. Try again in ${retryAfterSeconds} s.`,
+        retryAfterSeconds,
+      });
+  };
+  return {
+    early: (caller, nowMs) => {
+      const organizationId = organizations.get(keyOf(caller));
+      if (organizationId === undefined) return false;
+      take(organizationId, nowMs);
+      return true;
+    },
+    late: (caller, principal, wasEarly, nowMs) => {
+      if (wasEarly) return;
+      if (organizations.size >= knownMax) organizations.clear();
+      organizations.set(keyOf(caller), principal.organizationId);
+      take(principal.organizationId, nowMs);
+    },
+  };
+}

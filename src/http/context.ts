@@ -1,0 +1,61 @@
+// What a handler is given, and the questions every handler asks of it.
+
+import { appError } from '#base/error.ts';
+import type { Operation, RequestOf, ResponseOf } from '#contract/endpoint.ts';
+import { type Queue } from '#core/queue/model.ts';
+import { fullName, type RepositoryName } from '#core/repository.ts';
+import type { Cell } from '#db/cell.ts';
+import type { Repository, Scope } from '#db/scope-view.ts';
+import type { HostRepository } from '#host/host.ts';
+import type { Caller } from './auth.ts';
+import type { Deps } from './deps.ts';
+
+export type Context = {
+  readonly deps: Deps;
+  readonly cell: Cell;
+  readonly caller: Caller;
+  /** The token's word, and what exists of what the request names. */
+  readonly scope: Scope;
+  /** Who is acting, for timelines and audit. */
+  readonly actor: string;
+  readonly now: Date;
+};
+
+export type Handler<Name extends Operation> = (
+  context: Context,
+  input: RequestOf<Name>,
+) => Promise<ResponseOf<Name>>;
+
+export type Handlers<Names extends Operation> = { readonly [Name in Names]: Handler<Name> };
+
+/**
+ * The repository's row, or null where it exists without one (the sandbox: a repository exists as soon as it is named).
+ * A repository that nothing serves is not found.
+ */
+export function knownRepository({ deps, cell, scope }: Context, repo: RepositoryName): Repository | null {
+  if (scope.repository !== null) return scope.repository;
+  const host = deps.hostFor(cell.name, repo.host);
+  if (host?.repositories === 'implicit') return null;
+  throw appError('REPOSITORY_NOT_FOUND', {
+    public: `No repository ${fullName(repo)} on ${repo.host} is connected to this organization. Check its spelling, or connect the host.`,
+  });
+}
+
+export type QueueScope = { readonly repository: Repository; readonly queue: Queue };
+
+export function requireQueue(
+  context: Context,
+  { repo, targetBranch }: { readonly repo: RepositoryName; readonly targetBranch: string },
+): QueueScope {
+  const repository = knownRepository(context, repo);
+  const { queue } = context.scope;
+  if (repository !== null && queue !== null) return { repository, queue };
+  throw appError('QUEUE_NOT_FOUND', {
+    public: `The branch ${targetBranch} of ${fullName(repo)} has no merge queue. Create one with createQueue.`,
+  });
+}
+
+export const hostRepository = (context: Context, repository: Repository): HostRepository => ({
+  ...repository,
+  organizationId: context.scope.principal.organizationId,
+});

@@ -1,0 +1,107 @@
+// One endpoint as a route: throttle, parse, authorize, handle, answer.
+//
+// The order of refusals is 401, 403, 429, then what is wrong with the body, then what does not exist. The token is read
+// in the same statement as what the request names, so it is known only after the body; whatever stops a request before
+// that (authorizeFirst) checks the token first, so that a stranger learns nothing.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AppError } from '#base/error.ts';
+import { type Endpoint, endpoints, type Operation } from '#contract/endpoint.ts';
+import { authorize, type Caller, callerOf, type Throttle } from './auth.ts';
+import type { BodyBudget } from './body-budget.ts';
+import { decodedBody, declaredBytes, largeBodyBytes } from './body.ts';
+import type { Context, Handler } from './context.ts';
+import type { Deps } from './deps.ts';
+import { scopeKeyOf } from './scope-key.ts';
+import { parseInput } from './validate.ts';
+
+/** What is known of a request so far. */
+export type Progress = { caller?: Caller; wasThrottled?: boolean; isAuthorized?: boolean };
+
+export type EndpointTools = {
+  readonly deps: Deps;
+  readonly throttleFor: (operation: Operation) => Throttle;
+  readonly budget: BodyBudget;
+  readonly progress: WeakMap<FastifyRequest, Progress>;
+};
+
+export function addEndpoint(
+  app: FastifyInstance,
+  tools: EndpointTools,
+  operation: Operation,
+  handler: Handler<Operation>,
+): void {
+  const endpoint: Endpoint = endpoints[operation];
+  const throttle = tools.throttleFor(operation);
+  const { deps, progress } = tools;
+
+  app.route({
+    method: endpoint.method,
+    url: endpoint.path,
+    config: { operation },
+    onRequest: (request, _reply, done) => {
+      const caller = callerOf(deps.cells, request);
+      const wasThrottled = throttle.early(caller, Date.now());
+      progress.set(request, { caller, wasThrottled });
+      done();
+    },
+    preParsing: async (request, reply, payload) => {
+      const bytes = declaredBytes(request);
+      if (bytes > largeBodyBytes) {
+        await authorizeFirst(tools, request, endpoint);
+        const release = await tools.budget.acquire(bytes);
+        reply.raw.once('close', release);
+      }
+      return decodedBody(request, payload);
+    },
+    handler: async (request, reply) => {
+      const parsed = parseInput(
+        endpoint.request,
+        (endpoint.method === 'GET' ? request.query : request.body) ?? {},
+      );
+      if (parsed.kind === 'invalid') throw await refused(tools, request, endpoint, parsed.error);
+      const known = progress.get(request)!;
+      const caller = known.caller!;
+      const scope = await authorize(caller, endpoint, scopeKeyOf(parsed.value));
+      known.isAuthorized = true;
+      throttle.late(caller, scope.principal, known.wasThrottled ?? false, Date.now());
+      const context: Context = {
+        deps,
+        cell: caller.cell,
+        caller,
+        scope,
+        actor: `api:${scope.principal.tokenName}`,
+        now: deps.clock.now(),
+      };
+      return answer(reply, endpoint, await handler(context, parsed.value as never));
+    },
+  });
+}
+
+function answer(reply: FastifyReply, endpoint: Endpoint, result: unknown): FastifyReply {
+  if (endpoint.response === null) return reply.type('text/plain; version=0.0.4; charset=utf-8').send(result);
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(result));
+}
+
+/** The error to answer with: the given one, or that of the token if it is not good. */
+export async function refused(
+  tools: EndpointTools,
+  request: FastifyRequest,
+  endpoint: Pick<Endpoint, 'scopes'>,
+  error: AppError,
+): Promise<AppError> {
+  await authorizeFirst(tools, request, endpoint);
+  return error;
+}
+
+async function authorizeFirst(
+  { progress, deps }: EndpointTools,
+  request: FastifyRequest,
+  endpoint: Pick<Endpoint, 'scopes'>,
+): Promise<void> {
+  const known = progress.get(request) ?? {};
+  if (known.isAuthorized) return;
+  const caller = known.caller ?? callerOf(deps.cells, request);
+  await authorize(caller, endpoint, {});
+  progress.set(request, { ...known, caller, isAuthorized: true });
+}

@@ -1,0 +1,76 @@
+// Anything thrown becomes the error envelope. What we did not mean to throw is logged whole and told as nothing.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, appError } from '#base/error.ts';
+import type { Log } from '#base/log.ts';
+import type { ErrorBody } from '#contract/common.ts';
+
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof SyntaxError)
+    return appError('MALFORMED_JSON', { public: 'The request body is not JSON.', cause: error });
+  const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown };
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return appError('BODY_TOO_LARGE', {
+        public: 'The request body is larger than 20 MiB. Send "ALL" instead of a very long list of targets.',
+        cause: error,
+      });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return appError('UNSUPPORTED_MEDIA_TYPE', {
+        public: 'Send the request body as JSON, with the header Content-Type: application/json.',
+        cause: error,
+      });
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return appError('MALFORMED_JSON', { public: 'The request body is not JSON.', cause: error });
+    default:
+  }
+  if (isDatabaseAway(error))
+    return appError('UNAVAILABLE', {
+      public: 'The database cannot be reached. Try again in a moment.',
+      cause: error,
+      retryAfterSeconds: 2,
+    });
+  // What the HTTP layer itself refuses (a header too large, a broken request line).
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
+    return appError('MALFORMED_JSON', { public: 'The request could not be read.', cause: error });
+  return appError('INTERNAL', {
+    public: 'Something went wrong in Signalbox. Tell its administrator the request id.',
+    cause: error,
+  });
+}
+
+// prettier-ignore
+const awayCodes = new Set([
+  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT', 'ENOENT',
+  // admin_shutdown, crash_shutdown, cannot_connect_now, too_many_connections, connection failures
+  '57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006',
+]);
+
+function isDatabaseAway(error: unknown): boolean {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  if (typeof code === 'string' && awayCodes.has(code)) return true;
+  return (
+    typeof message === 'string' &&
+    /connection terminated|not queryable|timeout exceeded when trying to connect|connection error/i.test(
+      message,
+    )
+  );
+}
+
+export function sendError(log: Log, request: FastifyRequest, reply: FastifyReply, error: AppError): void {
+  const body: ErrorBody = {
+    error: {
+      code: error.code,
+      message: error.message,
+      requestId: request.id,
+      ...(error.details === undefined ? {} : { details: error.details.map((detail) => ({ ...detail })) }),
+    },
+  };
+  if (error.status >= 500)
+    log.error({ requestId: request.id, code: error.code, err: error.cause ?? error }, 'request failed');
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
+  if (error.allow !== undefined) reply.header('allow', error.allow);
+  reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(body));
+}

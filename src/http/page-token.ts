@@ -1,0 +1,72 @@
+// Page tokens and cursors: opaque to clients, bound to what was asked for. They hold positions only, so a forged one can
+// show its sender nothing but another page of the same list.
+
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { appError } from '#base/error.ts';
+import type { Page } from '#contract/common.ts';
+import type { KeysetPage, PageCursor } from '#db/keyset.ts';
+import type { EntryCursor } from '#db/queue-view.ts';
+
+/** What a list was asked for; a token fits only the same. */
+export type Filter = Readonly<Record<string, unknown>>;
+
+const fingerprint = (filter: Filter): string =>
+  createHash('sha256').update(JSON.stringify(filter)).digest('base64url').slice(0, 16);
+
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+const invalid = () =>
+  appError('INVALID_PAGE_TOKEN', {
+    public: 'The page token does not belong to this list. Begin again with the first page.',
+  });
+
+function decode<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> {
+  try {
+    return schema.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+  } catch {
+    throw invalid();
+  }
+}
+
+const PageToken = z.object({
+  f: z.string(),
+  s: z.enum(['after', 'before', 'last']),
+  k: z.array(z.string().max(64)).max(4),
+  b: z.int().min(0),
+});
+
+/** Null for the first page. */
+export function pageCursorFrom(filter: Filter, token: string): PageCursor | null {
+  if (token === '') return null;
+  const { f, s, k, b } = decode(PageToken, token);
+  if (f !== fingerprint(filter)) throw invalid();
+  return { seek: s, key: k, before: b };
+}
+
+export function pageOf(filter: Filter, size: number, page: KeysetPage<unknown>): Page {
+  const text = (cursor: PageCursor | null) =>
+    cursor === null
+      ? ''
+      : encode({ f: fingerprint(filter), s: cursor.seek, k: cursor.key, b: cursor.before });
+  return {
+    total_rows: page.totalRows,
+    total_pages: Math.ceil(page.totalRows / size),
+    next_page_token: text(page.next),
+    prev_page_token: text(page.previous),
+    last_page_token: text(page.last),
+    page_index: Math.floor(page.before / size),
+  };
+}
+
+const Cursor = z.object({ f: z.string(), s: z.int(), c: z.int().nullable() });
+
+export function cursorText(filter: Filter, { seniority, concludedAt }: EntryCursor): string {
+  return encode({ f: fingerprint(filter), s: seniority, c: concludedAt?.getTime() ?? null });
+}
+
+export function cursorFrom(filter: Filter, text: string): EntryCursor {
+  const { f, s, c } = decode(Cursor, text);
+  if (f !== fingerprint(filter)) throw invalid();
+  return { seniority: s, concludedAt: c === null ? null : new Date(c) };
+}

@@ -1,0 +1,82 @@
+// Nouns to the wire.
+
+import type { SubmittedPullRequest } from '#contract/pull-request.ts';
+import type { ResponseOf } from '#contract/endpoint.ts';
+import { explainWaiting } from '#core/queue/explain.ts';
+import { type Entry, isEnded, type Queue } from '#core/queue/model.ts';
+import { defaultPriorityName, isUrgent, priorityNameOf } from '#core/queue/priority.ts';
+import { readinessOf } from '#core/queue/readiness.ts';
+import type { RepositoryName } from '#core/repository.ts';
+import type { TimelineRow } from '#db/queue-view.ts';
+import type { ScopedEntry } from '#db/scope-view.ts';
+
+type EnqueuedPullRequest = ResponseOf<'getQueue'>['enqueuedPullRequests'][number];
+
+export function presentEnqueued(entry: Entry): EnqueuedPullRequest {
+  const { pullRequest } = entry;
+  return {
+    id: entry.id,
+    state: entry.stage.kind,
+    stateChangedAt: entry.stageChangedAt.toISOString(),
+    priorityValue: entry.priority,
+    priorityName: priorityNameOf(entry.priority),
+    ...(entry.usedDefaultPriority ? { usedDefaultPriorityName: defaultPriorityName } : {}),
+    skipTheLine: isUrgent(entry.priority),
+    noBatch: entry.noBatch,
+    prNumber: pullRequest.number,
+    prTitle: pullRequest.title,
+    prSha: pullRequest.headSha,
+    prBaseBranch: pullRequest.baseBranch,
+    prAuthor: pullRequest.author,
+  };
+}
+
+export function presentEntry(
+  queue: Queue,
+  { entry, hasImpactedTargets, position }: ScopedEntry,
+  timeline?: readonly TimelineRow[],
+): SubmittedPullRequest {
+  const { stage } = entry;
+  const readiness = readinessOf(queue, entry, hasImpactedTargets);
+  return {
+    ...presentEnqueued(entry),
+    forceEnqueued: entry.forced,
+    isCurrentlySubmittedToQueue: !isEnded(stage),
+    readiness: {
+      requiresImpactedTargets: readiness.requiresImpactedTargets,
+      doesBaseBranchMatch: readiness.doesBaseBranchMatch,
+      hasImpactedTargets: readiness.hasImpactedTargets,
+      gitHubMergeability: entry.pullRequest.mergeability,
+    },
+    verifiedByTestRun: stage.kind === 'merged' ? stage.runId : null,
+    conclusionReason: isEnded(stage) && 'reason' in stage ? stage.reason : null,
+    queuePosition: position,
+    waitingFor: [...explainWaiting(queue, entry, readiness, position)],
+    // Estimates need a history of tested pull requests.
+    estimatedMergeAt: null,
+    estimatedMergeInterval: null,
+    ...(timeline === undefined ? {} : { timeline: timeline.map(presentMoment) }),
+  };
+}
+
+const presentMoment = (row: TimelineRow): NonNullable<SubmittedPullRequest['timeline']>[number] => ({
+  timestamp: row.recorded_at.toISOString(),
+  state: row.state,
+  reason: row.reason,
+  actor: row.actor,
+  ...(row.test_run_id === null ? {} : { testRunId: row.test_run_id }),
+  trip: row.trip,
+});
+
+export function presentQueue(repository: RepositoryName, queue: Queue): ResponseOf<'updateQueue'> {
+  const { host, owner, name } = repository;
+  const { requiredStatuses, ...settings } = queue.settings;
+  return {
+    repo: { host, owner, name },
+    targetBranch: queue.targetBranch,
+    branch: queue.targetBranch,
+    state: queue.state,
+    ...settings,
+    requiredStatuses: requiredStatuses === null ? null : [...requiredStatuses],
+  };
+}

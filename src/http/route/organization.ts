@@ -1,0 +1,15 @@
+import type { Scope } from '#contract/common.ts';
+import type { Handlers } from '../context.ts';
+
+export const organizationHandlers: Handlers<'getOrganization'> = {
+  getOrganization: ({ scope: { principal } }) =>
+    Promise.resolve({
+      organization: { slug: principal.organizationSlug, name: principal.organizationName },
+      token: {
+        id: principal.tokenId,
+        name: principal.tokenName,
+        scopes: principal.scopes as Scope[],
+        expiresAt: principal.expiresAt?.toISOString() ?? null,
+      },
+    }),
+};

@@ -1,0 +1,152 @@
+// Pull requests in a queue.
+
+import { appError } from '#base/error.ts';
+import { changeEntry } from '#command/change-entry.ts';
+import { setImpactedTargets } from '#command/set-impacted-targets.ts';
+import type { EntryCommand } from '#core/queue/command.ts';
+import type { PullRequest } from '#core/queue/model.ts';
+import { fullName, type RepositoryName } from '#core/repository.ts';
+import { listEntries, listNewest, listTimeline } from '#db/queue-view.ts';
+import type { Repository, ScopedEntry } from '#db/scope-view.ts';
+import { readScope } from '#db/scope-view.ts';
+import { type Context, type Handlers, hostRepository, type QueueScope, requireQueue } from '../context.ts';
+import { cursorFrom, cursorText } from '../page-token.ts';
+import { presentEntry } from '../present.ts';
+
+type Target = {
+  readonly repo: RepositoryName;
+  readonly targetBranch: string;
+  readonly pr: { readonly number: number };
+};
+
+export const pullRequestHandlers: Handlers<
+  | 'submitPullRequest'
+  | 'cancelPullRequest'
+  | 'restartTestsOnPullRequest'
+  | 'getSubmittedPullRequest'
+  | 'getSubmittedPullRequests'
+  | 'listPullRequests'
+  | 'setImpactedTargets'
+> = {
+  submitPullRequest: async (context, input) => {
+    const scope = requireQueue(context, input);
+    const pullRequest = await readFromHost(context, scope.repository, input);
+    await change(context, scope, input, (seniority) => ({
+      kind: 'submit',
+      pullRequest,
+      priority: input.priority ?? null,
+      noBatch: input.noBatch ?? false,
+      force: false,
+      seniority,
+      actor: context.actor,
+    }));
+    return present(context, input);
+  },
+
+  cancelPullRequest: async (context, input) => {
+    const scope = requireQueue(context, input);
+    requireEntry(context, input);
+    await change(context, scope, input, () => ({
+      kind: 'cancel',
+      reason: 'USER_REQUESTED',
+      actor: context.actor,
+    }));
+    return {};
+  },
+
+  restartTestsOnPullRequest: async (context, input) => {
+    const scope = requireQueue(context, input);
+    requireEntry(context, input);
+    await change(context, scope, input, () => ({
+      kind: 'restart',
+      reason: 'TESTS_RESTARTED_BY_API_REQUEST',
+      actor: context.actor,
+    }));
+    return present(context, input);
+  },
+
+  getSubmittedPullRequest: async (context, input) => {
+    const { queue } = requireQueue(context, input);
+    const entry = requireEntry(context, input);
+    if (input.includeTimeline !== true) return presentEntry(queue, entry);
+    return presentEntry(queue, entry, await listTimeline(context.cell.reader, queue.id, input.pr.number));
+  },
+
+  getSubmittedPullRequests: async (context, input) => {
+    const { queue } = requireQueue(context, input);
+    const numbers = [...new Set(input.prs.map((pr) => pr.number))];
+    const found = await listEntries(context.cell.reader, queue.id, numbers);
+    const byNumber = new Map(found.map((scoped) => [scoped.entry.pullRequest.number, scoped]));
+    return {
+      pullRequests: numbers
+        .flatMap((number) => byNumber.get(number) ?? [])
+        .map((scoped) => presentEntry(queue, scoped)),
+      notFound: numbers.filter((number) => !byNumber.has(number)).map((number) => ({ number })),
+    };
+  },
+
+  listPullRequests: async (context, input) => {
+    const { queue } = requireQueue(context, input);
+    const { state, since, until, take } = input;
+    const filter = { queue: queue.id, state, since, until };
+    const after = input.cursor === undefined ? null : cursorFrom(filter, input.cursor);
+    const window = { state, concludedFrom: since, concludedBefore: until };
+    // One more than asked for tells whether there is a next page.
+    const rows = await listNewest(context.cell.reader, queue.id, window, after, take + 1);
+    const page = rows.slice(0, take);
+    const last = page.at(-1);
+    return {
+      pullRequests: page.map((scoped) => presentEntry(queue, scoped)),
+      ...(rows.length > take && last ? { nextCursor: cursorText(filter, last.cursor) } : {}),
+    };
+  },
+
+  setImpactedTargets: async (context, input) => {
+    const { repository } = requireQueue(context, input);
+    const headSha = input.pr.sha?.toLowerCase() ?? (await readFromHost(context, repository, input)).headSha;
+    const key = { repositoryId: repository.id, prNumber: input.pr.number, headSha };
+    await setImpactedTargets(context.cell, key, input.impactedTargets, context.now);
+    return {};
+  },
+};
+
+async function readFromHost(context: Context, repository: Repository, input: Target): Promise<PullRequest> {
+  const host = context.deps.hostFor(context.cell.name, repository.host);
+  const pullRequest = await host?.readPullRequest({
+    repository: hostRepository(context, repository),
+    number: input.pr.number,
+    targetBranch: input.targetBranch,
+  });
+  if (pullRequest) return pullRequest;
+  throw appError('PULL_REQUEST_NOT_FOUND', {
+    public: `${repository.host} knows no pull request #${input.pr.number} in ${fullName(repository)}.`,
+  });
+}
+
+function requireEntry({ scope }: Context, input: Target): ScopedEntry {
+  if (scope.entry !== null) return scope.entry;
+  throw appError('PULL_REQUEST_NOT_SUBMITTED', {
+    public: `Pull request #${input.pr.number} was never submitted to the queue for ${input.targetBranch} in ${fullName(input.repo)}. Submit it with submitPullRequest.`,
+  });
+}
+
+async function change(
+  { cell, now }: Context,
+  { queue }: QueueScope,
+  input: Target,
+  commandFor: (nextSeniority: number) => EntryCommand,
+): Promise<void> {
+  const done = await changeEntry({ cell, queueId: queue.id, prNumber: input.pr.number }, commandFor, now);
+  if (!done)
+    throw appError('QUEUE_NOT_FOUND', {
+      public: 'The queue was deleted meanwhile. Create it with createQueue.',
+    });
+}
+
+/** The record as it is now, exactly as getSubmittedPullRequest shows it. */
+async function present(context: Context, input: Target) {
+  const key = { repository: input.repo, branch: input.targetBranch, prNumber: input.pr.number };
+  const scope = await readScope(context.cell.reader, context.caller.tokenHash, key);
+  const after: Context = { ...context, scope: scope ?? context.scope };
+  return presentEntry(requireQueue(after, input).queue, requireEntry(after, input));
+}

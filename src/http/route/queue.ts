@@ -1,0 +1,82 @@
+// Queues and their metrics.
+
+import { appError } from '#base/error.ts';
+import { changeQueue, createQueue, deleteQueue } from '#command/change-queue.ts';
+import type { RequestOf } from '#contract/endpoint.ts';
+import type { QueueSettings } from '#core/queue/settings.ts';
+import { readQueueNumbers } from '#db/metrics-view.ts';
+import { listEnqueued } from '#db/queue-view.ts';
+import { renderMetrics } from '#event/metrics.ts';
+import { type Handlers, knownRepository, requireQueue } from '../context.ts';
+import { presentEnqueued, presentQueue } from '../present.ts';
+import { metricsRepository } from '../scope-key.ts';
+
+export const queueHandlers: Handlers<
+  'createQueue' | 'updateQueue' | 'deleteQueue' | 'getQueue' | 'getMergeQueueMetrics'
+> = {
+  createQueue: async (context, input) => {
+    knownRepository(context, input.repo);
+    const { queue, repository } = await createQueue(
+      context.cell,
+      {
+        organizationId: context.scope.principal.organizationId,
+        repository: input.repo,
+        branch: input.targetBranch,
+        settings: settingsOf(input),
+        actor: context.actor,
+      },
+      context.now,
+    );
+    return presentQueue(repository, queue);
+  },
+
+  updateQueue: async (context, input) => {
+    const { queue, repository } = requireQueue(context, input);
+    const { cell, actor, now } = context;
+    const change = { settings: settingsOf(input), state: input.state };
+    return presentQueue(repository, await changeQueue({ cell, queueId: queue.id, actor }, change, now));
+  },
+
+  deleteQueue: async (context, input) => {
+    const { queue, repository } = requireQueue(context, input);
+    const { cell, actor, now } = context;
+    await deleteQueue({ cell, queueId: queue.id, actor }, repository, now);
+    return {};
+  },
+
+  getQueue: async (context, input) => {
+    const { queue, repository } = requireQueue(context, input);
+    const entries = await listEnqueued(context.cell.reader, queue.id);
+    return { ...presentQueue(repository, queue), enqueuedPullRequests: entries.map(presentEnqueued) };
+  },
+
+  getMergeQueueMetrics: async (context, input) => {
+    const { cell, scope, now } = context;
+    const named = metricsRepository(input);
+    const repository = named === undefined ? null : knownRepository(context, named);
+    const noQueue = () =>
+      appError('QUEUE_NOT_FOUND', {
+        public: `The repository ${input.repo} has no merge queue. Create one with createQueue.`,
+      });
+    if (named !== undefined && repository === null) throw noQueue();
+    const numbers = await readQueueNumbers(
+      cell.reader,
+      scope.principal.organizationId,
+      repository?.id ?? null,
+      now,
+    );
+    if (named !== undefined && numbers.length === 0) throw noQueue();
+    return renderMetrics(numbers);
+  },
+};
+
+/** The settings that were given: what is absent stays out, so that it does not overwrite. */
+function settingsOf(input: RequestOf<'createQueue'>): Partial<QueueSettings> {
+  const { repo: _repo, targetBranch: _branch, deleteRequiredStatuses, ...rest } = input;
+  const { state: _state, ...settings } = rest as typeof rest & { readonly state?: unknown };
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return {
+    ...(Object.fromEntries(given) as Partial<QueueSettings>),
+    ...(deleteRequiredStatuses === true ? { requiredStatuses: null } : {}),
+  };
+}

@@ -1,0 +1,108 @@
+// Test runs.
+
+import { appError } from '#base/error.ts';
+import type { TestRun } from '#contract/testing.ts';
+import { isUnderTest } from '#core/queue/model.ts';
+import { countRuns, listRuns, type RunMember, type RunRow } from '#db/run-view.ts';
+import { readTargetNames } from '#db/target-store.ts';
+import { type Context, type Handlers, type QueueScope, requireQueue } from '../context.ts';
+
+export const testingHandlers: Handlers<'getMergeQueueTestingDetails' | 'listMergeQueueTestingResults'> = {
+  getMergeQueueTestingDetails: async (context, input) => {
+    const scope = requireQueue(context, input);
+    if (input.testRunId !== undefined)
+      return presentOne(
+        context,
+        scope,
+        { kind: 'one', runId: input.testRunId },
+        `test run ${input.testRunId}`,
+      );
+    if (input.pr !== undefined) {
+      const { entry } = context.scope;
+      if (entry === null)
+        throw appError('PULL_REQUEST_NOT_SUBMITTED', {
+          public: `Pull request #${input.pr.number} was never submitted to this queue. Submit it with submitPullRequest.`,
+        });
+      const { stage } = entry.entry;
+      const current = isUnderTest(stage) && 'runId' in stage ? stage.runId : null;
+      const filter = { kind: 'ofPullRequest', prNumber: input.pr.number, current } as const;
+      return presentOne(context, scope, filter, `test run for pull request #${input.pr.number} yet`);
+    }
+    const runs = await listRuns(context.cell.reader, scope.queue.id, { kind: 'active' });
+    return { testRuns: await presentRuns(context, scope, runs) };
+  },
+
+  listMergeQueueTestingResults: async (context, input) => {
+    const scope = requireQueue(context, input);
+    const { since, until, offset, take } = input;
+    const { reader } = context.cell;
+    const runs = await listRuns(reader, scope.queue.id, { kind: 'between', since, until, offset, take });
+    return {
+      testingResults: await presentRuns(context, scope, runs),
+      totalItems: await countRuns(reader, scope.queue.id, since, until),
+    };
+  },
+};
+
+async function presentOne(
+  context: Context,
+  scope: QueueScope,
+  filter: Parameters<typeof listRuns>[2],
+  what: string,
+): Promise<TestRun> {
+  const [run] = await presentRuns(
+    context,
+    scope,
+    await listRuns(context.cell.reader, scope.queue.id, filter),
+  );
+  if (run !== undefined) return run;
+  throw appError('TEST_RUN_NOT_FOUND', {
+    public: `The queue for ${scope.queue.targetBranch} has no ${what}. List its runs with listMergeQueueTestingResults.`,
+  });
+}
+
+async function presentRuns(
+  { cell }: Context,
+  { repository }: QueueScope,
+  runs: readonly RunRow[],
+): Promise<TestRun[]> {
+  const heads = runs.flatMap((run) => run.members);
+  const targets =
+    heads.length === 0
+      ? new Map<number, readonly string[]>()
+      : await readTargetNames(cell.reader, repository.id, heads);
+  return runs.map((run) => presentRun(run, targets));
+}
+
+function presentRun(run: RunRow, targets: ReadonlyMap<number, readonly string[]>): TestRun {
+  const tested = run.members.filter((member) => member.underTest);
+  const others = run.members.filter((member) => !member.underTest);
+  const targetsOf = (members: readonly RunMember[]) => [
+    ...new Set(members.flatMap((member) => targets.get(member.prNumber) ?? [])),
+  ];
+  return {
+    testRunId: run.id,
+    status: run.status as TestRun['status'],
+    createdAt: run.created_at.toISOString(),
+    concludedAt: run.concluded_at?.toISOString() ?? null,
+    queueType: run.kind as TestRun['queueType'],
+    testBranch: run.test_branch,
+    testBranchSha: run.test_branch_sha,
+    testTreeSha: run.test_tree_sha,
+    baseSha: run.base_sha,
+    requiredStatuses: run.required_statuses,
+    requiredStatusesSource: run.required_statuses_source as TestRun['requiredStatusesSource'],
+    checkSuites: run.check_suites as TestRun['checkSuites'],
+    statusChecks: run.status_checks as TestRun['statusChecks'],
+    testedPullRequests: tested.map(presentMember),
+    dependentPrs: others.map(presentMember),
+    impactedTargets: targetsOf(run.members),
+    impactedTargetsForTestedPrs: targetsOf(tested),
+  };
+}
+
+const presentMember = ({ prNumber, url, title }: RunMember): TestRun['testedPullRequests'][number] => ({
+  prNumber,
+  prUrl: url,
+  title,
+});

@@ -1,0 +1,101 @@
+// The worker of one cell: graphile-worker on the cell's own database.
+//
+// A worker that is killed leaves its jobs locked, and the library frees such jobs only after four hours. So every
+// worker process beats a heart of its own, and whoever sees one stopped hands its jobs back within seconds.
+
+import { EventEmitter } from 'node:events';
+import {
+  Logger,
+  makeWorkerUtils,
+  parseCronItems,
+  run,
+  type Task,
+  type WorkerEvents,
+  type WorkerUtils,
+} from 'graphile-worker';
+import { assert } from '#base/assert.ts';
+import type { Log } from '#base/log.ts';
+import type { Cell } from '#db/cell.ts';
+import { beat, listStopped, removeHeartbeats } from '#db/heartbeat-store.ts';
+import { maintainHistory, reconcileQueue, refreshPullRequest, type TaskDeps } from './task.ts';
+
+/** Time between two beats. */
+const beatMs = 2_000;
+/** A heart silent for this long has stopped. Several beats, so that a busy process is not taken for a dead one. */
+const stoppedMs = 15_000;
+
+export type WorkerOptions = TaskDeps & {
+  readonly log: Log;
+  readonly concurrency: number;
+  /** How long running jobs may go on after a stop before they are handed back. */
+  readonly shutdownMs: number;
+};
+
+export type Worker = { readonly stop: () => Promise<void> };
+
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { cell, log } = options;
+  const logger = loggerOf(log, cell);
+  // Every lock that the library takes carries the id of its pool, which it makes up itself.
+  const events: WorkerEvents = new EventEmitter();
+  let workerId: string | undefined;
+  events.once('pool:create', ({ workerPool }) => (workerId = workerPool.id));
+  const utils = await makeWorkerUtils({ pgPool: cell.pool, logger });
+  const runner = await run({
+    pgPool: cell.pool,
+    logger,
+    concurrency: options.concurrency,
+    noHandleSignals: true,
+    // A job added by a committing transaction wakes the worker; polling is for what that missed.
+    pollInterval: 1_000,
+    gracefulShutdownAbortTimeout: options.shutdownMs,
+    taskList: tasksOf(options),
+    parsedCronItems: parseCronItems([{ task: 'maintain-history', match: '17 3 * * *' }]),
+    events,
+  });
+  assert(workerId !== undefined, 'a started worker has a pool');
+  const ownId: string = workerId;
+  await beat(cell.db, ownId);
+  const timer = setInterval(() => {
+    releaseStopped(cell, utils, ownId).catch((error: unknown) =>
+      log.warn({ cell: cell.name, err: error }, 'could not tend worker heartbeats'),
+    );
+  }, beatMs);
+  timer.unref();
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await runner.stop();
+      await runner.promise;
+      await utils.release();
+      await removeHeartbeats(cell.db, [ownId]);
+    },
+  };
+}
+
+/** Beats our own heart, then hands back the jobs of whoever has stopped beating theirs. */
+async function releaseStopped(cell: Cell, utils: WorkerUtils, workerId: string): Promise<void> {
+  await beat(cell.db, workerId);
+  const stopped = await listStopped(cell.db, stoppedMs);
+  if (stopped.length === 0) return;
+  await utils.forceUnlockWorkers([...stopped]);
+  await removeHeartbeats(cell.db, stopped);
+}
+
+function tasksOf(deps: WorkerOptions): Record<string, Task> {
+  return {
+    'reconcile-queue': (payload) => reconcileQueue(deps, payload as Parameters<typeof reconcileQueue>[1]),
+    'refresh-pull-request': (payload) =>
+      refreshPullRequest(deps, payload as Parameters<typeof refreshPullRequest>[1]),
+    'maintain-history': () => maintainHistory(deps),
+  };
+}
+
+function loggerOf(log: Log, cell: Cell): Logger {
+  return new Logger((scope) => (level, message, meta) => {
+    const fields = { cell: cell.name, ...scope, ...meta, detail: message };
+    if (level === 'error') log.error(fields, 'worker error');
+    else if (level === 'warning') log.warn(fields, 'worker warning');
+    else log.debug(fields, 'worker message');
+  });
+}

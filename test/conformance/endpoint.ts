@@ -1,0 +1,79 @@
+/** Every endpoint of the API with its scope and its required fields, for the rules that hold for all of them. */
+import type { Repo } from './world.ts';
+
+export type Scope = 'read' | 'submit' | 'admin' | 'upload';
+
+export type Endpoint = {
+  readonly method: 'POST' | 'GET';
+  readonly path: string;
+  /** Any one of these suffices; empty: any valid token. */
+  readonly scopes: readonly Scope[];
+  /** Dotted paths of what the body must hold. */
+  readonly required: readonly string[];
+  /** A valid value for what is not common to all. */
+  readonly extra: Readonly<Record<string, unknown>>;
+};
+
+const REPO = ['repo.host', 'repo.owner', 'repo.name'];
+const QUEUE = [...REPO, 'targetBranch'];
+const PULL_REQUEST = [...QUEUE, 'pr.number'];
+const TESTS = [...REPO, 'org_url_slug', 'page_query'];
+
+/** A test case and a test run that nobody has. */
+export const UNKNOWN_ID = '5f0c6a0e-6a2f-4c8e-9d57-0b6f3a1c2d4e';
+
+function post(
+  path: string,
+  scopes: readonly Scope[],
+  required: readonly string[],
+  extra: Readonly<Record<string, unknown>> = {},
+): Endpoint {
+  return { method: 'POST', path: `/v1/${path}`, scopes, required, extra };
+}
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  post('getOrganization', [], []),
+  post('submitPullRequest', ['submit'], PULL_REQUEST),
+  post('cancelPullRequest', ['submit'], PULL_REQUEST),
+  post('restartTestsOnPullRequest', ['submit'], PULL_REQUEST),
+  post('getSubmittedPullRequest', ['read'], PULL_REQUEST),
+  post('setImpactedTargets', ['submit', 'upload'], [...PULL_REQUEST, 'impactedTargets'], {
+    impactedTargets: ['//a'],
+  }),
+  post('getMergeQueueTestingDetails', ['read'], QUEUE),
+  post('createQueue', ['admin'], QUEUE),
+  post('deleteQueue', ['admin'], QUEUE),
+  post('getQueue', ['read'], QUEUE),
+  post('updateQueue', ['admin'], QUEUE),
+  post('listPullRequests', ['read'], QUEUE),
+  post('getSubmittedPullRequests', ['read'], [...QUEUE, 'prs'], { prs: [{ number: 1 }] }),
+  post('listMergeQueueTestingResults', ['read'], [...QUEUE, 'since'], { since: '2026-01-01T00:00:00.000Z' }),
+  post('flaky-tests/list-unhealthy-tests', ['read'], [...TESTS, 'status'], { status: 'FLAKY' }),
+  post('flaky-tests/get-test-details', ['read'], [...REPO, 'org_url_slug', 'test_id'], {
+    test_id: UNKNOWN_ID,
+  }),
+  post('flaky-tests/list-quarantined-tests', ['read'], TESTS),
+  post('flaky-tests/list-failing-tests', ['read'], [...TESTS, 'start_time', 'end_time'], {
+    start_time: '2026-01-01T00:00:00.000Z',
+    end_time: '2026-01-02T00:00:00.000Z',
+  }),
+  post('flaky-tests/link-ticket-to-test-case', ['admin'], [...REPO, 'test_case_id', 'external_ticket_id'], {
+    test_case_id: UNKNOWN_ID,
+    external_ticket_id: 'CONF-1',
+  }),
+  { method: 'GET', path: '/v1/getMergeQueueMetrics', scopes: ['read'], required: [], extra: {} },
+];
+
+/** A valid body for the endpoint; it names a queue or a test case that exists only if `repo` has one. */
+export function validBody(endpoint: Endpoint, repo: Repo, slug: string): Record<string, unknown> {
+  const common: Record<string, unknown> = {
+    repo,
+    targetBranch: 'main',
+    pr: { number: 1 },
+    org_url_slug: slug,
+    page_query: { page_size: 10 },
+  };
+  const needed = new Set(endpoint.required.map((path) => path.split('.')[0] ?? path));
+  const kept = Object.entries(common).filter(([key]) => needed.has(key));
+  return { ...Object.fromEntries(kept), ...endpoint.extra };
+}
