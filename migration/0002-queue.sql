@@ -18,7 +18,7 @@ create table queue (
 create unique index queue_branch on queue (repository_id, branch) where deleted_at is null;
 create index queue_repository on queue (repository_id);
 
--- Place among equals: every submission takes the next number.
+-- Place among equals: a submission takes the next number. Gaps mean nothing.
 create sequence entry_seniority cache 1;
 
 -- A pull request's place in one queue: one row for each pull request ever submitted, rewritten as it moves.

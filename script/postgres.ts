@@ -37,12 +37,22 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   const home = options.dataDir ?? mkdtempSync(join(memory, 'signalbox-pg-'));
   mkdirSync(home, { recursive: true });
-  if (identity) chownSync(home, identity.uid, identity.gid);
+  if (identity) {
+    chownSync(home, identity.uid, identity.gid);
+    try {
+      execFileSync('test', ['-x', home], { ...identity, cwd: '/' });
+    } catch {
+      throw new Error(
+        `PostgreSQL runs as the user postgres here, who may not enter ${home}. Use a checkout outside of root’s home, or run as another user.`,
+      );
+    }
+  }
   const data = join(home, 'data');
   // Sockets have a path limit of about 100 characters, so they do not live in the data folder.
   const socketDir = mkdtempSync(join(tmpdir(), 'sbx-'));
   if (identity) chownSync(socketDir, identity.uid, identity.gid);
 
+  await endPrevious(data);
   if (!existsSync(join(data, 'PG_VERSION')))
     execFileSync(
       join(binDir, 'initdb'),
@@ -88,6 +98,21 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       if (options.dataDir === undefined) rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+/** Ends a server that a killed process left running on this data folder, which is ours alone. */
+async function endPrevious(data: string): Promise<void> {
+  const pidFile = join(data, 'postmaster.pid');
+  for (let attempt = 0; existsSync(pidFile) && attempt < 100; attempt++) {
+    const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
+    try {
+      if (attempt === 0) process.kill(pid, 'SIGINT');
+      process.kill(pid, 0);
+    } catch {
+      return; // No such process: the file is a leftover that PostgreSQL clears itself.
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 function findBinDir(): string {

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { closeCell, openCell } from '#db/cell.ts';
+import { openCell } from '#db/cell.ts';
 import { migrateTables } from '#db/migrate.ts';
 import { type Cluster, startCluster } from './postgres.ts';
 
@@ -63,7 +63,7 @@ export async function createMigratedDatabase(cluster: Cluster, database: string)
     onError: () => undefined,
   });
   await migrateTables(cell);
-  await closeCell(cell);
+  await cell.close();
 }
 
 if (import.meta.main) {

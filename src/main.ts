@@ -1,18 +1,17 @@
 // The composition root: `start` (migrate, API and worker in one process), `serve`, `work`, `migrate`, `admin …`.
 
 import { readFileSync } from 'node:fs';
+import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { pino } from 'pino';
 import { systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { admin } from '#cli/admin.ts';
 import { type Config, parseEnv } from '#config/env.ts';
 import { bootstrap } from '#db/bootstrap.ts';
-import { type Cell, cellsOf, closeCell, openCell } from '#db/cell.ts';
+import { type Cells, cellsOf, openCell } from '#db/cell.ts';
 import { migrateCell } from '#db/migrate.ts';
-import { findSandboxPullRequest, insertSandboxPullRequest } from '#db/sandbox-store.ts';
-import type { HostFor } from '#host/host.ts';
-import { createSandboxHost } from '#host/sandbox/host.ts';
 import { createApp } from '#http/app.ts';
+import { hostsOf } from './hosts.ts';
 import { startWorker } from '#job/worker.ts';
 
 const usage = `Usage: signalbox <command>
@@ -44,21 +43,8 @@ function openCells(config: Config, log: Log) {
   );
 }
 
-function hostsOf(config: Config, cells: readonly Cell[]): HostFor {
-  const sandboxes = new Map(
-    cells.map((cell) => [
-      cell.name,
-      createSandboxHost({
-        find: (repository, number) => findSandboxPullRequest(cell.reader, repository.id, number),
-        insert: (repository, pullRequest) => insertSandboxPullRequest(cell.db, repository.id, pullRequest),
-      }),
-    ]),
-  );
-  return (cellName) => (config.sandbox ? (sandboxes.get(cellName) ?? null) : null);
-}
-
-async function serve(config: Config, log: Log, cells: ReturnType<typeof cellsOf>): Promise<Closer> {
-  const hostFor = hostsOf(config, cells.all);
+async function serve(config: Config, log: Log, cells: Cells): Promise<Closer> {
+  const hostFor = hostsOf(config.sandbox, cells.all);
   const app = await createApp({ cells, hostFor, clock: systemClock, log, config, version });
   const address = await app.server.listen({ host: config.address, port: config.port });
   log.info({ address, cells: cells.all.map((cell) => cell.name) }, 'serving the API');
@@ -71,13 +57,14 @@ async function serve(config: Config, log: Log, cells: ReturnType<typeof cellsOf>
     name: 'API',
     close: async () => {
       app.drain();
+      await setTimeoutPromise(config.drainMs);
       await app.server.close();
     },
   };
 }
 
-async function work(config: Config, log: Log, cells: ReturnType<typeof cellsOf>): Promise<Closer[]> {
-  const hostFor = hostsOf(config, cells.all);
+async function work(config: Config, log: Log, cells: Cells): Promise<Closer[]> {
+  const hostFor = hostsOf(config.sandbox, cells.all);
   return Promise.all(
     cells.all.map(async (cell) => {
       const { workerConcurrency: concurrency, shutdownMs, historyMonths } = config;
@@ -96,25 +83,36 @@ async function work(config: Config, log: Log, cells: ReturnType<typeof cellsOf>)
   );
 }
 
-async function migrate(log: Log, cells: ReturnType<typeof cellsOf>): Promise<void> {
+async function migrate(log: Log, cells: Cells): Promise<void> {
   for (const cell of cells.all) {
     const applied = await migrateCell(cell, systemClock.now());
     log.info({ cell: cell.name, applied }, 'the database has the present schema');
   }
 }
 
-/** Ends on SIGTERM or SIGINT: first what takes requests, then what works on jobs, then the databases. */
-function endOnSignal(log: Log, closers: readonly Closer[], config: Config): void {
+const closerOf = (cells: Cells): Closer => ({
+  name: 'databases',
+  close: async () => {
+    await Promise.all(cells.all.map((cell) => cell.close()));
+  },
+});
+
+/** Ends on SIGTERM or SIGINT: what takes requests and what works on jobs at once, then the databases. */
+function endOnSignal(log: Log, phases: readonly (readonly Closer[])[], config: Config): void {
   let ending = false;
   const end = async (signal: string) => {
     if (ending) return;
     ending = true;
     log.info({ signal }, 'shutting down');
     // Whatever does not end by itself must not keep the process for ever.
-    setTimeout(() => process.exit(1), config.shutdownMs + 5_000).unref();
-    for (const { name, close } of closers)
-      await close().catch((error: unknown) =>
-        log.error({ part: name, err: error }, 'could not shut down cleanly'),
+    setTimeout(() => process.exit(1), config.drainMs + config.shutdownMs + 5_000).unref();
+    for (const closers of phases)
+      await Promise.all(
+        closers.map(({ name, close }) =>
+          close().catch((error: unknown) =>
+            log.error({ part: name, err: error }, 'could not shut down cleanly'),
+          ),
+        ),
       );
     log.info({}, 'shut down');
     process.exit(0);
@@ -143,12 +141,7 @@ async function main(args: readonly string[]): Promise<number | undefined> {
     redact: ['*.password', '*.connectionString', '*.token', '*.secret', 'headers["x-api-token"]'],
   });
   const cells = openCells(config, log);
-  const closeDatabases: Closer = {
-    name: 'databases',
-    close: async () => {
-      await Promise.all(cells.all.map(closeCell));
-    },
-  };
+  const closeDatabases = closerOf(cells);
   if (command === 'admin' || command === 'migrate') {
     const code = command === 'admin' ? await admin(cells, rest) : await migrate(log, cells).then(() => 0);
     await closeDatabases.close();
@@ -157,8 +150,17 @@ async function main(args: readonly string[]): Promise<number | undefined> {
   if (command === 'start') await migrate(log, cells);
   if (config.bootstrap !== null && command !== 'work') await bootstrap(cells, config.bootstrap);
   const api = command === 'work' ? [] : [await serve(config, log, cells)];
-  const workers = command === 'serve' ? [] : await work(config, log, cells);
-  endOnSignal(log, [...api, ...workers, closeDatabases], config);
+  // Jobs have connections of their own: commands that wait for a busy queue must not starve the plan they wait for.
+  const workerCells = openCells(config, log);
+  const workers = command === 'serve' ? [] : await work(config, log, workerCells);
+  endOnSignal(
+    log,
+    [
+      [...api, ...workers],
+      [closeDatabases, closerOf(workerCells)],
+    ],
+    config,
+  );
   return undefined;
 }
 

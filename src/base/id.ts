@@ -7,4 +7,3 @@ export type RepositoryId = Branded<'RepositoryId'>;
 export type QueueId = Branded<'QueueId'>;
 export type EntryId = Branded<'EntryId'>;
 export type RunId = Branded<'RunId'>;
-export type TestCaseId = Branded<'TestCaseId'>;

@@ -20,16 +20,12 @@ export async function changeEntry(
 ): Promise<boolean> {
   return withEntryLock(cell, queueId, prNumber, async (tx, lock) => {
     const loaded = await loadEntry(tx, lock, prNumber);
-    if (loaded === null) return false;
+    if (loaded === null) return { result: false };
     const { queue, entry: before } = loaded;
     const decision = decide({ queue, entry: before }, commandFor(loaded.nextSeniority), now);
     if (decision.kind === 'rejected') throw appError(decision.code, { public: decision.message });
-    if (decision.facts.length === 0) return true;
-    // Sent together: the driver keeps their order, and the commit waits for both.
-    await Promise.all([
-      saveEntries(tx, lock, [{ before, facts: decision.facts, newId: newId() as EntryId }]),
-      enqueueReconcile(tx, queueId),
-    ]);
-    return true;
+    if (decision.facts.length === 0) return { result: true };
+    const change = { before, facts: decision.facts, newId: newId() as EntryId };
+    return { result: true, sent: [saveEntries(tx, lock, [change]), enqueueReconcile(tx, queueId)] };
   });
 }

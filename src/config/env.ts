@@ -14,10 +14,11 @@ const databaseUrl = z
   .string()
   .regex(/^postgres(ql)?:\/\/.+/, 'must be an address like postgresql://user:password@host:5432/database');
 
-export type CellAddress = { readonly name: string; readonly url: string };
+type CellAddress = { readonly name: string; readonly url: string };
 
 const cells = z.string().transform((text, context): CellAddress[] => {
   const seen = new Set<string>();
+  if (text.trim() === '') context.addIssue({ code: 'custom', message: 'names no cell' });
   return text
     .split(/\s+/)
     .filter((item) => item !== '')
@@ -96,6 +97,10 @@ export const variables = {
     schema: integer(1, 1_000).default(10),
     doc: 'Jobs at once per cell and process.',
   },
+  SIGNALBOX_DRAIN_SECONDS: {
+    schema: integer(0, 600).default(0),
+    doc: 'Seconds after SIGTERM in which requests are still taken while `/readyz` says no, so that a load balancer can look away.',
+  },
   SIGNALBOX_SHUTDOWN_SECONDS: {
     schema: integer(1, 600).default(25),
     doc: 'Seconds that requests and jobs have to finish after SIGTERM.',
@@ -132,6 +137,7 @@ export type Config = {
   readonly connections: number;
   readonly readerConnections: number;
   readonly workerConcurrency: number;
+  readonly drainMs: number;
   readonly shutdownMs: number;
   readonly historyMonths: number;
   readonly ticketUrl: string | null;
@@ -141,12 +147,15 @@ type EnvResult =
   | { readonly kind: 'parsed'; readonly config: Config }
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 
-export function parseEnv(env: Readonly<Record<string, string | undefined>>): EnvResult {
+export function parseEnv(given: Readonly<Record<string, string | undefined>>): EnvResult {
+  // A variable that is set but empty counts as absent: that is how many tools unset one.
+  const env = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined && value !== ''),
+  );
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, { schema }] of Object.entries(variables)) {
-    // A variable that is set but empty counts as absent: that is how many tools unset one.
-    const result = schema.safeParse(env[name] === '' ? undefined : env[name]);
+    const result = schema.safeParse(env[name]);
     if (result.success) values[name] = result.data;
     else for (const issue of result.error.issues) problems.push(`${name}: ${issue.message}`);
   }
@@ -160,7 +169,17 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Env
     problems.push('SIGNALBOX_CELLS: set either this or DATABASE_URL, not both');
   if ((env['SIGNALBOX_BOOTSTRAP_ORG'] === undefined) !== (env['SIGNALBOX_BOOTSTRAP_TOKEN'] === undefined))
     problems.push('SIGNALBOX_BOOTSTRAP_ORG and SIGNALBOX_BOOTSTRAP_TOKEN: set both or neither');
-  return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'parsed', config: configOf(parsed) };
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  const config = configOf(parsed);
+  const [, cell] = /^sbx_([^_]*)/.exec(config.bootstrap?.token ?? '') ?? [];
+  if (cell !== undefined && !config.cells.some(({ name }) => name === cell))
+    return {
+      kind: 'invalid',
+      problems: [
+        `SIGNALBOX_BOOTSTRAP_TOKEN: begins with sbx_ and so must name a cell (sbx_${config.cells[0]?.name}_…)`,
+      ],
+    };
+  return { kind: 'parsed', config };
 }
 
 function configOf(parsed: Parsed): Config {
@@ -182,6 +201,7 @@ function configOf(parsed: Parsed): Config {
     connections: parsed.SIGNALBOX_DB_CONNECTIONS,
     readerConnections: parsed.SIGNALBOX_DB_READERS,
     workerConcurrency: parsed.SIGNALBOX_WORKER_CONCURRENCY,
+    drainMs: parsed.SIGNALBOX_DRAIN_SECONDS * 1000,
     shutdownMs: parsed.SIGNALBOX_SHUTDOWN_SECONDS * 1000,
     historyMonths: parsed.SIGNALBOX_HISTORY_MONTHS,
     ticketUrl: parsed.SIGNALBOX_TICKET_URL ?? null,

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { errorRegistry, type ErrorCode } from '#base/error.ts';
-import { isBranchName } from '#core/queue/branch-name.ts';
+import { branchNameLengthMax, branchNamePattern, isBranchName } from '#core/queue/branch-name.ts';
 
 export const scopes = ['read', 'submit', 'admin', 'upload'] as const;
 export type Scope = (typeof scopes)[number];
@@ -39,45 +39,51 @@ const solid = /^[^\s\u0000-\u001f\u007f]+$/;
 export const line = (min: number, max: number) =>
   z.string().min(min).max(max).regex(printable, 'must not hold control characters');
 
-const part = (max: number) =>
+export const part = (max: number) =>
   z.string().min(1).max(max).regex(solid, 'must not hold blanks or control characters');
 
 export const Repository = z
   .object({
     host: part(255).regex(/^[^/\\@]+$/, 'must be a host name, for example github.com'),
-    owner: part(255).refine((owner) => !/^\/|\/$|\/\//.test(owner), 'must not begin or end with a slash'),
+    owner: part(255).regex(/^[^/]+(\/[^/]+)*$/, 'must not begin or end with a slash'),
     name: part(255).regex(/^[^/]+$/, 'must not hold a slash'),
   })
   .meta({ id: 'Repository', description: 'A repository. The owner may hold slashes (nested groups).' });
 
 const pullRequestNumberMax = 4_294_967_295;
+/** The digits of 1 to 4294967295, with leading zeros. */
+const digitsPattern =
+  '^0*([1-9][0-9]{0,8}|[1-3][0-9]{9}|4[01][0-9]{8}|42[0-8][0-9]{7}|429[0-3][0-9]{6}|4294[0-8][0-9]{5}' +
+  '|42949[0-5][0-9]{4}|429496[0-6][0-9]{3}|4294967[01][0-9]{2}|42949672[0-8][0-9]|429496729[0-5])$';
 
 /** An integer, or a string of digits. */
-const lenientInteger = (min: number, max: number) =>
-  z
-    .preprocess(
-      (input) => (typeof input === 'string' && /^\d{1,15}$/.test(input) ? Number(input) : input),
-      z.int().min(min).max(max),
-    )
-    .meta(
-      published({
-        oneOf: [
-          { type: 'integer', minimum: min, maximum: max },
-          { type: 'string', pattern: '^[0-9]+$' },
-        ],
-      }),
-    );
+const PullRequestNumber = z
+  .preprocess(
+    (input) => (typeof input === 'string' && /^\d{1,15}$/.test(input) ? Number(input) : input),
+    z.int().min(1).max(pullRequestNumberMax),
+  )
+  .meta(
+    published({
+      oneOf: [
+        { type: 'integer', minimum: 1, maximum: pullRequestNumberMax },
+        { type: 'string', pattern: digitsPattern },
+      ],
+    }),
+  );
+
+/** A full commit id, of either hash git uses. No flags: they would be lost in the published document. */
+export const shaPattern = /^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/;
 
 export const PullRequestRef = z
-  .object({ number: lenientInteger(1, pullRequestNumberMax) })
+  .object({ number: PullRequestNumber })
   .meta({ id: 'PullRequestRef', description: 'A pull request by its number.' });
 
 export const PullRequestWithSha = z
   .object({
-    number: lenientInteger(1, pullRequestNumberMax),
+    number: PullRequestNumber,
     sha: z
       .string()
-      .regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/i, 'must be a full commit sha')
+      .regex(shaPattern, 'must be a full commit sha')
       .optional()
       .meta({ description: 'Head commit. Absent: the head as the host reports it now.' }),
   })
@@ -86,7 +92,9 @@ export const PullRequestWithSha = z
 export const Branch = z
   .string()
   .refine(isBranchName, 'must be a branch name')
-  .meta(published({ type: 'string', minLength: 1, maxLength: 255 }));
+  .meta(
+    published({ type: 'string', minLength: 1, maxLength: branchNameLengthMax, pattern: branchNamePattern }),
+  );
 
 /** The branch of one queue. */
 export const queueRef = { repo: Repository, targetBranch: Branch };

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { ErrorCode } from '#base/error.ts';
-import { Empty, type Scope } from './common.ts';
+import { Empty, part, type Scope } from './common.ts';
 import { GetOrganizationRequest, GetOrganizationResponse } from './organization.ts';
 import * as pullRequest from './pull-request.ts';
 import * as queue from './queue.ts';
@@ -59,14 +59,13 @@ const read = { method: 'POST', scopes: ['read'] } as const;
 const submit = { method: 'POST', scopes: ['submit'] } as const;
 const admin = { method: 'POST', scopes: ['admin'] } as const;
 
-export const MetricsQuery = z
+const MetricsQuery = z
   .object({
-    repo: z
-      .string()
-      .regex(/^[^\s/]+(\/[^\s/]+)+$/, 'must be owner/name')
+    repo: part(511)
+      .regex(/^[^/]+(\/[^/]+)+$/, 'must be owner/name')
       .optional()
       .meta({ description: 'owner/name; must be given together with repoHost.' }),
-    repoHost: z.string().min(1).max(255).optional(),
+    repoHost: part(255).optional(),
   })
   .superRefine(({ repo, repoHost }, context) => {
     if (repo !== undefined && repoHost === undefined)

@@ -57,7 +57,11 @@ export const GetSubmittedRequest = z.object({
   includeTimeline: z.boolean().optional(),
 });
 
-export const impactedTargetLengthMax = 1024;
+const impactedTargetLengthMax = 1024;
+
+/** Characters are counted only where there may be too many. */
+const isShort = (target: string): boolean =>
+  target.length <= impactedTargetLengthMax || Array.from(target).length <= impactedTargetLengthMax;
 
 export const SetImpactedTargetsRequest = z.object({
   repo: Repository,
@@ -79,8 +83,7 @@ export const SetImpactedTargetsRequest = z.object({
       }
       let problems = 0;
       for (const [index, target] of input.entries()) {
-        if (typeof target === 'string' && target.length > 0 && target.length <= impactedTargetLengthMax)
-          continue;
+        if (typeof target === 'string' && target.length > 0 && isShort(target)) continue;
         problem([index], `must be a string of 1 to ${impactedTargetLengthMax} characters`);
         // A list that is wrong throughout is told by its first problems.
         if (++problems === 100) return;
@@ -98,7 +101,7 @@ export const SetImpactedTargetsRequest = z.object({
     .transform((input) => (typeof input === 'string' ? ('ALL' as const) : (input as readonly string[]))),
 });
 
-export const TimelineEvent = z
+const TimelineEvent = z
   .object({
     timestamp: InstantOut,
     state: z.enum(entryStates),

@@ -102,7 +102,7 @@ export const QueueRecord = z
   })
   .meta({ id: 'QueueRecord' });
 
-export const EnqueuedPullRequest = z.object(entryFields).meta({ id: 'EnqueuedPullRequest' });
+const EnqueuedPullRequest = z.object(entryFields).meta({ id: 'EnqueuedPullRequest' });
 
 export const QueueWithEntries = QueueRecord.extend({
   enqueuedPullRequests: z.array(EnqueuedPullRequest).meta({

@@ -2,9 +2,18 @@
 
 import { z } from 'zod';
 import { mergeabilities } from '#core/queue/model.ts';
-import { Branch, InstantIn, PullRequestRef, Repository, Uuid, lenientEnum, line } from './common.ts';
+import {
+  Branch,
+  InstantIn,
+  PullRequestRef,
+  Repository,
+  Uuid,
+  lenientEnum,
+  line,
+  shaPattern,
+} from './common.ts';
 
-const Sha = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/i, 'must be a full commit sha');
+const Sha = z.string().regex(shaPattern, 'must be a full commit sha');
 
 const target = { repo: Repository, pr: PullRequestRef };
 
@@ -37,7 +46,7 @@ export const SandboxPullRequestResponse = z.object({
     .meta({ id: 'SandboxPullRequest' }),
 });
 
-export const quarantineSettings = ['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE', 'NEVER_QUARANTINE'] as const;
+const quarantineSettings = ['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE', 'NEVER_QUARANTINE'] as const;
 
 export const PutTestCasesRequest = z.object({
   repo: Repository,

@@ -51,7 +51,7 @@ export const TestDetailsResponse = z.object({ test: TestCaseDetails });
 
 export const ListQuarantinedRequest = z.object({ ...repositoryOfOrganization, page_query: PageQuery });
 
-export const QuarantinedTest = z
+const QuarantinedTest = z
   .object({
     name: z.string(),
     parent: z.string().nullable(),
@@ -78,6 +78,8 @@ export const ListFailingRequest = z
     end_time: InstantIn.meta({ description: 'Exclusive; at most 7 days after start_time.' }),
   })
   .superRefine(({ start_time, end_time }, context) => {
+    // This also runs when one of the two could not be read, which is told already.
+    if (!(start_time instanceof Date) || !(end_time instanceof Date)) return;
     if (end_time <= start_time)
       context.addIssue({ code: 'custom', path: ['end_time'], message: 'must be after start_time' });
     else if (end_time.getTime() - start_time.getTime() > weekMs)

@@ -1,7 +1,7 @@
 // The organization and token that an installation starts with, made if they are not there.
 
 import type { Cells } from './cell.ts';
-import { ensureOrganization, importToken } from './organization-store.ts';
+import { ensureOrganization, findOrganization, importToken } from './organization-store.ts';
 import { withTransaction } from './transaction.ts';
 
 type Bootstrap = { readonly organization: string; readonly token: string };
@@ -11,6 +11,11 @@ const allScopes = ['read', 'submit', 'admin', 'upload'];
 export async function bootstrap(cells: Cells, { organization, token }: Bootstrap): Promise<void> {
   // A token of our form says in which cell it lives; any other is looked up in the first.
   const cell = (token.startsWith('sbx_') && cells.find(token.split('_')[1] ?? '')) || cells.first;
+  for (const other of cells.all)
+    if (other !== cell && (await findOrganization(other.db, organization)) !== null)
+      throw new Error(
+        `SIGNALBOX_BOOTSTRAP_ORG: the organization ${organization} lives in the cell ${other.name}, not in ${cell.name}. Use a token that names that cell (sbx_${other.name}_…).`,
+      );
   const { id } = await withTransaction(cell, (tx) => ensureOrganization(tx, organization, organization));
   await importToken(cell, id, token, { name: 'bootstrap', scopes: allScopes, expiresAt: null });
 }

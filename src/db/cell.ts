@@ -2,24 +2,23 @@
 // side by side behind the same stateless API. A cell's name is part of every token and webhook address.
 
 import type { Pool } from 'pg';
-import { Kysely, PostgresDialect } from 'kysely';
 import { appError } from '#base/error.ts';
-import type { DB } from './database.ts';
-import { type PoolOptions, sharedPool, transactionPool } from './pool.ts';
+import { type Db, openSharedPool, openTransactionPool, type PoolOptions } from './pool.ts';
 
 export type Cell = {
   readonly name: string;
   readonly url: string;
   /** For transactions and for statements that may take long. */
-  readonly db: Kysely<DB>;
+  readonly db: Db;
   /** For short reads outside a transaction: pipelined on a few shared connections. */
-  readonly reader: Kysely<DB>;
+  readonly reader: Db;
   /** The pool behind `db`, which the worker shares. */
   readonly pool: Pool;
+  readonly close: () => Promise<void>;
 };
 
-/** A transaction on a cell. Functions that must commit together with others take one. */
-export type Tx = Kysely<DB>;
+/** A transaction on a cell (or, for what is a transaction by itself, the cell). */
+export type Tx = Db;
 
 type CellOptions = {
   readonly name: string;
@@ -32,23 +31,13 @@ type CellOptions = {
 };
 
 export function openCell({ name, url, connections, readerConnections, onError }: CellOptions): Cell {
-  const { pool, kysely } = transactionPool({ url, max: connections, onError });
-  return {
-    name,
-    url,
-    pool,
-    db: new Kysely<DB>({ dialect: new PostgresDialect({ pool: kysely }) }),
-    reader: new Kysely<DB>({
-      dialect: new PostgresDialect({ pool: sharedPool({ url, max: readerConnections, onError }) }),
-    }),
+  const { pool, db } = openTransactionPool({ url, max: connections, onError });
+  const shared = openSharedPool({ url, max: readerConnections, onError });
+  const close = async () => {
+    await shared.close();
+    await pool.end();
   };
-}
-
-export async function closeCell(cell: Cell): Promise<void> {
-  await cell.reader.destroy();
-  await cell.db.destroy();
-  // Kysely leaves a pool that it never used open.
-  if (!cell.pool.ended) await cell.pool.end();
+  return { name, url, pool, db, reader: shared.db, close };
 }
 
 /** The cells of this installation, in the order they were configured; the first is where unmarked tokens are looked up. */

@@ -1,4 +1,4 @@
-// Writes entry, fact and trip: the one writer of all three.
+// Writes entry, trip, and the facts of entries (those of queues are written by queue-store.ts).
 
 import { assert } from '#base/assert.ts';
 import type { EntryId, QueueId } from '#base/id.ts';

@@ -12,10 +12,11 @@ export type JobPayloads = {
 
 // A burst of signals folds into one pending job. Its row is locked by whoever adds to it, so a run that starts later
 // sees every fact that was committed with it. A reconcile is retried for about a day with growing pauses.
-const addReconcile = statement<[queueId: string, jobKey: string, runAt: Date | null]>(
-  `select graphile_worker.add_job('reconcile-queue', json_build_object('queueId', $1::text),
-    job_key := $2, run_at := $3, max_attempts := 20)`,
-);
+export const addReconcileStatement = `
+  select graphile_worker.add_job('reconcile-queue', json_build_object('queueId', $1::text),
+    job_key := $2, run_at := $3, max_attempts := 20)`;
+
+const addReconcile = statement<[queueId: string, jobKey: string, runAt: Date | null]>(addReconcileStatement);
 
 /** Marks a queue dirty: the worker reads it whole and plans it anew. */
 export const enqueueReconcile = (tx: Tx, queueId: QueueId): Promise<unknown> =>

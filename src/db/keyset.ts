@@ -1,9 +1,10 @@
 // Pages by key, not by offset: a page costs the same wherever it is, and rows that come or go elsewhere do not shift it.
 
 import { type RawBuilder, sql } from 'kysely';
+import { appError } from '#base/error.ts';
 import type { Tx } from './cell.ts';
 
-export type KeyColumn = {
+type KeyColumn = {
   /** An expression over the row. */
   readonly column: string;
   readonly direction: 'asc' | 'desc';
@@ -50,9 +51,15 @@ export async function readPage<Row>(db: Tx, request: PageRequest): Promise<Keyse
   const seek =
     cursor === null || cursor.seek === 'last' ? sql`` : sql` and ${beyond(keys, cursor.key, backward)}`;
   const keyTexts = sql.join(keys.map((key) => sql`(${sql.raw(key.column)})::text`));
-  const { rows: found } = await sql<Row & { page_key: string[] }>`
+  const read = sql<Row & { page_key: string[] }>`
     select ${request.columns}, array[${keyTexts}] as page_key ${source}${seek}
     order by ${order(keys, backward)} limit ${limit}`.execute(db);
+  const { rows: found } = await read.catch((error: unknown) => {
+    // A key that is no number, no time or no id was not written by us.
+    if (cursor !== null && String((error as { code?: unknown }).code).startsWith('22'))
+      throw appError('INVALID_PAGE_TOKEN', { public: 'The page token is not one of ours.', cause: error });
+    throw error;
+  });
   const rows = backward ? found.toReversed() : found;
 
   const before = Math.max(0, pageStart(cursor, lastBefore, size));

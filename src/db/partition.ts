@@ -14,15 +14,19 @@ const monthName = (start: Date): string => start.toISOString().slice(0, 7).repla
 
 /** Creates the partitions of last month up to three months ahead; what exists stays as it is. */
 export async function ensurePartitions(db: Kysely<DB>, now: Date): Promise<void> {
-  for (const table of partitioned) {
-    for (let offset = -1; offset <= monthsAhead; offset++) {
-      const from = monthStart(now, offset);
-      const to = monthStart(now, offset + 1);
-      const name = `${table}_${monthName(from)}`;
-      await sql`create table if not exists ${sql.table(name)} partition of ${sql.table(table)}
-        for values from (${sql.lit(from.toISOString())}) to (${sql.lit(to.toISOString())})`.execute(db);
+  await db.transaction().execute(async (tx) => {
+    // "if not exists" does not save two processes that create the same table at once.
+    await sql`select pg_advisory_xact_lock(hashtextextended('signalbox partitions', 0))`.execute(tx);
+    for (const table of partitioned) {
+      for (let offset = -1; offset <= monthsAhead; offset++) {
+        const from = monthStart(now, offset);
+        const to = monthStart(now, offset + 1);
+        const name = `${table}_${monthName(from)}`;
+        await sql`create table if not exists ${sql.table(name)} partition of ${sql.table(table)}
+          for values from (${sql.lit(from.toISOString())}) to (${sql.lit(to.toISOString())})`.execute(tx);
+      }
     }
-  }
+  });
 }
 
 /** Drops whole months that ended more than `keepMonths` months ago; returns their names. */

@@ -1,13 +1,20 @@
 // Connections. Every statement is prepared under a name made from its text, so PostgreSQL parses and plans it once per
-// connection. Reads share a few pipelined connections: any number of statements are in flight on each, and nothing
-// waits for a free one. Transactions have a connection of their own from a pool.
+// connection, and every connection is pipelined: statements are sent as they come and answered in order. Reads share a
+// few connections; a transaction has one of its own from a pool.
 
 import { createHash } from 'node:crypto';
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import { Client, Pool, type PoolClient, types } from 'pg';
-import type { PostgresPool, PostgresPoolClient } from 'kysely';
+import type { DB } from './database.ts';
 
 // Our bigints (sequence numbers, pull request numbers, milliseconds) stay far below 2^53.
 types.setTypeParser(types.builtins.INT8, Number);
+
+/** Sends one prepared statement and answers with its rows. */
+export type Run = (text: string, values: readonly unknown[]) => Promise<unknown[]>;
+
+/** A database, as builders see it and as finished statements do, which skip the builders' layers. */
+export type Db = Kysely<DB> & { readonly run: Run };
 
 const names = new Map<string, string>();
 /** Texts past this many are not named: only generated ones (lists of changing length) could be so many. */
@@ -21,17 +28,29 @@ function statementName(text: string): string | undefined {
   return name;
 }
 
-type Queryable = Pick<PoolClient, 'query'>;
+/** What a connection is asked; without values it may be a script, which cannot be prepared. */
+function queryOf(text: string, values: readonly unknown[]) {
+  const name = values.length > 0 ? statementName(text) : undefined;
+  return name === undefined ? { text, values: [...values] } : { name, text, values: [...values] };
+}
 
-function prepared(client: Queryable, release: (destroy?: boolean) => void): PostgresPoolClient {
-  const query = (text: string, values: readonly unknown[]) => {
-    const name = values.length > 0 ? statementName(text) : undefined;
-    return client.query(
-      name === undefined ? { text, values: [...values] } : { name, text, values: [...values] },
-    );
-  };
-  // Kysely asks for pg's overloads; it calls only this one.
-  return { query, release } as unknown as PostgresPoolClient;
+type Connection = Pick<PoolClient, 'query'>;
+
+/** Kysely asks for pg's overloads; it calls only this one. */
+const kyselyClient = (client: Connection, release: (destroy?: boolean) => void): PostgresPoolClient =>
+  ({
+    query: (text: string, values: readonly unknown[]) => client.query(queryOf(text, values)),
+    release,
+  }) as unknown as PostgresPoolClient;
+
+const dbOf = (pool: PostgresPool, run: Run): Db =>
+  Object.assign(new Kysely<DB>({ dialect: new PostgresDialect({ pool }) }), { run });
+
+/** A database on one connection that somebody else began a transaction on and will end. */
+export function dbOnConnection(client: Connection): Db {
+  const only = kyselyClient(client, () => undefined);
+  const pool = { options: {}, connect: () => Promise.resolve(only), end: () => Promise.resolve() };
+  return dbOf(pool, async (text, values) => (await client.query(queryOf(text, values))).rows);
 }
 
 export type PoolOptions = {
@@ -47,36 +66,44 @@ const connectionOptions = (url: string) => ({
   application_name: 'signalbox',
 });
 
-/** A pool for transactions: a connection belongs to one transaction at a time. */
-export function transactionPool({ url, max, onError }: PoolOptions): { pool: Pool; kysely: PostgresPool } {
+/** For transactions: a connection belongs to one at a time. */
+export function openTransactionPool({ url, max, onError }: PoolOptions): {
+  readonly pool: Pool;
+  readonly db: Db;
+} {
   const pool = new Pool({ ...connectionOptions(url), max, idleTimeoutMillis: 30_000 });
   pool.on('error', onError);
   // A connection that breaks while it is checked out tells its own listeners.
   pool.on('connect', (client) => client.on('error', onError));
   const wrappers = new WeakMap<PoolClient, PostgresPoolClient>();
-  const kysely: PostgresPool = {
+  const kyselyPool: PostgresPool = {
     options: {},
     connect: async () => {
       const client = await pool.connect();
       let wrapper = wrappers.get(client);
       if (wrapper === undefined) {
-        wrapper = prepared(client, (destroy) => client.release(destroy));
+        wrapper = kyselyClient(client, (destroy) => client.release(destroy));
         wrappers.set(client, wrapper);
       }
       return wrapper;
     },
     end: () => pool.end(),
   };
-  return { pool, kysely };
+  const db = dbOf(kyselyPool, async (text, values) => (await pool.query(queryOf(text, values))).rows);
+  return { pool, db };
 }
 
-/** A few connections shared by all readers at once. It must never carry a transaction. */
-export function sharedPool({ url, max, onError }: PoolOptions): PostgresPool {
-  const slots: (Promise<PostgresPoolClient> | undefined)[] = Array.from({ length: max });
+/** A few connections shared by all readers at once. They must never carry a transaction. */
+export function openSharedPool({ url, max, onError }: PoolOptions): {
+  readonly db: Db;
+  readonly close: () => Promise<void>;
+} {
+  const slots: (Promise<Client> | undefined)[] = Array.from({ length: max });
   const clients = new Set<Client>();
+  const wrappers = new WeakMap<Client, PostgresPoolClient>();
   let turn = 0;
 
-  const open = async (slot: number): Promise<PostgresPoolClient> => {
+  const open = async (slot: number): Promise<Client> => {
     const client = new Client(connectionOptions(url));
     const forget = () => {
       clients.delete(client);
@@ -94,17 +121,20 @@ export function sharedPool({ url, max, onError }: PoolOptions): PostgresPool {
       throw error;
     }
     clients.add(client);
-    return prepared(client, () => undefined);
+    wrappers.set(
+      client,
+      kyselyClient(client, () => undefined),
+    );
+    return client;
   };
-
-  return {
-    options: {},
-    connect: () => {
-      turn = (turn + 1) % max;
-      return (slots[turn] ??= open(turn));
-    },
-    end: async () => {
-      await Promise.all([...clients].map((client) => client.end()));
-    },
+  const next = (): Promise<Client> => {
+    turn = (turn + 1) % max;
+    return (slots[turn] ??= open(turn));
   };
+  const close = async () => {
+    await Promise.all([...clients].map((client) => client.end()));
+  };
+  const pool: PostgresPool = { options: {}, connect: async () => wrappers.get(await next())!, end: close };
+  const db = dbOf(pool, async (text, values) => (await (await next()).query(queryOf(text, values))).rows);
+  return { db, close };
 }

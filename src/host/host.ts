@@ -20,7 +20,7 @@ export type PullRequestQuery = {
 };
 
 /** What a webhook told us: only that something changed. The host is asked for the rest. */
-export type HostEvent = {
+type HostEvent = {
   readonly kind: 'pull-request-changed';
   readonly repository: RepositoryName;
   readonly number: number;

@@ -104,6 +104,8 @@ function addHooks(server: FastifyInstance, { log }: Deps, state: { readonly drai
       { requestId: request.id, operation, status: reply.statusCode, durationMs: reply.elapsedTime },
       'request served',
     );
+    // A connection whose request was under way when the server began to close is kept alive by nothing else.
+    if (state.draining) setImmediate(() => server.server.closeIdleConnections());
     done();
   });
 }

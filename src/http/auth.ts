@@ -59,6 +59,8 @@ export type Throttle = {
   readonly early: (caller: Caller, nowMs: number) => boolean;
   /** Learns the token's organization, and refuses if `early` could not know it. */
   readonly late: (caller: Caller, principal: Principal, wasEarly: boolean, nowMs: number) => void;
+  /** A token that is no longer good must not spend the limit of the organization it had. */
+  readonly forget: (caller: Caller) => void;
 };
 
 /** Tokens whose organization is remembered. */
@@ -88,5 +90,6 @@ export function createThrottle(limiter: RateLimiter): Throttle {
       organizations.set(keyOf(caller), principal.organizationId);
       take(principal.organizationId, nowMs);
     },
+    forget: (caller) => void organizations.delete(keyOf(caller)),
   };
 }

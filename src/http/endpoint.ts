@@ -16,7 +16,7 @@ import { scopeKeyOf } from './scope-key.ts';
 import { parseInput } from './validate.ts';
 
 /** What is known of a request so far. */
-export type Progress = { caller?: Caller; wasThrottled?: boolean; isAuthorized?: boolean };
+type Progress = { caller?: Caller; wasThrottled?: boolean; isAuthorized?: boolean };
 
 export type EndpointTools = {
   readonly deps: Deps;
@@ -62,7 +62,10 @@ export function addEndpoint(
       if (parsed.kind === 'invalid') throw await refused(tools, request, endpoint, parsed.error);
       const known = progress.get(request)!;
       const caller = known.caller!;
-      const scope = await authorize(caller, endpoint, scopeKeyOf(parsed.value));
+      const scope = await authorize(caller, endpoint, scopeKeyOf(parsed.value)).catch((error: unknown) => {
+        throttle.forget(caller);
+        throw error;
+      });
       known.isAuthorized = true;
       throttle.late(caller, scope.principal, known.wasThrottled ?? false, Date.now());
       const context: Context = {

@@ -53,7 +53,7 @@ function isDatabaseAway(error: unknown): boolean {
   if (typeof code === 'string' && awayCodes.has(code)) return true;
   return (
     typeof message === 'string' &&
-    /connection terminated|not queryable|timeout exceeded when trying to connect|connection error/i.test(
+    /connection terminated|not currently accepting connections|not queryable|timeout exceeded when trying to connect|connection error/i.test(
       message,
     )
   );

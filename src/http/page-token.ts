@@ -59,7 +59,7 @@ export function pageOf(filter: Filter, size: number, page: KeysetPage<unknown>):
   };
 }
 
-const Cursor = z.object({ f: z.string(), s: z.int(), c: z.int().nullable() });
+const Cursor = z.object({ f: z.string(), s: z.int(), c: z.int().min(-8.64e15).max(8.64e15).nullable() });
 
 export function cursorText(filter: Filter, { seniority, concludedAt }: EntryCursor): string {
   return encode({ f: fingerprint(filter), s: seniority, c: concludedAt?.getTime() ?? null });

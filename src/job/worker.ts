@@ -9,6 +9,7 @@ import {
   makeWorkerUtils,
   parseCronItems,
   run,
+  type Runner,
   type Task,
   type WorkerEvents,
   type WorkerUtils,
@@ -48,7 +49,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     noHandleSignals: true,
     // A job added by a committing transaction wakes the worker; polling is for what that missed.
     pollInterval: 1_000,
-    gracefulShutdownAbortTimeout: options.shutdownMs,
     taskList: tasksOf(options),
     parsedCronItems: parseCronItems([{ task: 'maintain-history', match: '17 3 * * *' }]),
     events,
@@ -65,12 +65,21 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   return {
     stop: async () => {
       clearInterval(timer);
-      await runner.stop();
-      await runner.promise;
+      // What does not end in time is handed back: the next worker begins it anew.
+      if (!(await stopInTime(runner, options.shutdownMs))) await utils.forceUnlockWorkers([ownId]);
       await utils.release();
       await removeHeartbeats(cell.db, [ownId]);
     },
   };
+}
+
+/** Answers whether running jobs ended within the time. */
+async function stopInTime(runner: Runner, patienceMs: number): Promise<boolean> {
+  const late = Promise.withResolvers<false>();
+  const timeout = setTimeout(() => late.resolve(false), patienceMs);
+  const inTime = await Promise.race([runner.stop().then(() => true), late.promise]);
+  clearTimeout(timeout);
+  return inTime;
 }
 
 /** Beats our own heart, then hands back the jobs of whoever has stopped beating theirs. */

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
 export type Failure = { readonly section: string; readonly name: string; readonly detail: string };
-export type Skip = { readonly section: string; readonly name: string; readonly reason: string };
-export type SectionTotal = { passed: number; failed: number; skipped: number };
+type Skip = { readonly section: string; readonly name: string; readonly reason: string };
+type SectionTotal = { passed: number; failed: number; skipped: number };
 
 export type Recorder = {
   readonly failures: readonly Failure[];

@@ -235,7 +235,7 @@ async function checkTickets(world: World, repo: Repo, ids: ReadonlyMap<string, s
   const link = (test_case_id: unknown, external_ticket_id: unknown) =>
     post(world, 'flaky-tests/link-ticket-to-test-case', { repo, test_case_id, external_ticket_id });
   const id = ids.get('bare');
-  expectEmpty(world, 'linking a ticket', await link(id, 'CONF-42'));
+  expectEmpty(world, 'linking a ticket', await link(id, 'https://tracker.example/CONF-42'));
   const body = { repo, org_url_slug: world.slug, test_id: id };
   const url = pick(
     (await post(world, 'flaky-tests/get-test-details', body)).json,
@@ -244,7 +244,7 @@ async function checkTickets(world: World, repo: Repo, ids: ReadonlyMap<string, s
     'html_url',
   );
   world.recorder.check('the ticket is told', typeof url === 'string' && url.includes('CONF-42'), brief(url));
-  expectEmpty(world, 'linking another ticket', await link(id, 'CONF-43'));
+  expectEmpty(world, 'linking another ticket', await link(id, 'https://tracker.example/CONF-43'));
   const next = pick(
     (await post(world, 'flaky-tests/get-test-details', body)).json,
     'test',

@@ -1,6 +1,16 @@
-// oxlint-disable-next-line no-control-regex -- control characters are what must be refused
-const forbidden = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[/.]$|^@$|(^|\/)\.|\.lock(\/|$)/;
+/**
+ * What git accepts as a branch name (git check-ref-format): no blanks, control characters or any of ~^:?*[\, no part
+ * that begins with a dot or ends in .lock, nothing that a revision could be mistaken for. The published contract holds
+ * the same pattern.
+ */
+export const branchNamePattern =
+  '^(?!HEAD$)(?!@$)(?![-/.])(?!.*(\\.\\.|@\\{|//|/\\.|\\.lock(/|$)))' +
+  '[^\\u0000-\\u0020\\u007f~^:?*\\[\\\\]*[^\\u0000-\\u0020\\u007f~^:?*\\[\\\\/.]$';
 
-/** What git accepts as a branch name (git check-ref-format), bounded to 255 characters. */
+const branchName = new RegExp(branchNamePattern, 'u');
+
+/** Longest name that is taken, in characters. */
+export const branchNameLengthMax = 255;
+
 export const isBranchName = (name: string): boolean =>
-  name.length > 0 && name.length <= 255 && !forbidden.test(name);
+  name.length <= branchNameLengthMax && branchName.test(name);

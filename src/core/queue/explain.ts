@@ -20,7 +20,7 @@ export function explainWaiting(
     case 'pending':
       return [explainPlace(position ?? 0), ...explainQueueState(queue)];
     case 'testing':
-      return ['Its tests are running.'];
+      return ['Its tests are running. It lands once they pass and everything ahead of it has landed.'];
     case 'tests_passed':
       return queue.state === 'PAUSED'
         ? ['Its tests passed. It lands once the queue runs again: the queue is paused.']
@@ -73,7 +73,9 @@ function explainQueueState(queue: Queue): string[] {
     case 'PAUSED':
       return ['The queue is paused: nothing is admitted, tested or merged until its state is RUNNING again.'];
     case 'DRAINING':
-      return ['The queue is draining: it finishes what was admitted before and admits nothing new.'];
+      return [
+        'The queue is draining: it finishes what was admitted before and admits nothing new until its state is RUNNING again.',
+      ];
     case 'SWITCHING_MODES':
       return ['The queue is switching modes: it admits nothing until what is under test has finished.'];
     default:

@@ -23,7 +23,7 @@ export type Queue = {
 };
 
 export const mergeabilities = ['unspecified', 'in_progress', 'mergeable', 'not_mergeable'] as const;
-export type Mergeability = (typeof mergeabilities)[number];
+type Mergeability = (typeof mergeabilities)[number];
 
 /** A pull request as its host reports it. */
 export type PullRequest = {
@@ -98,7 +98,7 @@ export type Entry = {
   readonly testMs: number;
   /** Milliseconds of this trip spent in the queue (not_ready excluded), up to `stageChangedAt`. */
   readonly inQueueMs: number;
-  /** How often this trip went back to pending from under test. */
+  /** How often the tests of this trip were started anew. */
   readonly restarts: number;
 };
 

@@ -1,6 +1,6 @@
 // Why an entry moved, as clients read it in the timeline and in `conclusionReason`.
 
-export const queuedReasons = [
+const queuedReasons = [
   'MERGE_ITEM_NOW_READY',
   'MANUAL_PUSH_TO_TARGET_BRANCH',
   'PREREQUISITE_MERGE_ITEM_CANCELLED',
@@ -13,7 +13,7 @@ export const queuedReasons = [
   'BISECTION_TEST_RUN_PASSED',
 ] as const;
 
-export const failedReasons = [
+const failedReasons = [
   'TEST_RUN_REQUIRED_STATUS_FAILED',
   'TEST_RUN_TIMEOUT',
   'START_TEST_RUN_MERGE_CONFLICT',
@@ -37,7 +37,7 @@ export const cancelledReasons = [
   'ADMIN_REQUESTED',
 ] as const;
 
-export const mergedReasons = ['MERGE_GRAPH_MERGE', 'MERGE_GRAPH_DIRECT_MERGE', 'MANUAL_MERGE'] as const;
+const mergedReasons = ['MERGE_GRAPH_MERGE', 'MERGE_GRAPH_DIRECT_MERGE', 'MANUAL_MERGE'] as const;
 
 export type QueuedReason = (typeof queuedReasons)[number];
 export type FailedReason = (typeof failedReasons)[number];

@@ -7,7 +7,11 @@ import type { RequestOf } from '#contract/endpoint.ts';
 import { testCaseId } from '#core/health/identity.ts';
 import { fullName, type RepositoryName } from '#core/repository.ts';
 import { ensureRepository } from '#db/repository-store.ts';
-import { findSandboxPullRequest, saveSandboxPullRequest } from '#db/sandbox-store.ts';
+import {
+  findSandboxPullRequest,
+  insertSandboxPullRequest,
+  saveSandboxPullRequest,
+} from '#db/sandbox-store.ts';
 import type { Repository } from '#db/scope-view.ts';
 import { putTestCase, type TestCaseRecord } from '#db/test-store.ts';
 import { withTransaction } from '#db/transaction.ts';
@@ -26,10 +30,9 @@ export const sandboxHandlers: Handlers<
 > = {
   sandboxCreatePullRequest: async (context, input) => {
     const repository = await sandboxRepository(context, input.repo);
-    const { number } = input.pr;
     // A new one is mergeable onto main unless told otherwise.
-    const fresh = madeUp({ repository: hostRepository(context, repository), number, targetBranch: 'main' });
-    return shown(await save(context, repository, { ...fresh, ...factsOf(input) }));
+    const facts = { ...fresh(context, repository, input.pr.number), ...factsOf(input) };
+    return shown(await save(context, repository, facts));
   },
 
   sandboxUpdatePullRequest: async (context, input) => {
@@ -47,9 +50,7 @@ export const sandboxHandlers: Handlers<
 
   sandboxRemovePullRequest: async (context, input) => {
     const repository = await sandboxRepository(context, input.repo);
-    const { number } = input.pr;
-    const gone = madeUp({ repository: hostRepository(context, repository), number, targetBranch: 'main' });
-    await save(context, repository, { ...gone, state: 'missing' });
+    await save(context, repository, { ...fresh(context, repository, input.pr.number), state: 'missing' });
     return {};
   },
 
@@ -60,6 +61,7 @@ export const sandboxHandlers: Handlers<
 
   sandboxPutTestCases: async (context, input) => {
     const repository = await sandboxRepository(context, input.repo);
+    requireRecent(context, input.testCases);
     const records = input.testCases.map((wish) => testRecord(context, repository, wish));
     await withTransaction(context.cell, async (tx) => {
       for (const record of records) await putTestCase(tx, repository.id, record);
@@ -77,17 +79,23 @@ async function sandboxRepository(context: Context, repo: RepositoryName): Promis
   return scope.repository ?? ensureRepository(cell.db, scope.principal.organizationId, repo);
 }
 
+/** The pull request as it is kept; one never seen before is made up onto main. */
 async function requirePullRequest(
-  { cell }: Context,
+  context: Context,
   repository: Repository,
   number: number,
 ): Promise<SandboxPullRequest> {
-  const kept = await findSandboxPullRequest(cell.reader, repository.id, number);
-  if (kept !== null && kept.state !== 'missing') return kept;
+  const kept =
+    (await findSandboxPullRequest(context.cell.reader, repository.id, number)) ??
+    (await insertSandboxPullRequest(context.cell.db, repository.id, fresh(context, repository, number)));
+  if (kept.state !== 'missing') return kept;
   throw appError('PULL_REQUEST_NOT_FOUND', {
-    public: `The sandbox has not seen pull request #${number} of ${fullName(repository)} yet. Make it with /sandbox/v1/createPullRequest.`,
+    public: `Pull request #${number} of ${fullName(repository)} was removed. Make it again with /sandbox/v1/createPullRequest.`,
   });
 }
+
+const fresh = (context: Context, repository: Repository, number: number): SandboxPullRequest =>
+  madeUp({ repository: hostRepository(context, repository), number, targetBranch: 'main' });
 
 function factsOf({ title, sha, baseBranch, author, mergeability, draft, state }: Wishes) {
   const facts = { title, headSha: sha?.toLowerCase(), baseBranch, author, mergeability, draft, state };
@@ -111,6 +119,23 @@ function shown(kept: SandboxPullRequest) {
   return {
     pullRequest: { ...pullRequest, sha: headSha, state: state === 'missing' ? ('closed' as const) : state },
   };
+}
+
+/** Single failures are kept by month, and only for the months there are. */
+function requireRecent({ now }: Context, testCases: readonly TestWish[]): void {
+  const dayMs = 86_400_000;
+  const details = testCases.flatMap(({ failures }, index) =>
+    failures.flatMap(({ at }, n) =>
+      Math.abs(at.getTime() - now.getTime()) <= 28 * dayMs
+        ? []
+        : [{ path: `testCases.${index}.failures.${n}.at`, message: 'must be within 28 days of now' }],
+    ),
+  );
+  if (details.length > 0)
+    throw appError('VALIDATION_FAILED', {
+      public: 'A failure is too old or too far ahead; see details.',
+      details,
+    });
 }
 
 type TestWish = RequestOf<'sandboxPutTestCases'>['testCases'][number];

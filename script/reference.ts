@@ -1,0 +1,67 @@
+// Reference pages made from the code: docs/reference/config.md and docs/reference/errors.md. `npm run docs` writes them;
+// test/tidy.test.ts compares them.
+import { writeFileSync } from 'node:fs';
+import { format } from 'prettier';
+import { errorRegistry } from '#base/error.ts';
+import { variables } from '#config/env.ts';
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+function configPage(): string {
+  const rows = Object.entries(variables).map(([name, { schema, doc }]) => {
+    const initial: unknown = schema.safeParse(undefined).data;
+    return [
+      `\`${name}\``,
+      initial === undefined ? '' : `\`${JSON.stringify(initial).replaceAll('"', '')}\``,
+      doc,
+    ];
+  });
+  return `# Configuration
+
+All configuration comes from the environment. It is read once, at start; every problem is told at once, and a variable
+that begins with \`SIGNALBOX_\` and is not listed here is refused. A variable that is set but empty counts as absent.
+
+${table(['variable', 'default', 'what it does'], rows)}
+`;
+}
+
+function errorsPage(): string {
+  const rows = Object.entries(errorRegistry).map(([code, { status, meaning }]) => [
+    String(status),
+    `\`${code}\``,
+    meaning,
+  ]);
+  return `# Errors
+
+Every error is answered in one envelope:
+
+\`\`\`json
+{
+  "error": {
+    "code": "QUEUE_NOT_EMPTY",
+    "message": "The queue for main in acme/widgets still holds 3 pull requests. Cancel or merge them first.",
+    "requestId": "0b7ad0ea-6e36-4b3d-8a44-3f2f2f9a3c51"
+  }
+}
+\`\`\`
+
+\`code\` is stable; \`message\` is written for a person and says what to do next; \`VALIDATION_FAILED\` also has \`details\`,
+all problems at once, each with the \`path\` of the field. \`requestId\` is also the \`x-request-id\` header and finds the
+request in the log.
+
+${table(['status', 'code', 'meaning'], rows)}
+`;
+}
+
+export async function referencePages(): Promise<Readonly<Record<string, string>>> {
+  const pages = { 'docs/reference/config.md': configPage(), 'docs/reference/errors.md': errorsPage() };
+  const formatted = Object.entries(pages).map(async ([file, text]) => [
+    file,
+    await format(text, { parser: 'markdown', printWidth: 110 }),
+  ]);
+  return Object.fromEntries(await Promise.all(formatted)) as Record<string, string>;
+}
+
+if (import.meta.main)
+  for (const [file, text] of Object.entries(await referencePages())) writeFileSync(file, text);

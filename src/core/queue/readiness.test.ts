@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { aQueue, anEntry } from '../../../test/fixture/entry.ts';
+import { mergeabilities } from './model.ts';
+import { isReady, readinessOf } from './readiness.ts';
+
+const both = [false, true];
+
+describe('readiness', () => {
+  it.each(
+    both.flatMap((requires) =>
+      both.flatMap((base) =>
+        both.flatMap((has) => both.map((mergeable) => [requires, base, has, mergeable] as const)),
+      ),
+    ),
+  )(
+    'with targets required %s, base matching %s, targets known %s and mergeable %s is as the rule says',
+    (requiresImpactedTargets, doesBaseBranchMatch, hasImpactedTargets, isMergeable) => {
+      const missing = [
+        !doesBaseBranchMatch,
+        !isMergeable,
+        requiresImpactedTargets && !hasImpactedTargets,
+      ].filter(Boolean);
+      const readiness = { requiresImpactedTargets, doesBaseBranchMatch, hasImpactedTargets, isMergeable };
+      expect(isReady(readiness)).toBe(missing.length === 0);
+    },
+  );
+
+  it('requires impacted targets in parallel mode only', () => {
+    const inMode = (mode: 'single' | 'parallel') =>
+      readinessOf(aQueue({ settings: { mode } }), anEntry(), false);
+    expect(inMode('single')).toMatchObject({ requiresImpactedTargets: false, hasImpactedTargets: false });
+    expect(inMode('parallel')).toMatchObject({ requiresImpactedTargets: true, hasImpactedTargets: false });
+    expect(readinessOf(aQueue(), anEntry(), true)).toMatchObject({ hasImpactedTargets: true });
+  });
+
+  it('compares base branches exactly: git tells upper case from lower', () => {
+    const matchOf = (baseBranch: string) =>
+      readinessOf(aQueue(), anEntry({ pullRequest: { baseBranch } }), true).doesBaseBranchMatch;
+    expect(['main', 'Main', 'main ', 'other'].filter(matchOf)).toEqual(['main']);
+  });
+
+  it('believes only the host’s word "mergeable"', () => {
+    const mergeable = mergeabilities.filter(
+      (mergeability) => readinessOf(aQueue(), anEntry({ pullRequest: { mergeability } }), true).isMergeable,
+    );
+    expect(mergeable).toEqual(['mergeable']);
+  });
+
+  it('does not call a draft mergeable', () => {
+    const entry = anEntry({ pullRequest: { draft: true, mergeability: 'mergeable' } });
+    expect(readinessOf(aQueue(), entry, true).isMergeable).toBe(false);
+  });
+
+  it('lets force skip mergeability and nothing else', () => {
+    const entry = anEntry({
+      forced: true,
+      pullRequest: { mergeability: 'not_mergeable', draft: true, baseBranch: 'other' },
+    });
+    const readiness = readinessOf(aQueue({ settings: { mode: 'parallel' } }), entry, false);
+    expect(readiness).toEqual({
+      requiresImpactedTargets: true,
+      doesBaseBranchMatch: false,
+      hasImpactedTargets: false,
+      isMergeable: true,
+    });
+    expect(isReady(readiness)).toBe(false);
+  });
+});

@@ -1,0 +1,95 @@
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import type { Cell } from '#db/cell.ts';
+import { openTestCell } from '../../test/database.ts';
+import { startWorker } from './worker.ts';
+
+const silent = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+async function testCell(): Promise<Cell> {
+  const { cell, close } = await openTestCell();
+  onTestFinished(close);
+  return cell;
+}
+
+const start = (cell: Cell, shutdownMs = 5_000) =>
+  startWorker({
+    cell,
+    clock: systemClock,
+    log: silent,
+    hostFor: () => null,
+    historyMonths: 24,
+    concurrency: 2,
+    shutdownMs,
+  });
+
+const jobs = async (cell: Cell) =>
+  (
+    await sql<{ locked_by: string | null }>`select locked_by from graphile_worker._private_jobs`.execute(
+      cell.db,
+    )
+  ).rows;
+
+describe('a worker', () => {
+  it('is handed the jobs of one that died, within seconds', async () => {
+    const cell = await testCell();
+    const queueId = '01940000-0000-7000-8000-0000000000aa';
+    await sql`select graphile_worker.add_job('reconcile-queue', json_build_object('queueId', ${queueId}::text))`.execute(
+      cell.db,
+    );
+    // A worker that was killed: its job is locked, its heart is silent.
+    await sql`update graphile_worker._private_jobs set locked_by = 'dead', locked_at = now()`.execute(
+      cell.db,
+    );
+    await sql`insert into worker_heartbeat values ('dead', now() - interval '1 minute')`.execute(cell.db);
+    const worker = await start(cell);
+    await expect.poll(() => jobs(cell), { timeout: 15_000 }).toEqual([]);
+    await worker.stop();
+    expect(await cell.db.selectFrom('worker_heartbeat').selectAll().execute()).toEqual([]);
+  });
+
+  it('leaves the jobs of one that lives alone', async () => {
+    const cell = await testCell();
+    await sql`select graphile_worker.add_job('reconcile-queue', json_build_object('queueId', gen_random_uuid()))`.execute(
+      cell.db,
+    );
+    await sql`update graphile_worker._private_jobs set locked_by = 'alive', locked_at = now()`.execute(
+      cell.db,
+    );
+    await sql`insert into worker_heartbeat values ('alive', now())`.execute(cell.db);
+    const worker = await start(cell);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect(await jobs(cell)).toEqual([{ locked_by: 'alive' }]);
+    await worker.stop();
+  });
+
+  it('hands a job back that does not end in time', async () => {
+    const cell = await testCell();
+    const { rows } = await sql<{ id: string }>`insert into organization (id, slug, name)
+      values (gen_random_uuid(), 'acme', 'Acme') returning id`.execute(cell.db);
+    const queue = await sql<{ id: string }>`with r as (
+        insert into repository (id, organization_id, host, owner, name, host_key, owner_key, name_key)
+        values (gen_random_uuid(), ${rows[0]!.id}, 'h', 'o', 'n', 'h', 'o', 'n') returning id)
+      insert into queue (id, repository_id, branch, settings)
+      select gen_random_uuid(), id, 'main', '{}' from r returning id`.execute(cell.db);
+    const holder = await cell.pool.connect();
+    await holder.query('begin; lock table entry in access exclusive mode');
+    await sql`select graphile_worker.add_job('reconcile-queue', json_build_object('queueId', ${queue.rows[0]!.id}::text))`.execute(
+      cell.db,
+    );
+    const worker = await start(cell, 500);
+    await expect.poll(async () => (await jobs(cell))[0]?.locked_by, { timeout: 10_000 }).toMatch(/./);
+    await worker.stop();
+    expect(await jobs(cell)).toEqual([{ locked_by: null }]);
+    await holder.query('rollback');
+    holder.release();
+    // The job itself goes on to its end here, where the process does not exit.
+    await expect.poll(() => jobs(cell), { timeout: 10_000 }).toEqual([]);
+  });
+});

@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { createDatabase, databaseUrl, dropDatabase } from './database.ts';
+import { runMain, startProcess } from './server-process.ts';
+
+it('a started server passes the conformance suite, with nothing of it skipped for want of a token', async () => {
+  const database = await createDatabase();
+  const url = databaseUrl(database);
+  const admin = async (...args: string[]) => (await runMain(url, ['admin', ...args])).stdout.trim();
+  for (const slug of ['acme', 'globex']) await admin('create-organization', slug);
+  const tokens: Record<string, string> = {
+    '--token': await admin('create-token', 'acme'),
+    '--other-token': await admin('create-token', 'globex'),
+  };
+  for (const scope of ['read', 'submit', 'upload'])
+    tokens[`--${scope}-token`] = await admin('create-token', 'acme', '--scopes', scope);
+  const server = await startProcess('start', url);
+  const args = [
+    'test/conformance/main.ts',
+    '--json',
+    '--base-url',
+    server.url,
+    ...Object.entries(tokens).flat(),
+  ];
+  const report = await new Promise<string>((resolve) => {
+    execFile(process.execPath, args, { maxBuffer: 16 * 1_048_576 }, (_error, stdout) => resolve(stdout));
+  });
+  await server.stop();
+  await dropDatabase(database);
+
+  type Report = { passed: number; failed: number; skipped: number; failures: unknown[]; skips: unknown[] };
+  const { passed, failures, skips } = JSON.parse(report) as Report;
+  expect(failures).toEqual([]);
+  expect(passed).toBeGreaterThan(1_000);
+  expect(JSON.stringify(skips)).not.toContain('-token');
+}, 180_000);

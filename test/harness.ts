@@ -1,0 +1,171 @@
+// A world for tests: the real server on a real database, with a clock that is moved by hand and jobs that run when told.
+import { Logger, runOnce } from 'graphile-worker';
+import { onTestFinished } from 'vitest';
+import type { Scope } from '#contract/common.ts';
+import { endpoints, type Operation, type ResponseOf } from '#contract/endpoint.ts';
+import { type Cell, cellsOf } from '#db/cell.ts';
+import { createToken, ensureOrganization } from '#db/organization-store.ts';
+import type { Deps } from '#http/deps.ts';
+import { createApp } from '#http/app.ts';
+import { maintainHistory, reconcileQueue, refreshPullRequest } from '#job/task.ts';
+import { hostsOf } from '../src/hosts.ts';
+import { openTestCell } from './database.ts';
+import { checkResponse } from './openapi-check.ts';
+
+type Answer<Body = unknown> = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
+  readonly body: Body;
+};
+
+type ErrorAnswer = {
+  error: { code: string; message: string; requestId: string; details?: { path: string; message: string }[] };
+};
+
+export type Client = {
+  /** Sends a request of the contract and expects success. */
+  readonly call: <Name extends Operation>(operation: Name, input: object) => Promise<ResponseOf<Name>>;
+  /** Sends a request of the contract and expects the given error. */
+  readonly refusal: (operation: Operation, input: unknown, status: number) => Promise<ErrorAnswer['error']>;
+  readonly send: (request: RawRequest) => Promise<Answer>;
+};
+
+type RawRequest = {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Buffer;
+};
+
+export type World = {
+  readonly cells: readonly Cell[];
+  readonly cell: Cell;
+  readonly deps: Deps;
+  readonly server: Awaited<ReturnType<typeof createApp>>['server'];
+  readonly clock: { now: () => Date; advance: (ms: number) => void };
+  /** Runs every job that is due, and those they cause, until none is left. */
+  readonly runJobs: () => Promise<void>;
+  /** A client of an organization (made if it is not there) with a token of the given scopes. */
+  readonly client: (organization?: string, scopes?: readonly Scope[], cell?: Cell) => Promise<Client>;
+};
+
+type WorldOptions = {
+  readonly cellNames?: readonly string[];
+  readonly config?: Partial<Deps['config']>;
+};
+
+const allScopes: readonly Scope[] = ['read', 'submit', 'admin', 'upload'];
+
+const silent = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+export async function openWorld(options: WorldOptions = {}): Promise<World & { close: () => Promise<void> }> {
+  const opened = await Promise.all((options.cellNames ?? ['main']).map((name) => openTestCell(name)));
+  const cells = opened.map(({ cell }) => cell);
+  let offsetMs = 0;
+  const clock = {
+    now: () => new Date(Date.now() + offsetMs),
+    advance: (ms: number) => {
+      offsetMs += ms;
+    },
+  };
+  const config = {
+    publicUrl: 'http://localhost:8080',
+    sandbox: true,
+    ticketUrl: null,
+    rateLimit: { perSecond: 100_000, burst: 100_000, metricsPerSecond: 100_000 },
+    ...options.config,
+  };
+  const hostFor = hostsOf(config.sandbox, cells);
+  const deps: Deps = { cells: cellsOf(cells), hostFor, clock, log: silent, config, version: 'test' };
+  const { server } = await createApp(deps);
+  await server.ready();
+
+  const runJobs = async () => {
+    for (const cell of cells) {
+      const task = { cell, clock, hostFor, historyMonths: 24 };
+      await runOnce({
+        pgPool: cell.pool,
+        noHandleSignals: true,
+        logger: new Logger(() => () => undefined),
+        taskList: {
+          'reconcile-queue': (payload) => reconcileQueue(task, payload as never),
+          'refresh-pull-request': (payload) => refreshPullRequest(task, payload as never),
+          'maintain-history': () => maintainHistory(task),
+        },
+      });
+    }
+  };
+
+  return {
+    cells,
+    cell: cells[0]!,
+    deps,
+    server,
+    clock,
+    runJobs,
+    client: async (organization = 'acme', scopes = allScopes, cell = cells[0]!) => {
+      const { id } = await ensureOrganization(cell.db, organization, organization);
+      const token = await createToken(cell, id, { name: scopes.join('-'), scopes, expiresAt: null });
+      return clientOf(server, token);
+    },
+    close: async () => {
+      await server.close();
+      for (const { close } of opened) await close();
+    },
+  };
+}
+
+/** A world that ends with the test that opened it. */
+export async function openWorldForTest(options: WorldOptions = {}): Promise<World> {
+  const world = await openWorld(options);
+  onTestFinished(world.close);
+  return world;
+}
+
+export function clientOf(server: World['server'], token: string): Client {
+  const send = async ({ method = 'POST', path, headers, body }: RawRequest): Promise<Answer> => {
+    const response = await server.inject({
+      method,
+      url: path,
+      headers: {
+        'x-api-token': token,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: body }),
+    });
+    const type = response.headers['content-type'] ?? '';
+    const parsed: unknown = type.startsWith('application/json') ? response.json() : response.body;
+    checkResponse(method, path.split('?')[0]!, response.statusCode, type, parsed);
+    return { status: response.statusCode, headers: response.headers, body: parsed };
+  };
+  const request = (operation: Operation, input: unknown) => {
+    const { method, path } = endpoints[operation];
+    if (method === 'POST') return send({ path, body: JSON.stringify(input) });
+    const query = new URLSearchParams(input as Record<string, string>).toString();
+    return send({ method, path: query === '' ? path : `${path}?${query}` });
+  };
+  return {
+    send,
+    call: async <Name extends Operation>(operation: Name, input: object) => {
+      const { status, body } = await request(operation, input);
+      if (status !== 200) throw new Error(`${operation} answered ${status}: ${JSON.stringify(body)}`);
+      return body as ResponseOf<Name>;
+    },
+    refusal: async (operation, input, expected) => {
+      const { status, body } = await request(operation, input);
+      if (status !== expected)
+        throw new Error(`${operation} answered ${status}, not ${expected}: ${JSON.stringify(body)}`);
+      return (body as ErrorAnswer).error;
+    },
+  };
+}
+
+export const widgets = { host: 'sandbox.example', owner: 'acme', name: 'widgets' };
+export const main = { repo: widgets, targetBranch: 'main' };
+export const pr = (number: number) => ({ ...main, pr: { number } });

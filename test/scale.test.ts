@@ -1,0 +1,142 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { enqueuedStatement } from '#db/queue-view.ts';
+import { loadEntryStatement } from '#db/entry-store.ts';
+import { hashToken, scopeStatement } from '#db/scope-view.ts';
+import { type Client, main, openWorld, pr, widgets, type World } from './harness.ts';
+
+const liveCount = 10_000;
+
+describe('10,000 live pull requests in one queue', () => {
+  let world: World & { close: () => Promise<void> };
+  let team: Client;
+  let queueId: string;
+
+  beforeAll(async () => {
+    world = await openWorld();
+    team = await world.client();
+    await team.call('createQueue', main);
+    const { id } = await world.cell.db.selectFrom('queue').select('id').executeTakeFirstOrThrow();
+    queueId = id;
+    // Live entries, and ten times as many that have ended: history must not slow down the present.
+    await sql`
+      insert into entry (queue_id, pr_number, id, state, seniority, concluded_at, line_rank, line_major, line_minor,
+        pr_title, pr_sha, pr_base_branch, pr_author, pr_url, pr_mergeability)
+      select ${queueId}, n, gen_random_uuid(), case when n <= ${liveCount} then 'pending' else 'merged' end, n,
+        case when n <= ${liveCount} then null else now() end, case when n <= ${liveCount} then 1 end,
+        case when n <= ${liveCount} then 100 end, case when n <= ${liveCount} then n end,
+        'Change ' || n, md5(n::text), 'main', 'author', 'https://sandbox.example/' || n, 'mergeable'
+      from generate_series(1, ${liveCount * 11}::int) n`.execute(world.cell.db);
+    // Many other organizations, so that no table is so small that scanning it is the best plan.
+    await sql`insert into organization (id, slug, name)
+      select gen_random_uuid(), 'org-' || n, 'Org' from generate_series(1, 5000) n`.execute(world.cell.db);
+    await sql`insert into api_token (id, organization_id, hash, name, scopes)
+      select slug, id, sha256(slug::bytea), 'token', '{read}' from organization`.execute(world.cell.db);
+    await sql`insert into repository (id, organization_id, host, owner, name, host_key, owner_key, name_key)
+      select gen_random_uuid(), id, 'h', slug, 'r', 'h', slug, 'r' from organization`.execute(world.cell.db);
+    await sql`insert into queue (id, repository_id, branch, settings)
+      select gen_random_uuid(), id, 'main', '{}' from repository where host = 'h'`.execute(world.cell.db);
+    await sql`insert into impacted_targets (repository_id, pr_number, head_sha)
+      select id, n, md5(n::text) from repository, generate_series(1, 20) n`.execute(world.cell.db);
+    for (const table of ['entry', 'organization', 'api_token', 'repository', 'queue', 'impacted_targets'])
+      await sql`vacuum analyze ${sql.table(table)}`.execute(world.cell.db);
+  });
+  afterAll(() => world.close());
+
+  const explain = async (text: string, args: readonly unknown[]) => {
+    const client = await world.cell.pool.connect();
+    try {
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${text}`, [...args]);
+      return rows.map((row) => row['QUERY PLAN']).join('\n');
+    } finally {
+      client.release();
+    }
+  };
+
+  it.each([
+    [
+      'getSubmittedPullRequest',
+      scopeStatement,
+      () => [hashToken('x'), 'sandbox.example', 'acme', 'widgets', 'main', 5],
+    ],
+    ['getQueue', enqueuedStatement, () => [queueId]],
+    ['a command on one of them', loadEntryStatement, () => [queueId, 5]],
+  ])('are found by index, not by scanning, in %s', async (_name, text, args) => {
+    const plan = await explain(text, args());
+    expect(plan).toMatch(/Index.* Scan/);
+    expect(plan).not.toMatch(/Seq Scan/);
+  });
+
+  it('are counted ahead of the last one by an index alone', async () => {
+    const plan = await explain(scopeStatement, [
+      hashToken('x'),
+      'sandbox.example',
+      'acme',
+      'widgets',
+      'main',
+      liveCount,
+    ]);
+    expect(plan).toMatch(/Index Only Scan using entry_line on entry ahead/);
+    expect((await team.call('getSubmittedPullRequest', pr(liveCount))).queuePosition).toBe(liveCount - 1);
+  });
+
+  it('are listed in order, all of them', async () => {
+    const { enqueuedPullRequests } = await team.call('getQueue', main);
+    expect(enqueuedPullRequests).toHaveLength(liveCount);
+    expect(enqueuedPullRequests.at(-1)!.prNumber).toBe(liveCount);
+  });
+
+  it('are paged through newest first, each once', async () => {
+    const seen = new Set<number>();
+    let cursor: string | undefined;
+    for (let page = 0; page < 30; page++) {
+      const answer = await team.call('listPullRequests', {
+        ...main,
+        take: 100,
+        ...(cursor ? { cursor } : {}),
+      });
+      for (const { prNumber } of answer.pullRequests) seen.add(prNumber);
+      cursor = answer.nextCursor;
+      if (cursor === undefined) break;
+    }
+    expect(seen.size).toBe(3_000);
+  });
+});
+
+describe('100,000 unhealthy tests in one repository', () => {
+  it('are paged by key: the last page seeks, and forward and back meet', async () => {
+    const world = await openWorld();
+    const team = await world.client();
+    await team.call('sandboxPutTestCases', {
+      repo: widgets,
+      testCases: [{ name: 'first', status: 'healthy' }],
+    });
+    await sql`
+      insert into test_case (repository_id, id, name, status, pull_requests_impacted_7d)
+      select (select id from repository), gen_random_uuid(), 'test ' || n, 'flaky', n % 500
+      from generate_series(1, 100000) n`.execute(world.cell.db);
+    await sql`vacuum analyze test_case`.execute(world.cell.db);
+    const ask = (page_token: string) =>
+      team.call('listUnhealthyTests', {
+        repo: widgets,
+        org_url_slug: 'acme',
+        status: 'flaky',
+        page_query: { page_size: 100, page_token },
+      });
+    const first = await ask('');
+    expect(first.page).toMatchObject({
+      total_rows: 100_000,
+      total_pages: 1_000,
+      page_index: 0,
+      prev_page_token: '',
+    });
+    const last = await ask(first.page.last_page_token);
+    expect(last.page).toMatchObject({ page_index: 999, next_page_token: '' });
+    const beforeLast = await ask(last.page.prev_page_token);
+    expect(beforeLast.page.page_index).toBe(998);
+    expect((await ask(beforeLast.page.next_page_token)).tests).toEqual(last.tests);
+    const second = await ask(first.page.next_page_token);
+    expect((await ask(second.page.prev_page_token)).tests).toEqual(first.tests);
+    await world.close();
+  });
+});

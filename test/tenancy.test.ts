@@ -1,0 +1,126 @@
+import { beforeAll, describe, expect, it, afterAll } from 'vitest';
+import { endpoints, type Operation } from '#contract/endpoint.ts';
+import { type Client, main, openWorld, pr, widgets, type World } from './harness.ts';
+
+// What another organization may see of the first: nothing. Every endpoint is asked with the first one's own names and ids.
+describe('an organization', () => {
+  let world: World & { close: () => Promise<void> };
+  let owner: Client;
+  let stranger: Client;
+  let testId: string;
+
+  beforeAll(async () => {
+    world = await openWorld();
+    owner = await world.client('acme');
+    stranger = await world.client('globex');
+    await owner.call('createQueue', { ...main, mode: 'parallel', requiredStatuses: ['secret-check'] });
+    await owner.call('sandboxCreatePullRequest', { repo: widgets, pr: { number: 7 }, title: 'secret title' });
+    await owner.call('submitPullRequest', pr(7));
+    await owner.call('setImpactedTargets', { ...pr(7), impactedTargets: ['//secret:target'] });
+    const { testCases } = await owner.call('sandboxPutTestCases', {
+      repo: widgets,
+      testCases: [
+        {
+          name: 'secret test',
+          status: 'flaky',
+          quarantineSetting: 'ALWAYS_QUARANTINE',
+          failures: [{ summary: 'secret failure', at: new Date().toISOString() }],
+        },
+      ],
+    });
+    testId = testCases[0]!.id;
+  });
+  afterAll(() => world.close());
+
+  const hour = 3_600_000;
+  const page = { page_query: { page_size: 10 } };
+  const health = { repo: widgets, org_url_slug: 'globex' };
+  const span = () => ({
+    start_time: new Date(Date.now() - hour).toISOString(),
+    end_time: new Date(Date.now() + hour).toISOString(),
+  });
+
+  /** For every endpoint what a stranger sends, and what it is told: an error code, or null for an answer that holds nothing. */
+  const walks: { readonly [Name in Operation]: readonly [input: () => object, code: string | null] } = {
+    submitPullRequest: [() => pr(7), 'QUEUE_NOT_FOUND'],
+    cancelPullRequest: [() => pr(7), 'QUEUE_NOT_FOUND'],
+    restartTestsOnPullRequest: [() => pr(7), 'QUEUE_NOT_FOUND'],
+    getSubmittedPullRequest: [() => ({ ...pr(7), includeTimeline: true }), 'QUEUE_NOT_FOUND'],
+    getSubmittedPullRequests: [() => ({ ...main, prs: [{ number: 7 }] }), 'QUEUE_NOT_FOUND'],
+    listPullRequests: [() => main, 'QUEUE_NOT_FOUND'],
+    setImpactedTargets: [() => ({ ...pr(7), impactedTargets: 'ALL' }), 'QUEUE_NOT_FOUND'],
+    getMergeQueueTestingDetails: [() => main, 'QUEUE_NOT_FOUND'],
+    listMergeQueueTestingResults: [() => ({ ...main, since: '2020-01-01T00:00:00Z' }), 'QUEUE_NOT_FOUND'],
+    updateQueue: [() => ({ ...main, state: 'PAUSED' }), 'QUEUE_NOT_FOUND'],
+    deleteQueue: [() => main, 'QUEUE_NOT_FOUND'],
+    getQueue: [() => main, 'QUEUE_NOT_FOUND'],
+    getMergeQueueMetrics: [() => ({ repo: 'acme/widgets', repoHost: 'sandbox.example' }), 'QUEUE_NOT_FOUND'],
+    listUnhealthyTests: [() => ({ ...health, ...page, status: 'FLAKY' }), null],
+    getTestDetails: [() => ({ ...health, test_id: testId }), 'TEST_CASE_NOT_FOUND'],
+    listQuarantinedTests: [() => ({ ...health, ...page }), null],
+    listFailingTests: [() => ({ ...health, ...page, ...span() }), null],
+    linkTicketToTestCase: [
+      () => ({ repo: widgets, test_case_id: testId, external_ticket_id: 'X-1' }),
+      'TEST_CASE_NOT_FOUND',
+    ],
+    getOrganization: [() => ({}), null],
+    sandboxGetPullRequest: [() => ({ repo: widgets, pr: { number: 7 } }), null],
+    sandboxUpdatePullRequest: [
+      () => ({ repo: widgets, pr: { number: 7 }, mergeability: 'not_mergeable' }),
+      null,
+    ],
+    sandboxPushPullRequest: [() => ({ repo: widgets, pr: { number: 7 } }), null],
+    sandboxRemovePullRequest: [() => ({ repo: widgets, pr: { number: 7 } }), null],
+    sandboxCreatePullRequest: [() => ({ repo: widgets, pr: { number: 7 }, state: 'closed' }), null],
+    sandboxPutTestCases: [
+      () => ({ repo: widgets, testCases: [{ name: 'another', status: 'broken' }] }),
+      null,
+    ],
+    // Last: from here on the stranger has a queue of the same name of its own.
+    createQueue: [() => main, null],
+  };
+
+  it.each(Object.entries(walks))(
+    'shows a stranger nothing of itself through %s',
+    async (name, [input, code]) => {
+      const operation = name as Operation;
+      const told =
+        code === null
+          ? await stranger.call(operation, input())
+          : await stranger.refusal(operation, input(), 404);
+      expect(JSON.stringify(told)).not.toMatch(/secret/);
+      expect((told as { code?: string }).code ?? null).toBe(code);
+    },
+  );
+
+  it('is walked through every endpoint there is', () => {
+    expect(Object.keys(walks).toSorted()).toEqual(Object.keys(endpoints).toSorted());
+  });
+
+  it('cannot be named by another’s slug', async () => {
+    const input = { repo: widgets, org_url_slug: 'acme', ...page, status: 'FLAKY' };
+    expect((await stranger.refusal('listUnhealthyTests', input, 404)).code).toBe('ORGANIZATION_NOT_FOUND');
+  });
+
+  it('has no series in another’s metrics, and was changed by none of this', async () => {
+    const metrics = await stranger.call('getMergeQueueMetrics', {});
+    expect(metrics.match(/mq_awaiting_mergeability\{[^}]*queue_type="main"\} (\d+)/)?.[1]).toBe('0');
+    await world.runJobs();
+    expect(await owner.call('getSubmittedPullRequest', pr(7))).toMatchObject({
+      state: 'pending',
+      prTitle: 'secret title',
+      readiness: { hasImpactedTargets: true },
+    });
+    expect(await owner.call('getQueue', main)).toMatchObject({
+      state: 'RUNNING',
+      requiredStatuses: ['secret-check'],
+    });
+    const { tests } = await owner.call('listUnhealthyTests', {
+      ...health,
+      org_url_slug: 'acme',
+      ...page,
+      status: 'FLAKY',
+    });
+    expect(tests.map((test) => test.name)).toEqual(['secret test']);
+  });
+});

@@ -1,0 +1,138 @@
+// The repository checks itself.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ladder } from '../script/ladder.ts';
+import { lintConfig } from '../script/lint-config.ts';
+import { referencePages } from '../script/reference.ts';
+
+const read = (file: string) => readFileSync(file, 'utf8');
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  encoding: 'utf8',
+})
+  .trim()
+  .split('\n');
+const ours = tracked.filter(
+  (file) => /\.(ts|md|sql|json|yaml|sh)$|^\.ci\/run$/.test(file) && file !== 'package-lock.json',
+);
+
+describe('the folders of src', () => {
+  const folders = readdirSync('src').filter((name) => statSync(`src/${name}`).isDirectory());
+
+  it('are those of the ladder', () => {
+    expect(folders.toSorted()).toEqual(ladder.map((room) => room.folder).toSorted());
+  });
+
+  it('are those of the table in ARCHITECTURE.md, with the same imports', () => {
+    const rows = [...read('ARCHITECTURE.md').matchAll(/^\| `src\/(\w+)` \| ([^|]+) \| ([^|]+) \|$/gm)];
+    expect(rows.map(([, folder, imports, holds]) => [folder, imports!.trim(), holds!.trim()])).toEqual(
+      ladder.map(({ folder, imports, holds }) => [folder, imports.join(', ') || 'nothing', holds]),
+    );
+  });
+
+  it('have the lint lists that the ladder makes', () => {
+    expect(JSON.parse(read('.oxlintrc.json')), 'run: npm run lint:config').toEqual(lintConfig());
+  });
+
+  it('import only downwards: a file that does not is refused by the lint', () => {
+    const probe = 'src/core/tidy-probe.ts';
+    const lint = (text: string) => {
+      execFileSync('tee', [probe], { input: text, stdio: ['pipe', 'ignore', 'ignore'] });
+      try {
+        execFileSync('node_modules/.bin/oxlint', [probe], { encoding: 'utf8', stdio: 'pipe' });
+        return '';
+      } catch (error) {
+        return (error as { stdout: string }).stdout;
+      } finally {
+        execFileSync('rm', [probe]);
+      }
+    };
+    expect(lint("import { hashToken } from '#db/scope-view.ts';\nexport const x = hashToken;\n")).toContain(
+      'may import only',
+    );
+    expect(lint("import { readFileSync } from 'node:fs';\nexport const x = readFileSync;\n")).toContain(
+      'may import only',
+    );
+    expect(lint("import { assert } from '#base/assert.ts';\nexport const x = assert;\n")).toBe('');
+  });
+
+  it('read process.env in one place only', () => {
+    const readers = ours.filter(
+      (file) =>
+        /^src\/.*\.ts$/.test(file) && !file.endsWith('.test.ts') && read(file).includes('process.env'),
+    );
+    expect(readers).toEqual(['src/main.ts']);
+  });
+});
+
+describe('the documentation', () => {
+  it('has the reference pages that the code makes', async () => {
+    for (const [file, text] of Object.entries(await referencePages()))
+      expect(read(file), 'run: npm run docs').toBe(text);
+  });
+
+  it('gives the reason for every dependency', () => {
+    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
+      read('package.json'),
+    ) as Record<string, object>;
+    const page = read('docs/reference/dependencies.md');
+    const missing = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }).filter(
+      (name) => !page.includes(`\`${name}\``),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('links only to files that exist', () => {
+    const broken = ours
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((file) =>
+        [...read(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+          .map(([, target]) => new URL(target!, `file://${process.cwd()}/${file}`).pathname)
+          .filter((path) => !tracked.includes(path.slice(process.cwd().length + 1)) && !isFolder(path))
+          .map((path) => `${file} → ${path}`),
+      );
+    expect(broken).toEqual([]);
+  });
+
+  const isFolder = (path: string) => {
+    try {
+      return statSync(path).isDirectory();
+    } catch {
+      return false;
+    }
+  };
+
+  it('keeps a changelog whose first heading is Unreleased', () => {
+    const headings = [...read('CHANGELOG.md').matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    expect(headings[0]).toBe('Unreleased');
+    for (const heading of headings.slice(1)) expect(heading).toMatch(/^\d+\.\d+\.\d+ – \d{4}-\d{2}-\d{2}$/);
+  });
+});
+
+describe('the files', () => {
+  it('hold no leftovers', () => {
+    const leftovers = ours.filter(
+      (file) =>
+        file !== 'test/tidy.test.ts' && /\b(FIXME|XXX|HACK)\b|it\.only|describe\.only/.test(read(file)),
+    );
+    expect(leftovers).toEqual([]);
+  });
+
+  it('are named in kebab-case', () => {
+    const odd = tracked.filter(
+      (file) => /^(src|script|bench)\/.*\.ts$/.test(file) && !/^[a-z0-9/-]+(\.test)?\.ts$/.test(file),
+    );
+    expect(odd).toEqual([]);
+  });
+
+  it('have sample data for every migration, numbered without gaps', () => {
+    const migrations = readdirSync('migration')
+      .filter((file) => /^\d{4}-[a-z-]+\.sql$/.test(file))
+      .toSorted();
+    expect(migrations.map((file) => Number(file.slice(0, 4)))).toEqual(
+      migrations.map((_, index) => index + 1),
+    );
+    for (const file of migrations)
+      expect(tracked).toContain(`migration/${file.replace('.sql', '.sample.sql')}`);
+  });
+});
