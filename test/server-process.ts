@@ -3,6 +3,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { checkResponse } from './openapi-check.ts';
 
 export type ServerProcess = {
   readonly url: string;
@@ -83,9 +84,12 @@ export function peakMemoryMiB(pid: number): number {
 }
 
 export async function post(url: string, path: string, token: string, body: string): Promise<Response> {
-  return fetch(`${url}${path}`, {
+  const answer = await fetch(`${url}${path}`, {
     method: 'POST',
     headers: { 'x-api-token': token, 'content-type': 'application/json' },
     body,
   });
+  const type = answer.headers.get('content-type') ?? '';
+  checkResponse('POST', path, answer.status, type, await answer.clone().json());
+  return answer;
 }

@@ -11,7 +11,7 @@ import type { DB } from './database.ts';
 types.setTypeParser(types.builtins.INT8, Number);
 
 /** Sends one prepared statement and answers with its rows. */
-export type Run = (text: string, values: readonly unknown[]) => Promise<unknown[]>;
+type Run = (text: string, values: readonly unknown[]) => Promise<unknown[]>;
 
 /** A database, as builders see it and as finished statements do, which skip the builders' layers. */
 export type Db = Kysely<DB> & { readonly run: Run };
