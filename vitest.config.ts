@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 const unit = [
+  'sim/**/*.test.ts',
+  'test/planner/**/*.test.ts',
   'src/{base,core,contract,config,event}/**/*.test.ts',
   'src/http/{rate-limit,body-budget,page-token,validate}.test.ts',
 ];

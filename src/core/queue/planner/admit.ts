@@ -1,0 +1,54 @@
+// Who is in the line at all: a ready entry of a RUNNING queue becomes pending, one that is no longer ready goes back and
+// keeps its seniority, and one that never was ready is cancelled when the queue's patience is over. With direct merge,
+// what is already tested on the tip lands at once if nothing is ahead of it.
+
+import type { Draft } from './draft.ts';
+import { LaneWalk } from './lane.ts';
+import { inOrder } from './order.ts';
+
+const hourMs = 3_600_000;
+
+export function admit(draft: Draft): void {
+  for (const item of draft.items.values()) {
+    const { pr, place, ready } = item;
+    if (place.kind === 'pending' && !ready) {
+      draft.put(pr, { kind: 'not_ready' });
+      draft.facts.push({ kind: 'unready', pr });
+    } else if (place.kind === 'not_ready' && ready && draft.state === 'RUNNING') {
+      draft.items.set(pr, {
+        ...item,
+        queuedAt: item.queuedAt ?? draft.now,
+        place: { kind: 'pending', since: draft.now, restarting: false, alone: false, behind: null },
+      });
+      draft.facts.push({ kind: 'queued', pr, reason: 'MERGE_ITEM_NOW_READY' });
+    } else if (place.kind === 'not_ready' && !ready && item.queuedAt === null)
+      losePatience(draft, pr, item.submittedAt);
+  }
+}
+
+function losePatience(draft: Draft, pr: number, submittedAt: number): void {
+  const { notReadyTimeoutHours } = draft.settings;
+  if (notReadyTimeoutHours === 0) return;
+  const endsAt = submittedAt + notReadyTimeoutHours * hourMs;
+  draft.wake(endsAt);
+  if (endsAt > draft.now) return;
+  draft.facts.push({ kind: 'cancelled', pr, reason: 'NOT_READY_TIMEOUT_EXPIRED' });
+  draft.leave(pr, 'cancelled');
+}
+
+/** Intends to land what its own checks proved on the tip, where nothing stands ahead of it. */
+export function mergeDirectly(draft: Draft): void {
+  if (draft.settings.directMergeMode === 'off' || draft.state !== 'RUNNING' || draft.landing !== null) return;
+  const walk = new LaneWalk(draft.settings.mode);
+  draft.line.forEach((group, index) => walk.add(index, draft.targetsOf(group)));
+  // What is being searched may land later, on top of whatever is on the branch then.
+  const pending = [...draft.items.values()].filter(({ place }) => place.kind === 'pending');
+  for (const [index, item] of inOrder(pending, draft.now).entries()) {
+    if (item.testedOnTip === draft.tip && walk.dependencies([item.targets]).length === 0) {
+      draft.landing = { members: [item.pr], proof: { kind: 'direct' } };
+      draft.actions.push({ kind: 'land', landing: draft.landing, base: draft.tip });
+      return;
+    }
+    walk.add(draft.line.length + index, [item.targets]);
+  }
+}

@@ -1,0 +1,83 @@
+// How a landing ends, and what that makes of everything that was tested on the branch as it was.
+
+import type { CancelledReason } from '../reason.ts';
+import type { Draft } from './draft.ts';
+import { share, type Targets } from './lane.ts';
+import type { Landing, Run, Tip } from './model.ts';
+
+/** The landing happened. Runs that were about the branch with it are now about the branch as it is. */
+export function landed(draft: Draft, tip: Tip): void {
+  const { landing } = draft;
+  if (landing === null) return;
+  const before = draft.tip;
+  draft.landing = null;
+  draft.tip = tip;
+  const landedTargets = landing.members.map((pr) => draft.item(pr).targets);
+  const reason = landing.proof.kind === 'direct' ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
+  for (const run of draft.runs.values())
+    if (run.of.kind === 'line' && run.composition.base === before)
+      draft.runs.set(run.id, rebased(draft, run, landing.members, landedTargets));
+  for (const pr of landing.members) {
+    draft.facts.push({ kind: 'merged', pr, reason, proof: landing.proof, tip });
+    const group = draft.line.find(({ members }) => members.includes(pr));
+    if (group !== undefined) {
+      draft.line = draft.line.filter((other) => other !== group);
+      for (const run of draft.runsOf(group)) draft.dropRun(run);
+    }
+    draft.items.delete(pr);
+  }
+}
+
+function rebased(draft: Draft, run: Run, members: readonly number[], targets: readonly Targets[]): Run {
+  const { composition } = run;
+  const rest = composition.members.filter((pr) => !members.includes(pr));
+  const began = composition.members.slice(0, composition.members.length - rest.length);
+  const exact = began.length === members.length && began.every((pr, index) => pr === members[index]);
+  const moved = { ...run, composition: { ...composition, base: draft.tip, members: rest } };
+  if (exact) return moved;
+  if (draft.settings.mode === 'single') return run;
+  // Other lanes landed in between: what they touch must be apart from everything that is still to land by this run.
+  const apart = rest.every((pr) => {
+    const own = draft.items.get(pr)?.targets ?? 'ALL';
+    const others = members.filter((landedPr) => !composition.members.includes(landedPr));
+    return others.every((landedPr) => !share(own, targets[members.indexOf(landedPr)]!));
+  });
+  // With optimistic merging what landed as one is proved as one: a part of it alone is not.
+  const held = members.filter((pr) => composition.members.includes(pr)).length;
+  const inPart = draft.settings.canOptimisticallyMerge && held > 0 && held < members.length;
+  const overtaken = run.overtaken || inPart;
+  return apart ? { ...moved, drifted: true, overtaken } : run;
+}
+
+/** Nothing was pushed, because the branch had moved there or because the host refused. */
+export function landingFailed(draft: Draft, movedTo: Tip | null): void {
+  const { landing } = draft;
+  if (landing === null) return;
+  draft.landing = null;
+  if (movedTo !== null) draft.tip = movedTo;
+  else draft.fail(landing.members[0]!, 'MERGE_REFUSED_BY_HOST', null);
+  endRequested(draft, landing);
+}
+
+export function mergedByHand(draft: Draft, pr: number, tip: Tip): void {
+  draft.facts.push({ kind: 'merged', pr, reason: 'MANUAL_MERGE', proof: null, tip });
+  const landing = draft.isLanding(pr) ? draft.landing : null;
+  if (landing !== null) draft.landing = null;
+  draft.leave(pr, 'merged_by_hand');
+  // Another landing that is under way says itself where the branch is.
+  if (draft.landing === null) draft.tip = tip;
+  if (landing !== null) endRequested(draft, landing);
+}
+
+/** The landing did not happen: whoever asked to leave meanwhile does so now. */
+function endRequested(draft: Draft, landing: Landing): void {
+  for (const pr of landing.members) {
+    const item = draft.items.get(pr);
+    if (item?.endRequested) end(draft, pr, item.endRequested);
+  }
+}
+
+export function end(draft: Draft, pr: number, reason: CancelledReason): void {
+  draft.facts.push({ kind: 'cancelled', pr, reason });
+  draft.leave(pr, 'cancelled');
+}

@@ -1,0 +1,224 @@
+// What happened, put into the snapshot: observe(snapshot, event) → snapshot. An event only records; plan.ts decides what
+// follows. An event about something that is no longer there changes nothing, so a late or doubled one is harmless.
+
+import { unreachable } from '#base/assert.ts';
+import type { CancelledReason } from '../reason.ts';
+import type { QueueSettings } from '../settings.ts';
+import type { SettableQueueState } from '../model.ts';
+import { startPauseMs } from './clock.ts';
+import { Draft } from './draft.ts';
+import type { Targets } from './lane.ts';
+import { end, landed, landingFailed, mergedByHand } from './landing.ts';
+import { type Action, type Fact, type Item, isActive, type Run, type Snapshot, type Tip } from './model.ts';
+
+export type Event =
+  | {
+      readonly kind: 'submitted';
+      readonly item: Omit<Item, 'place' | 'queuedAt' | 'endRequested' | 'testedOnTip'>;
+    }
+  | { readonly kind: 'rewritten'; readonly pr: number; readonly priority: number; readonly noBatch: boolean }
+  | { readonly kind: 'readiness'; readonly pr: number; readonly ready: boolean }
+  | { readonly kind: 'targets'; readonly pr: number; readonly targets: Targets }
+  | { readonly kind: 'tested-on-tip'; readonly pr: number; readonly tip: Tip }
+  /** Cancelled, pushed to, closed, retargeted, made a draft. */
+  | { readonly kind: 'ended'; readonly pr: number; readonly reason: CancelledReason }
+  | { readonly kind: 'merged-by-hand'; readonly pr: number; readonly tip: Tip }
+  | { readonly kind: 'restart'; readonly pr: number }
+  | { readonly kind: 'run-started'; readonly run: number }
+  | { readonly kind: 'run-passed'; readonly run: number }
+  | { readonly kind: 'run-failed'; readonly run: number }
+  | { readonly kind: 'run-not-started'; readonly run: number }
+  /** A member conflicts textually with the tip, or with an entry ahead of it. */
+  | { readonly kind: 'conflict'; readonly run: number; readonly pr: number; readonly with: 'tip' | number }
+  | { readonly kind: 'landed'; readonly tip: Tip }
+  /** The branch had moved: nothing was pushed. */
+  | { readonly kind: 'landing-lost'; readonly tip: Tip }
+  | { readonly kind: 'landing-refused' }
+  | { readonly kind: 'branch-moved'; readonly tip: Tip }
+  | { readonly kind: 'state'; readonly state: SettableQueueState }
+  | { readonly kind: 'settings'; readonly settings: Partial<QueueSettings> }
+  | { readonly kind: 'host-away' }
+  | { readonly kind: 'host-back' };
+
+export type Observed = {
+  readonly snapshot: Snapshot;
+  readonly facts: readonly Fact[];
+  /** Runs that nobody waits for any more are cancelled at once; nothing is started here. */
+  readonly actions: readonly Action[];
+};
+
+export function observe(snapshot: Snapshot, event: Event, now: number): Observed {
+  const draft = new Draft(snapshot, now);
+  apply(draft, event);
+  return { snapshot: draft.snapshot(), facts: draft.facts, actions: draft.actions };
+}
+
+function apply(draft: Draft, event: Event): void {
+  switch (event.kind) {
+    case 'submitted':
+    case 'rewritten':
+    case 'readiness':
+    case 'targets':
+    case 'tested-on-tip':
+    case 'ended':
+    case 'merged-by-hand':
+      return applyToItem(draft, event);
+    case 'restart':
+      return restart(draft, event.pr);
+    case 'run-started':
+      return report(draft, event.run, (run, now) => ({
+        ...run,
+        status: 'running',
+        startedAt: run.startedAt ?? now,
+      }));
+    case 'run-passed':
+      return report(draft, event.run, (run) => ({ ...run, status: 'passed' }));
+    case 'run-failed':
+      return report(draft, event.run, (run) => ({ ...run, status: 'failed' }));
+    case 'run-not-started':
+      return report(draft, event.run, notStarted);
+    case 'conflict':
+      return conflict(draft, event);
+    case 'landed':
+      return landed(draft, event.tip);
+    case 'landing-lost':
+      return landingFailed(draft, event.tip);
+    case 'landing-refused':
+      return landingFailed(draft, null);
+    case 'branch-moved':
+      // While something is being put on the branch its outcome says where the branch is: this may be that very move.
+      if (draft.landing === null) draft.tip = event.tip;
+      return undefined;
+    case 'state':
+      if (draft.switching === null) draft.state = event.state;
+      return undefined;
+    case 'settings':
+      return changeSettings(draft, event.settings);
+    case 'host-away':
+    case 'host-back':
+      return freeze(draft, event.kind === 'host-away');
+    default:
+      return unreachable(event);
+  }
+}
+
+type ItemEvent = Extract<
+  Event,
+  { kind: 'submitted' | 'rewritten' | 'readiness' | 'targets' | 'tested-on-tip' | 'ended' | 'merged-by-hand' }
+>;
+
+function applyToItem(draft: Draft, event: ItemEvent): void {
+  if (event.kind === 'submitted') {
+    if (draft.items.has(event.item.pr)) return;
+    draft.items.set(event.item.pr, {
+      ...event.item,
+      place: { kind: 'not_ready' },
+      queuedAt: null,
+      endRequested: null,
+      testedOnTip: null,
+    });
+    return;
+  }
+  const item = draft.items.get(event.pr);
+  if (item === undefined) return;
+  switch (event.kind) {
+    case 'rewritten':
+      draft.items.set(item.pr, { ...item, priority: event.priority, noBatch: event.noBatch });
+      return;
+    case 'readiness':
+      draft.items.set(item.pr, { ...item, ready: event.ready });
+      return;
+    case 'targets':
+      return retarget(draft, item, event.targets);
+    case 'tested-on-tip':
+      draft.items.set(item.pr, { ...item, testedOnTip: event.tip });
+      return;
+    case 'ended':
+      // While it is being put on the branch only the branch can say how that ended.
+      if (draft.isLanding(item.pr)) draft.items.set(item.pr, { ...item, endRequested: event.reason });
+      else end(draft, item.pr, event.reason);
+      return;
+    case 'merged-by-hand':
+      return mergedByHand(draft, item.pr, event.tip);
+    default:
+      unreachable(event);
+  }
+}
+
+/** A proof of a lane is about the targets as they were when other lanes landed: with others it is none. */
+function retarget(draft: Draft, item: Item, targets: Targets): void {
+  draft.items.set(item.pr, { ...item, targets });
+  for (const run of draft.runs.values()) {
+    if (!run.drifted || run.of.kind !== 'line' || !run.composition.members.includes(item.pr)) continue;
+    const { group: id } = run.of;
+    const group = draft.line.find((other) => other.id === id);
+    if (group !== undefined && !draft.isProtected(group))
+      draft.dissolve(group, 'TESTS_RESTARTED_BY_API_REQUEST');
+  }
+}
+
+/** The same composition once more, in place: nobody else is disturbed. */
+function restart(draft: Draft, pr: number): void {
+  const item = draft.items.get(pr);
+  if (item?.place.kind !== 'line' || draft.isLanding(pr)) return;
+  const group = draft.line.find(({ members }) => members.includes(pr))!;
+  const latest = draft.runsOf(group).at(-1);
+  if (latest !== undefined) draft.runAgain(latest);
+}
+
+function report(draft: Draft, id: number, change: (run: Run, now: number) => Run): void {
+  const run = draft.runs.get(id);
+  if (run !== undefined && isActive(run)) draft.runs.set(id, change(run, draft.now));
+}
+
+const notStarted = (run: Run, now: number): Run => ({
+  ...run,
+  status: 'start_failed',
+  notBefore: now + startPauseMs(run.attempt),
+});
+
+function conflict(draft: Draft, event: Extract<Event, { kind: 'conflict' }>): void {
+  const run = draft.runs.get(event.run);
+  if (run === undefined || !isActive(run)) return;
+  // Whoever could not be put there has left, or is landing: without it the rest is worth another try.
+  if (!draft.items.has(event.pr) || draft.isLanding(event.pr)) return report(draft, run.id, notStarted);
+  const group = draft.line.find(({ members }) => members.includes(event.pr));
+  const search = draft.searches.find(({ members }) => members.includes(event.pr));
+  if (event.with === 'tip') {
+    draft.fail(event.pr, 'START_TEST_RUN_MERGE_CONFLICT', null);
+    return;
+  }
+  if (group !== undefined) draft.dissolve(group, 'PREREQUISITE_MERGE_ITEM_FAILED');
+  if (search !== undefined) draft.dropSearch(search);
+  for (const pr of search?.members ?? []) draft.requeue(pr, 'BISECTION_REQUIRED', { alone: true });
+  draft.requeue(event.pr, 'PREREQUISITE_MERGE_ITEM_FAILED', { behind: event.with });
+}
+
+/** A change of mode with something under test waits until nothing is. */
+function changeSettings(draft: Draft, { mode, ...settings }: Partial<QueueSettings>): void {
+  draft.settings = { ...draft.settings, ...settings };
+  if (mode === undefined || mode === draft.settings.mode || draft.switching !== null) return;
+  if (draft.line.length === 0 && draft.searches.length === 0) draft.settings = { ...draft.settings, mode };
+  else {
+    draft.switching = { mode, returnTo: draft.state as SettableQueueState };
+    draft.state = 'SWITCHING_MODES';
+  }
+}
+
+/** While the host is away no time passes for anybody: every clock is moved on when it is back. */
+function freeze(draft: Draft, away: boolean): void {
+  if (away === (draft.frozenAt !== null)) return;
+  if (away) {
+    draft.frozenAt = draft.now;
+    return;
+  }
+  const lostMs = draft.now - draft.frozenAt!;
+  draft.frozenAt = null;
+  for (const run of draft.runs.values())
+    draft.runs.set(run.id, {
+      ...run,
+      requestedAt: run.requestedAt + lostMs,
+      startedAt: run.startedAt === null ? null : run.startedAt + lostMs,
+      notBefore: run.notBefore + lostMs,
+    });
+}

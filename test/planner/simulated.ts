@@ -1,0 +1,187 @@
+// A planner with a branch, a CI and a host around it that are only as reliable as a test wants. The branch is kept here
+// as the list of changes it really holds, and every landing is held against what CI really saw.
+import { share } from '#core/queue/planner/lane.ts';
+import { violationsOf, violationsOfStep } from '#core/queue/planner/invariant.ts';
+import type { Action, Fact, Landing, Snapshot } from '#core/queue/planner/model.ts';
+import { type Event, observe } from '#core/queue/planner/observe.ts';
+import { plan } from '#core/queue/planner/plan.ts';
+import type { QueueSettings } from '#core/queue/settings.ts';
+import { tell, tellFact } from './story.ts';
+import { conflictIn, passes, type Truth } from './truth.ts';
+import { emptySnapshot } from './world.ts';
+
+export type Ending = Extract<Fact, { kind: 'merged' | 'failed' | 'cancelled' }>;
+
+const isEnding = (fact: Fact): fact is Ending =>
+  fact.kind === 'merged' || fact.kind === 'failed' || fact.kind === 'cancelled';
+
+export class Simulated {
+  snapshot: Snapshot;
+  now = 0;
+  wakeAt: number | null = null;
+  readonly truth: Truth;
+  /** What the branch really holds, and what it held at each tip. */
+  branch: number[] = [];
+  tip = 'T';
+  readonly #held = new Map<string, readonly number[]>([['T', []]]);
+  /** What each run really tested, and what CI will say. */
+  readonly tested = new Map<number, readonly number[]>();
+  readonly answers = new Map<number, Event>();
+  readonly #passed = new Set<number>();
+  /** The landing that the host is at. */
+  inFlight: { readonly landing: Landing; readonly base: string } | null = null;
+  readonly endings = new Map<number, Ending>();
+  /** What the branch held when somebody failed. */
+  readonly failedOn = new Map<number, readonly number[]>();
+  readonly story: string[] = [];
+  /** Whether CI lies about the next run. */
+  lies: () => boolean = () => false;
+  /** Whether what was read was put into a plan. */
+  planned = true;
+
+  constructor(settings: Partial<QueueSettings>, truth: Truth) {
+    this.snapshot = emptySnapshot(settings);
+    this.truth = truth;
+  }
+
+  /** Takes an event in, and plans at once unless more is to come first. */
+  send(event: Event | null, plansNow = true): void {
+    this.story.push(event === null ? `look at ${this.now / 60_000} min` : tell(event, this.snapshot));
+    if (event !== null) {
+      if (event.kind === 'run-passed') this.#passed.add(event.run);
+      const before = this.snapshot;
+      const observed = observe(before, event, this.now);
+      this.#demand(violationsOfStep(before, observed));
+      this.#take(observed);
+      this.planned = false;
+    }
+    if (plansNow) this.plan();
+  }
+
+  plan(): void {
+    const before = this.snapshot;
+    const planned = plan(before, this.now);
+    this.#demand(violationsOfStep(before, planned));
+    this.#take(planned);
+    this.wakeAt = planned.wakeAt;
+    this.planned = true;
+    this.#demand(violationsOf(this.snapshot, this.now));
+    this.#demand(this.#unproved());
+    const again = plan(this.snapshot, this.now);
+    for (const fact of again.facts) this.#demand([`a second look adds: ${tellFact(fact)}`]);
+    for (const action of again.actions) this.#demand([`a second look asks for: ${JSON.stringify(action)}`]);
+  }
+
+  /** The branch moves, by somebody else or by a merge by hand. */
+  push(content: readonly number[]): string {
+    this.tip = `B${this.#held.size}`;
+    this.branch = [...this.branch, ...content];
+    this.#held.set(this.tip, this.branch);
+    return this.tip;
+  }
+
+  /** The host ends the landing that it is at: it compares and swaps. */
+  concludeLanding(): Event | null {
+    const { landing, base } = this.inFlight!;
+    this.inFlight = null;
+    // Given up by the queue meanwhile, because somebody merged a part of it by hand.
+    if (this.snapshot.landing !== landing) return null;
+    if (base !== this.tip) return { kind: 'landing-lost', tip: this.tip };
+    this.#demand(this.#wrongfullyLanded(landing));
+    return { kind: 'landed', tip: this.push(landing.members) };
+  }
+
+  #take({
+    snapshot,
+    facts,
+    actions,
+  }: {
+    snapshot: Snapshot;
+    facts: readonly Fact[];
+    actions: readonly Action[];
+  }) {
+    const before = this.snapshot;
+    this.snapshot = snapshot;
+    for (const fact of facts) {
+      this.story.push(`    ${tellFact(fact)}`);
+      if (!isEnding(fact)) continue;
+      if (!before.items.has(fact.pr)) this.#demand([`#${fact.pr} ends (${fact.kind}) without being there`]);
+      this.endings.set(fact.pr, fact);
+      if (fact.kind === 'failed') this.failedOn.set(fact.pr, this.branch);
+      if (fact.kind === 'failed') this.#demand(this.#wronglyBlamed(fact));
+    }
+    const ended = facts.filter(isEnding).map((fact) => fact.pr);
+    const vanished = [...before.items.keys()].filter((pr) => !snapshot.items.has(pr));
+    if (ended.toSorted().join() !== vanished.toSorted().join())
+      this.#demand([`${vanished.join()} left the queue, and ${ended.join()} ended`]);
+    for (const action of actions) this.#perform(action);
+  }
+
+  #perform(action: Action): void {
+    if (action.kind === 'cancel-run') this.answers.delete(action.run);
+    if (action.kind === 'land') this.inFlight = { landing: action.landing, base: action.base };
+    if (action.kind !== 'start-run') return;
+    const { id, composition } = action.run;
+    const base = this.#held.get(composition.base)!;
+    const content = [...base, ...composition.members];
+    this.tested.set(id, content);
+    const conflict = conflictIn(this.truth, base, composition.members);
+    const good = passes(this.truth, content) !== this.lies();
+    this.answers.set(
+      id,
+      conflict === null
+        ? { kind: good ? 'run-passed' : 'run-failed', run: id }
+        : { kind: 'conflict', run: id, ...conflict },
+    );
+  }
+
+  /** A run that the queue holds to be about the tip really tested what the branch would be. */
+  *#unproved(): Generator<string> {
+    const { runs, tip } = this.snapshot;
+    const held = this.#held.get(tip)!;
+    if (this.snapshot.frozenAt !== null) return;
+    for (const { id, of, composition, drifted } of runs.values()) {
+      if (of.kind !== 'line' || drifted) continue;
+      const tested = this.tested.get(id)!;
+      if (tested.join() !== [...held, ...composition.members].join())
+        yield `run ${id} tested ${tested.join()}, and is held to be about ${held.join()} with ${composition.members.join()}`;
+    }
+  }
+
+  *#wrongfullyLanded({ members, proof }: Landing): Generator<string> {
+    const content = [...this.branch, ...members];
+    if (proof.kind === 'direct') return;
+    const tested = this.tested.get(proof.run)!;
+    if (!this.#passed.has(proof.run)) yield `${members.join()} lands, but CI never passed run ${proof.run}`;
+    if (proof.kind === 'exact') {
+      if (tested.join() !== content.join()) yield `${content.join()} lands, but ${tested.join()} was tested`;
+      return;
+    }
+    const own = members.map((pr) => this.snapshot.items.get(pr)!.targets);
+    for (const pr of content)
+      if (!tested.includes(pr) && own.some((targets) => share(targets, this.truth.get(pr)!.targets)))
+        yield `${members.join()} lands as a lane, but was not tested with #${pr}, which shares a target`;
+    for (const pr of tested)
+      if (!content.includes(pr)) yield `${members.join()} lands, but was tested with #${pr}`;
+  }
+
+  /** The failed run tested the change on top of exactly what passed without it. */
+  *#wronglyBlamed({ pr, evidence }: Extract<Fact, { kind: 'failed' }>): Generator<string> {
+    if (evidence === null) return;
+    const tested = this.tested.get(evidence.failedRun)!;
+    if (this.#passed.has(evidence.failedRun)) yield `#${pr} failed by a run that passed`;
+    if (tested.at(-1) !== pr) yield `#${pr} failed by a run of ${tested.join()}`;
+    if (evidence.withoutIt === 'branch') return;
+    if (!this.#passed.has(evidence.withoutIt)) yield `#${pr} failed though nothing passed without it`;
+    const without = this.tested.get(evidence.withoutIt)!;
+    // In lanes the two may have been built on different tips, with nothing of theirs between them.
+    if (this.snapshot.settings.mode === 'parallel') return;
+    if (without.join() !== tested.slice(0, -1).join())
+      yield `#${pr} failed against a run of ${without.join()}`;
+  }
+
+  #demand(violations: Iterable<string>): void {
+    const wrong = [...violations];
+    if (wrong.length > 0) throw new Error(`${wrong.join('\n')}\n\n${this.story.join('\n')}`);
+  }
+}

@@ -1,0 +1,74 @@
+// What is really so about the changes of a test world: which are broken, which break together, which conflict as text.
+// CI tells this truth unless a test makes it lie.
+import { share, type Targets } from '#core/queue/planner/lane.ts';
+
+export type Change = {
+  readonly pr: number;
+  readonly priority: number;
+  readonly noBatch: boolean;
+  readonly targets: Targets;
+  /** Fails by itself, unless the change that repairs it is there too. */
+  readonly bad: boolean;
+  readonly repairedBy: number | null;
+  /** Passes without these and fails together with any of them. */
+  readonly breaks: readonly number[];
+  /** Cannot be put on top of these as text. */
+  readonly conflicts: readonly number[];
+};
+
+export type Truth = ReadonlyMap<number, Change>;
+
+/** Whether a branch that holds these changes passes. */
+export function passes(truth: Truth, content: readonly number[]): boolean {
+  const held = new Set(content);
+  for (const pr of held) {
+    const change = truth.get(pr);
+    if (change === undefined) continue;
+    if (change.bad && (change.repairedBy === null || !held.has(change.repairedBy))) return false;
+    if (change.breaks.some((other) => held.has(other))) return false;
+  }
+  return true;
+}
+
+/** The first of the members that cannot be put on what is before it, and with what. */
+export function conflictIn(
+  truth: Truth,
+  base: readonly number[],
+  members: readonly number[],
+): { readonly pr: number; readonly with: 'tip' | number } | null {
+  const clash = (a: number, b: number) =>
+    truth.get(a)?.conflicts.includes(b) === true || truth.get(b)?.conflicts.includes(a) === true;
+  for (const [index, pr] of members.entries()) {
+    if (base.some((other) => clash(pr, other))) return { pr, with: 'tip' };
+    const ahead = members.slice(0, index).find((other) => clash(pr, other));
+    if (ahead !== undefined) return { pr, with: ahead };
+  }
+  return null;
+}
+
+/** Whether a change is to blame at all: by itself, or by what is on the branch. */
+export function isGuilty(truth: Truth, pr: number, branch: readonly number[]): boolean {
+  const { bad, breaks, conflicts } = truth.get(pr)!;
+  if (bad) return true;
+  return branch.some(
+    (other) =>
+      breaks.includes(other) ||
+      conflicts.includes(other) ||
+      truth.get(other)?.breaks.includes(pr) === true ||
+      truth.get(other)?.conflicts.includes(pr) === true,
+  );
+}
+
+/** In lanes only changes that share a target can break each other: that is what targets mean. */
+export function withHonestTargets(changes: readonly Change[]): Change[] {
+  const byPr = new Map(changes.map((change) => [change.pr, change]));
+  return changes.map((change) => ({
+    ...change,
+    breaks: change.breaks.filter((other) => share(change.targets, byPr.get(other)!.targets)),
+    conflicts: change.conflicts.filter((other) => share(change.targets, byPr.get(other)!.targets)),
+    repairedBy:
+      change.repairedBy !== null && share(change.targets, byPr.get(change.repairedBy)!.targets)
+        ? change.repairedBy
+        : null,
+  }));
+}
