@@ -21,6 +21,7 @@ export function lintConfig(): object {
       'eslint/no-console': 'error',
       'import/no-default-export': 'error',
       'import/no-unassigned-import': 'off',
+      'import/no-named-as-default-member': 'off',
       'import/extensions': ['error', 'always', { ignorePackages: true }],
       'typescript/no-explicit-any': 'error',
       'typescript/no-floating-promises': 'error',
@@ -60,7 +61,7 @@ export function lintConfig(): object {
         },
       })),
       {
-        files: ['**/*.test.ts', 'test/**/*.ts', 'script/**/*.ts', 'bench/**/*.ts'],
+        files: ['**/*.test.ts', 'test/**/*.ts', 'script/**/*.ts', 'bench/**/*.ts', 'sim/**/*.ts'],
         rules: {
           'eslint/no-restricted-imports': 'off',
           'eslint/max-lines-per-function': 'off',

@@ -35,7 +35,7 @@ export const speculateAll = createGraphPolicy('speculate-all', (queue) =>
 export const bestFirst = createBestFirst('best-first', { threshold: 0, isSticky: false });
 
 /** Builds keep their slot while they may still be needed, and unlikely ones are never started. */
-export const bestFirstSticky = createBestFirst('best-first-sticky', { threshold: 0.02, isSticky: true });
+const bestFirstSticky = createBestFirst('best-first-sticky', { threshold: 0.02, isSticky: true });
 
 export const graphPolicies: readonly Policy[] = [
   single,

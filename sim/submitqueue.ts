@@ -44,7 +44,7 @@ function goalsOf(scenario: string, policy: string, p50: number, p95: number, p99
   }));
 }
 
-/** The re-run of the evaluation, section 2.3 of the merge queue research. */
+/** The re-run of the evaluation, with the model figures that are to be reproduced. */
 export const submitQueueGoals: readonly Goal[] = [
   ...goalsOf('c=0.01', 'single', 3.44, 4.66, 4.86),
   ...goalsOf('c=0.01', 'optimistic', 1.52, 2.28, 2.22),

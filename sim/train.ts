@@ -35,7 +35,7 @@ export type TrainRules = {
 type Timed = { readonly startedAtMin: number; readonly endsAtMin: number; readonly passes: boolean };
 
 /** What the last run of a group says: it runs to its end or is stopped and replaced. */
-export type GroupRun = Timed & { state: 'running' | 'passed' | 'failed' | 'stopped' };
+type GroupRun = Timed & { state: 'running' | 'passed' | 'failed' | 'stopped' };
 export type Group = { members: number[]; run: GroupRun };
 export type SideRun = Timed & { readonly members: readonly number[] };
 

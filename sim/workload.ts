@@ -42,7 +42,7 @@ export type Workload = {
 };
 
 /** How good the predictor is. All but `accuracy` give calibrated probabilities. */
-export type Predictor =
+type Predictor =
   | { readonly kind: 'accuracy'; readonly accuracy: number }
   | { readonly kind: 'prior' }
   | { readonly kind: 'screen'; readonly recall: number; readonly falseAlarm: number };

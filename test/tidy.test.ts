@@ -1,6 +1,6 @@
 // The repository checks itself.
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ladder } from '../script/ladder.ts';
 import { lintConfig } from '../script/lint-config.ts';
@@ -11,7 +11,9 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   encoding: 'utf8',
 })
   .trim()
-  .split('\n');
+  .split('\n')
+  // The index may still name what was deleted in the work tree.
+  .filter((file) => existsSync(file));
 const ours = tracked.filter(
   (file) => /\.(ts|md|sql|json|yaml|sh)$|^\.ci\/run$/.test(file) && file !== 'package-lock.json',
 );
@@ -120,7 +122,7 @@ describe('the files', () => {
 
   it('are named in kebab-case', () => {
     const odd = tracked.filter(
-      (file) => /^(src|script|bench)\/.*\.ts$/.test(file) && !/^[a-z0-9/-]+(\.test)?\.ts$/.test(file),
+      (file) => /^(src|script|bench|sim)\/.*\.ts$/.test(file) && !/^[a-z0-9/-]+(\.test)?\.ts$/.test(file),
     );
     expect(odd).toEqual([]);
   });

@@ -179,10 +179,20 @@ function addServicePaths(
   );
 }
 
+/** The name in the head of /docs. */
+const logo = {
+  type: 'image/svg+xml',
+  content: Buffer.from(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 170 40"><circle cx="18" cy="20" r="9" fill="#3fb950"/>' +
+      '<text x="36" y="28" font-family="sans-serif" font-size="24" font-weight="600" fill="#fff">Signalbox</text></svg>',
+  ),
+  href: '/docs',
+};
+
 async function addDocumentation(server: FastifyInstance, { config, version }: Deps): Promise<void> {
   const document = openApiDocument({ publicUrl: config.publicUrl, version });
   const text = JSON.stringify(document);
   server.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(text));
   await server.register(swagger, { mode: 'static', specification: { document: document as never } });
-  await server.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
+  await server.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, logo });
 }

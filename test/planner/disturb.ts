@@ -17,14 +17,22 @@ export type Move = {
   readonly burst: boolean;
 };
 
+/** Mostly short lists, in which a mistake is easy to see, and some as long as they may be. */
+const someOf = <T>(one: fc.Arbitrary<T>, minLength: number, maxLength: number): fc.Arbitrary<T[]> =>
+  fc.oneof(
+    { weight: 5, arbitrary: fc.array(one, { minLength, maxLength: Math.ceil(maxLength / 4) }) },
+    { weight: 1, arbitrary: fc.array(one, { minLength, maxLength, size: 'large' }) },
+  );
+
 export const someMoves = (max: number) =>
-  fc.array(
+  someOf(
     fc.record({
       what: fc.nat(99),
       which: fc.nat(999),
       burst: fc.nat(4).map((value) => value === 4),
     }),
-    { maxLength: max, size: 'large' },
+    0,
+    max,
   );
 
 export const someSettings = fc.record({
@@ -45,7 +53,7 @@ const someTargets: fc.Arbitrary<Targets> = fc.oneof(
     weight: 8,
     arbitrary: fc
       .uniqueArray(fc.nat(4), { minLength: 1, maxLength: 2 })
-      .map((list) => Uint32Array.from(list.toSorted())),
+      .map((list) => Uint32Array.from(list.toSorted((a, b) => a - b))),
   },
 );
 
@@ -55,33 +63,32 @@ export type Flaws = { readonly breaks: boolean; readonly conflicts: boolean; rea
 
 /** Changes numbered from 1; what one breaks with or conflicts with stands before it. */
 export const someChanges = (max: number, flaws: Flaws): fc.Arbitrary<Change[]> =>
-  fc
-    .array(
-      fc.record({
-        priority: fc.constantFrom(100, 100, 100, 100, 10, 200, 0),
-        noBatch: oneIn(10),
-        targets: someTargets,
-        bad: oneIn(6),
-        repair: oneIn(3),
-        breaks: oneIn(6),
-        conflicts: oneIn(8),
-        other: fc.nat(999),
-      }),
-      { minLength: 1, maxLength: max, size: 'large' },
-    )
-    .map((list) =>
-      list.map(({ repair, breaks, conflicts, other, ...rest }, index): Change => {
-        const earlier = index === 0 ? [] : [1 + (other % index)];
-        const later = index + 2 <= list.length ? index + 2 : null;
-        return {
-          ...rest,
-          pr: index + 1,
-          repairedBy: flaws.repairs && repair ? later : null,
-          breaks: flaws.breaks && breaks ? earlier : [],
-          conflicts: flaws.conflicts && conflicts ? earlier : [],
-        };
-      }),
-    );
+  someOf(
+    fc.record({
+      priority: fc.constantFrom(100, 100, 100, 100, 10, 200, 0),
+      noBatch: oneIn(10),
+      targets: someTargets,
+      bad: oneIn(6),
+      repair: oneIn(3),
+      breaks: oneIn(6),
+      conflicts: oneIn(8),
+      other: fc.nat(999),
+    }),
+    1,
+    max,
+  ).map((list) =>
+    list.map(({ repair, breaks, conflicts, other, ...rest }, index): Change => {
+      const earlier = index === 0 ? [] : [1 + (other % index)];
+      const later = index + 2 <= list.length ? index + 2 : null;
+      return {
+        ...rest,
+        pr: index + 1,
+        repairedBy: flaws.repairs && repair ? later : null,
+        breaks: flaws.breaks && breaks ? earlier : [],
+        conflicts: flaws.conflicts && conflicts ? earlier : [],
+      };
+    }),
+  );
 
 export const truthOf = (changes: readonly Change[], mode: QueueSettings['mode']): Truth =>
   new Map((mode === 'parallel' ? withHonestTargets(changes) : changes).map((change) => [change.pr, change]));
@@ -173,7 +180,7 @@ export function calm(world: Simulated, choose: () => number): void {
   world.send({ kind: 'state', state: 'RUNNING' });
   world.send({ kind: 'branch-moved', tip: world.tip });
   for (const change of world.truth.values())
-    if (world.endings.has(change.pr) === false && !world.snapshot.items.has(change.pr))
+    if (!world.endings.has(change.pr) && !world.snapshot.items.has(change.pr))
       world.send(submissionOf(change, world.now));
   for (const pr of world.snapshot.items.keys()) world.send({ kind: 'readiness', pr, ready: true });
   const patience = 200 + world.truth.size * 60;

@@ -89,6 +89,17 @@ describe('a landing under way', () => {
     expect(world.outcome(2)).toBe('cancelled');
   });
 
+  it('keeps its own proof when the change is tested on another tip meanwhile', () => {
+    const world = landing({ directMergeMode: 'always' });
+    world.send({ kind: 'submitted', item: anItem(1, { ready: false }) });
+    world.send({ kind: 'tested-on-tip', pr: 1, tip: 'T' });
+    world.send({ kind: 'readiness', pr: 1, ready: true });
+    expect(world.snapshot.landing?.proof.kind).toBe('direct');
+    world.send({ kind: 'tested-on-tip', pr: 1, tip: 'X' });
+    world.send({ kind: 'landing-lost', tip: 'X' });
+    expect(world.active()).toEqual(['1']);
+  });
+
   it('is left alone by a conflict that is reported late', () => {
     const world = landing({ canOptimisticallyMerge: true });
     for (const pr of [1, 2]) world.submit(pr);
@@ -174,6 +185,17 @@ describe('the search of a batch', () => {
 });
 
 describe('an urgent entry', () => {
+  it('displaces what a failure waited for, and that settles it in the same look', () => {
+    const world = new World({ mode: 'parallel', pendingFailureDepth: 1, concurrency: 2 });
+    world.submit(1, on(1));
+    world.submit(2, on(1, 2));
+    world.fail('1');
+    expect(world.state(1)).toBe('pending_failure');
+    world.submit(9, { priority: 0, ...on(2) });
+    expect(world.outcome(1)).toBe('failed');
+    expect(world.active()).toEqual(['9', '9+2']);
+  });
+
   it('starts nothing over a budget that was made smaller', () => {
     const world = new World({ mode: 'parallel', concurrency: 3 });
     for (const pr of [1, 2, 3]) world.submit(pr, on(pr));

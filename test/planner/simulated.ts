@@ -12,6 +12,8 @@ import { emptySnapshot } from './world.ts';
 
 export type Ending = Extract<Fact, { kind: 'merged' | 'failed' | 'cancelled' }>;
 
+const inOrder = (prs: readonly number[]) => prs.toSorted((a, b) => a - b);
+
 const isEnding = (fact: Fact): fact is Ending =>
   fact.kind === 'merged' || fact.kind === 'failed' || fact.kind === 'cancelled';
 
@@ -112,7 +114,7 @@ export class Simulated {
     }
     const ended = facts.filter(isEnding).map((fact) => fact.pr);
     const vanished = [...before.items.keys()].filter((pr) => !snapshot.items.has(pr));
-    if (ended.toSorted().join() !== vanished.toSorted().join())
+    if (inOrder(ended).join() !== inOrder(vanished).join())
       this.#demand([`${vanished.join()} left the queue, and ${ended.join()} ended`]);
     for (const action of actions) this.#perform(action);
   }

@@ -44,7 +44,7 @@ export const anItem = (pr: number, item: Partial<NewItem> = {}): NewItem => ({
 });
 
 /** One event and the plan that follows, checked. Throws with what is wrong. */
-export function step(
+function step(
   snapshot: Snapshot,
   event: Event | null,
   now: number,
@@ -115,7 +115,9 @@ export class World {
       (candidate) => isActive(candidate) && candidate.composition.members.join('+') === members,
     );
     if (run === undefined)
-      throw new Error(`no active run of ${members}: there is ${this.active()} ${this.active('search')}`);
+      throw new Error(
+        `no active run of ${members}: there is ${[...this.active(), ...this.active('search')].join(', ')}`,
+      );
     return run;
   }
 

@@ -41,7 +41,7 @@ export function formGroups(
       held.push(item.targets);
       continue;
     }
-    const group = isAlone(item, settings) ? [item] : fill(item, pending.slice(index + 1), settings, taken);
+    const group = isAlone(item, settings) ? [item] : fill(pending, index, settings, taken);
     const startsAt = startOf(group, pending, settings);
     if (startsAt > now) {
       for (const member of group) held.push(member.targets);
@@ -60,27 +60,29 @@ function isAlone(item: Item, settings: QueueSettings): boolean {
   return item.place.kind === 'pending' && item.place.alone;
 }
 
-/** The first entry and those behind it that may be with it, up to the target size. */
+/** The entry at `from` and those behind it that may be with it, up to the target size. */
 function fill(
-  first: Item,
-  rest: readonly Item[],
+  pending: readonly Item[],
+  from: number,
   settings: QueueSettings,
   taken: ReadonlySet<number>,
 ): Item[] {
-  const group = [first];
-  const candidates = rest.filter((item) => !taken.has(item.pr));
+  const group = [pending[from]!];
   if (settings.mode === 'single') {
-    for (const item of candidates) {
-      if (group.length >= settings.batchingMinSize || isAlone(item, settings)) break;
+    for (let at = from + 1; at < pending.length && group.length < settings.batchingMinSize; at++) {
+      const item = pending[at]!;
+      if (taken.has(item.pr)) continue;
+      if (isAlone(item, settings)) break;
       group.push(item);
     }
     return group;
   }
+  const candidates = pending.slice(from + 1).filter((item) => !taken.has(item.pr));
   const sharing = (item: Item) => group.some((member) => share(member.targets, item.targets));
   for (const wanted of [sharing, (item: Item) => !sharing(item)]) {
     const passed: Item[] = [];
     for (const item of candidates) {
-      if (group.length >= settings.batchingMinSize) return group;
+      if (group.length >= settings.batchingMinSize) break;
       if (group.includes(item)) continue;
       const overtakes = passed.some((earlier) => share(earlier.targets, item.targets));
       if (!isAlone(item, settings) && !overtakes && wanted(item)) group.push(item);
@@ -88,8 +90,8 @@ function fill(
     }
   }
   // Members stand in the order in which they were considered.
-  const places = new Map([first, ...rest].map((item, index) => [item.pr, index]));
-  return group.toSorted((a, b) => places.get(a.pr)! - places.get(b.pr)!);
+  const places = new Map(candidates.map((item, at) => [item.pr, at]));
+  return group.toSorted((a, b) => (places.get(a.pr) ?? -1) - (places.get(b.pr) ?? -1));
 }
 
 /** When the group may start: at once if it is full or cannot grow, else when its oldest has waited. */

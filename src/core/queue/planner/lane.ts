@@ -6,7 +6,7 @@
 
 import type { QueueSettings } from '../settings.ts';
 
-/** Every target, or dense target numbers. */
+/** Every target, or dense target numbers in rising order. */
 export type Targets = 'ALL' | Uint32Array;
 
 export const noTargets: Targets = new Uint32Array(0);
@@ -68,8 +68,7 @@ export class LaneWalk {
   }
 
   #grow(list: Uint32Array): void {
-    let largest = 0;
-    for (let index = 0; index < list.length; index++) if (list[index]! > largest) largest = list[index]!;
+    const largest = list.at(-1) ?? 0;
     if (largest < this.#holders.length) return;
     const grown = new Int32Array(Math.max(largest + 1, this.#holders.length * 2)).fill(nobody);
     grown.set(this.#holders);
@@ -92,20 +91,11 @@ export function share(a: Targets, b: Targets): boolean {
   return false;
 }
 
-/** The direct dependencies and all of theirs, in line order. */
-function closureOf(direct: readonly number[], closed: readonly (readonly number[])[]): number[] {
-  if (direct.length === 1) return [...closed[direct[0]!]!, direct[0]!];
-  const all = new Set<number>();
-  for (const index of direct) {
-    all.add(index);
-    for (const earlier of closed[index]!) all.add(earlier);
-  }
-  return [...all].toSorted((a, b) => a - b);
-}
-
 /** A line that grows at its end: for each place everything ahead that it depends on, transitively, in line order. */
 export class Lanes {
   readonly #walk: LaneWalk;
+  /** What each depends on as bits: uniting them is most of the work where many share. */
+  readonly #bits: Uint32Array[] = [];
   readonly closed: number[][] = [];
 
   constructor(mode: QueueSettings['mode'], line: readonly (readonly Targets[])[] = []) {
@@ -115,9 +105,25 @@ export class Lanes {
 
   /** What whoever stands here depends on, by index; it is in the line from now on. */
   append(targets: readonly Targets[]): readonly number[] {
-    const closure = closureOf(this.#walk.dependencies(targets), this.closed);
-    this.#walk.add(this.closed.length, targets);
+    const index = this.closed.length;
+    const bits = new Uint32Array((index >>> 5) + 1);
+    for (const direct of this.#walk.dependencies(targets)) {
+      const theirs = this.#bits[direct]!;
+      for (let word = 0; word < theirs.length; word++) bits[word]! |= theirs[word]!;
+      bits[direct >>> 5]! |= 1 << (direct & 31);
+    }
+    this.#walk.add(index, targets);
+    this.#bits.push(bits);
+    const closure = indexesOf(bits);
     this.closed.push(closure);
     return closure;
   }
+}
+
+function indexesOf(bits: Uint32Array): number[] {
+  const indexes: number[] = [];
+  for (const [word, value] of bits.entries())
+    for (let rest = value; rest !== 0; rest &= rest - 1)
+      indexes.push((word << 5) + 31 - Math.clz32(rest & -rest));
+  return indexes;
 }

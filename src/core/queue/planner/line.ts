@@ -2,7 +2,7 @@
 // ahead of it. One view is computed per look, because every verdict changes it.
 
 import type { Draft } from './draft.ts';
-import { type Group, isActive, type Run, sameMembers } from './model.ts';
+import { type Group, isActive, type Run } from './model.ts';
 import type { QueuedReason } from '../reason.ts';
 
 export type GroupView = {
@@ -10,8 +10,6 @@ export type GroupView = {
   readonly index: number;
   /** Groups it depends on, by index, in line order. */
   readonly behind: readonly number[];
-  /** The entries it depends on, in line order. */
-  readonly ahead: readonly number[];
   /** Its runs that are still about something that can happen, and those that are not. */
   readonly runs: readonly Run[];
   readonly dead: readonly Run[];
@@ -57,15 +55,16 @@ function computeView(draft: Draft): GroupView[] {
       if (list === undefined) byGroup.set(run.of.group, [run]);
       else list.push(run);
     }
+  const ranks = ranksOf(draft.line);
   const views = draft.line.map((group, index) => {
     const behind = closed[index]!;
-    const ahead = behind.flatMap((earlier) => draft.line[earlier]!.members);
     const all = byGroup.get(group.id) ?? [];
-    const runs = all.filter((run) => isPossible(draft, group, ahead, run));
+    const runs = all.filter((run) => isPossible(draft, group, behind, ranks, run));
     const dead = all.length === runs.length ? [] : all.filter((run) => !runs.includes(run));
-    const main =
-      runs.findLast((run) => run.composition.members.length === ahead.length + group.members.length) ?? null;
-    return { group, index, behind, ahead, runs, dead, main, passed: main?.status === 'passed' };
+    let whole = group.members.length;
+    for (const earlier of behind) whole += draft.line[earlier]!.members.length;
+    const main = runs.findLast((run) => run.composition.members.length === whole) ?? null;
+    return { group, index, behind, runs, dead, main, passed: main?.status === 'passed' };
   });
   // A passing run proves what it contains; front to back is not needed, because what it contains is closed already.
   if (draft.settings.canOptimisticallyMerge)
@@ -78,14 +77,38 @@ function computeView(draft: Draft): GroupView[] {
 export const assumed = (run: Run): readonly number[] =>
   run.composition.members.slice(0, run.composition.members.length - run.composition.tested);
 
-/** On the tip, about exactly this group, on top of some of what is ahead of it, in order. */
-function isPossible(draft: Draft, group: Group, ahead: readonly number[], run: Run): boolean {
-  const { base, members, tested } = run.composition;
-  if (base !== draft.tip || !sameMembers(members.slice(members.length - tested), group.members)) return false;
-  let at = 0;
-  for (const pr of assumed(run)) {
-    while (at < ahead.length && ahead[at] !== pr) at++;
-    if (at++ === ahead.length) return false;
+/** No batch is larger than this, so that a place in the line and one in its group make one number. */
+const groupSizeMax = 1_024;
+
+/** Where each entry of the line stands, as one rising number. */
+function ranksOf(line: readonly Group[]): ReadonlyMap<number, number> {
+  const ranks = new Map<number, number>();
+  line.forEach(({ members }, index) => {
+    members.forEach((pr, at) => ranks.set(pr, index * groupSizeMax + at));
+  });
+  return ranks;
+}
+
+/** On the tip, about exactly this group, on top of some of what it depends on, in order. */
+function isPossible(
+  draft: Draft,
+  group: Group,
+  behind: readonly number[],
+  ranks: ReadonlyMap<number, number>,
+  { composition: { base, members, tested } }: Run,
+): boolean {
+  const assumedCount = members.length - tested;
+  if (base !== draft.tip || tested !== group.members.length) return false;
+  for (let at = 0; at < tested; at++) if (members[assumedCount + at] !== group.members[at]) return false;
+  let before = -1;
+  let next = 0;
+  for (let at = 0; at < assumedCount; at++) {
+    const rank = ranks.get(members[at]!);
+    if (rank === undefined || rank <= before) return false;
+    const index = Math.floor(rank / groupSizeMax);
+    while (next < behind.length && behind[next]! < index) next++;
+    if (behind[next] !== index) return false;
+    before = rank;
   }
   return true;
 }
@@ -94,14 +117,14 @@ function isPossible(draft: Draft, group: Group, ahead: readonly number[], run: R
 export function pruneLine(draft: Draft): boolean {
   const dissolved = new Set<number>();
   for (const view of viewLine(draft)) {
-    const { group, behind, ahead } = view;
+    const { group, behind } = view;
     if (draft.isProtected(group)) continue;
     // What is tested on top of a group that is dissolved just now is about something that cannot happen either.
-    const gone = behind.some((index) => dissolved.has(index))
-      ? new Set(ahead.filter((pr) => draft.items.get(pr)?.place.kind !== 'line'))
-      : nobody;
-    const [possible, dead] = [[] as Run[], [...view.dead]];
-    for (const run of view.runs) (assumed(run).some((pr) => gone.has(pr)) ? dead : possible).push(run);
+    const isShaken = dissolved.size > 0 && behind.some((index) => dissolved.has(index));
+    const isDead = (run: Run) =>
+      isShaken && assumed(run).some((pr) => draft.items.get(pr)?.place.kind !== 'line');
+    const possible = view.runs.filter((run) => !isDead(run));
+    const dead = [...view.dead, ...view.runs.filter(isDead)];
     if (possible.length > 0) for (const run of dead) draft.dropRun(run);
     else {
       const [first] = dead;
@@ -111,8 +134,6 @@ export function pruneLine(draft: Draft): boolean {
   }
   return dissolved.size > 0;
 }
-
-const nobody: ReadonlySet<number> = new Set();
 
 function whyRestarted(draft: Draft, run: Run): QueuedReason {
   const departures = new Set(run.composition.members.map((pr) => draft.gone.get(pr)));

@@ -59,7 +59,7 @@ export type Composition = {
   readonly tested: number;
 };
 
-export type RunStatus =
+type RunStatus =
   /** Asked for; the test branch is not pushed yet. → running, failed, timed_out, start_failed */
   | 'starting'
   /** CI is at it. → passed, failed, timed_out */
@@ -107,7 +107,7 @@ export type Search = {
   readonly failedRun: number | null;
 };
 
-export type Proof =
+type Proof =
   /** The run tested exactly the tree that lands. */
   | { readonly kind: 'exact'; readonly run: number }
   /** Other lanes with disjoint targets landed in between. */

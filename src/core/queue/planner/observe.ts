@@ -131,7 +131,8 @@ function applyToItem(draft: Draft, event: ItemEvent): void {
     case 'targets':
       return retarget(draft, item, event.targets);
     case 'tested-on-tip':
-      draft.items.set(item.pr, { ...item, testedOnTip: event.tip });
+      // What lands does so by what was known when that began.
+      if (!draft.isLanding(item.pr)) draft.items.set(item.pr, { ...item, testedOnTip: event.tip });
       return;
     case 'ended':
       // While it is being put on the branch only the branch can say how that ended.

@@ -50,18 +50,17 @@ export function plan(snapshot: Snapshot, now: number, strategy: Strategy = prefi
   // While the host does not answer nothing is decided: what looks like a failure may be the outage.
   if (draft.frozenAt === null) {
     watchClocks(draft);
-    settle(draft);
-    admit(draft);
-    if (finishSwitch(draft)) admit(draft);
-    mergeDirectly(draft);
-    preempt(draft);
-    while (pruneLine(draft));
-    // Whoever lost its place just now may not be ready any more.
-    admit(draft);
+    do {
+      settle(draft);
+      admit(draft);
+      if (finishSwitch(draft)) admit(draft);
+      mergeDirectly(draft);
+      // Whom an urgent one displaces may not be ready any more, or was what a failure waited for.
+    } while (preempt(draft));
     retryRuns(draft);
     if (draft.state !== 'PAUSED') runSearches(draft);
-    startProposals(draft, strategy);
     showLine(draft);
+    startProposals(draft, strategy);
     forgetDepartures(draft);
   }
   return { snapshot: draft.snapshot(), facts: draft.facts, actions: draft.actions, wakeAt: draft.wakeAt };
@@ -88,6 +87,8 @@ function finishSwitch(draft: Draft): boolean {
 /** How somebody left matters only while a run still names them. */
 function forgetDepartures(draft: Draft): void {
   if (draft.gone.size === 0) return;
-  const named = new Set([...draft.runs.values()].flatMap((run) => run.composition.members));
+  const named = new Set<number>();
+  for (const { composition } of draft.runs.values())
+    for (const pr of composition.members) if (draft.gone.has(pr)) named.add(pr);
   for (const pr of draft.gone.keys()) if (!named.has(pr)) draft.gone.delete(pr);
 }

@@ -126,7 +126,7 @@ const matters = ({ passes, fails, failedRun }: Search, run: Run): boolean => {
 };
 
 /** At most `free` prefix lengths worth testing now: evenly spread over what is not known. */
-export function nextPrefixes(search: Search, asked: ReadonlySet<number>, free: number): number[] {
+function nextPrefixes(search: Search, asked: ReadonlySet<number>, free: number): number[] {
   const { passes, fails, failedRun } = search;
   const unknown = fails - passes - 1;
   if (free <= 0) return [];

@@ -30,8 +30,14 @@ const isInLine = (draft: Draft, pr: number): boolean =>
 const isUrgentGroup = (draft: Draft, group: Group): boolean =>
   group.members.some((pr) => isUrgent(draft.item(pr).priority));
 
-/** Puts an urgent entry ahead of what is under test; whoever it goes ahead of begins anew behind it. */
-export function preempt(draft: Draft): void {
+/** Puts urgent entries ahead of what is under test, which begins anew behind them. Answers whether the line changed. */
+export function preempt(draft: Draft): boolean {
+  const before = draft.line;
+  placeUrgent(draft);
+  return draft.line !== before;
+}
+
+function placeUrgent(draft: Draft): void {
   for (const item of startable(draft)) {
     if (!isUrgent(item.priority)) return;
     const walk = new LaneWalk(draft.settings.mode);

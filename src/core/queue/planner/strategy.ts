@@ -6,7 +6,7 @@ import { formGroups } from './batch.ts';
 import type { Item } from './model.ts';
 
 /** What a strategy may look at. */
-export type StrategyView = {
+type StrategyView = {
   readonly settings: QueueSettings;
   /** Entries that may start, in the order in which they are considered. */
   readonly pending: readonly Item[];
@@ -15,7 +15,7 @@ export type StrategyView = {
   readonly now: number;
 };
 
-export type Proposal = {
+type Proposal = {
   /** The new group, in order. */
   readonly members: readonly number[];
   /** Entries ahead that it is assumed will not land; absent: all of them do. */
