@@ -95,7 +95,9 @@ function* steps(snapshot: Snapshot): Generator<number> {
     [now, ms] = timed(observe(now, { kind, run: run.id }, 1_000).snapshot);
     yield ms;
     if (now.landing === null) continue;
-    [now, ms] = timed(observe(now, { kind: 'landed', tip: `T${round}` }, 1_000).snapshot);
+    [now, ms] = timed(
+      observe(now, { kind: 'landed', landing: now.landing.id, tip: `T${round}` }, 1_000).snapshot,
+    );
     yield ms;
   }
 }

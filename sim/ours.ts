@@ -154,7 +154,7 @@ class PlannerSimulation {
         this.#landed.push(...action.landing.members);
         const tip = `tip-${this.#landed.length}`;
         this.#landedAt.set(tip, this.#landed.length);
-        return { kind: 'landed', tip };
+        return { kind: 'landed', landing: action.landing.id, tip };
       }
     }
   }

@@ -159,9 +159,7 @@ export function mischief(world: Simulated, { what, which }: Move): Event | null 
       world.now += (which % 400) * minuteMs;
       return null;
     case 3:
-      if (world.inFlight === null || world.snapshot.landing !== world.inFlight.landing) return undefined;
-      world.inFlight = null;
-      return { kind: 'landing-refused' };
+      return refuseLanding(world);
     case 4: {
       const old = pick([...world.tested.keys()], which);
       return old === undefined ? undefined : { kind: 'run-failed', run: old };
@@ -206,3 +204,10 @@ const isOpen = (world: Simulated, id: number): boolean => {
   const status = world.snapshot.runs.get(id)?.status;
   return status === 'starting' || status === 'running';
 };
+
+function refuseLanding(world: Simulated): Event | undefined {
+  if (world.inFlight === null || world.snapshot.landing !== world.inFlight.landing) return undefined;
+  const { id } = world.inFlight.landing;
+  world.inFlight = null;
+  return { kind: 'landing-refused', landing: id };
+}

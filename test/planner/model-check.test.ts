@@ -3,7 +3,7 @@ import { noTargets, type Targets } from '#core/queue/planner/lane.ts';
 import { type Configuration, explore } from './model-check.ts';
 
 /** What all configurations together may take; whatever is not finished by then says how far it came. */
-const budgetMs = 100_000;
+const budgetMs = 165_000;
 
 const on = (...list: number[]): Targets => Uint32Array.from(list);
 const alike = (count: number): Targets[] => Array.from({ length: count }, () => on(1));

@@ -20,7 +20,8 @@ export function* movesOf(node: Node, entries: readonly Targets[]): Generator<Mov
       yield { event: { kind: 'run-failed', run: run.id }, now };
     }
   const { landing, tip } = snapshot;
-  if (landing !== null) yield { event: { kind: 'landed', tip: [tip, ...landing.members].join() }, now };
+  if (landing !== null)
+    yield { event: { kind: 'landed', landing: landing.id, tip: [tip, ...landing.members].join() }, now };
   if (!busy && wakeAt !== null) yield { event: null, now: wakeAt };
 }
 
@@ -57,8 +58,9 @@ function* eventsOf({ snapshot }: Node): Generator<Event> {
     }
   }
   if (landing !== null) {
-    yield { kind: 'landing-lost', tip: moved };
-    yield { kind: 'landing-refused' };
+    yield { kind: 'landing-lost', landing: landing.id, tip: moved };
+    yield { kind: 'landing-lost', landing: landing.id - 1, tip: moved };
+    yield { kind: 'landing-refused', landing: landing.id };
   }
   yield { kind: 'branch-moved', tip: moved };
   for (const next of ['RUNNING', 'PAUSED', 'DRAINING'] as const)

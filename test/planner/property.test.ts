@@ -172,9 +172,9 @@ function deliverTwice(world: Simulated, seed: number): void {
     if (event === undefined) continue;
     said.push(event);
     world.send(event, choose() % 3 > 0);
-    if (event !== null && event.kind !== 'landed') world.send(event);
+    world.send(event);
     const old = said[choose() % said.length]!;
-    if (old !== null && old.kind !== 'landed' && old.kind !== 'landing-lost') world.send(old);
+    if (old !== null) world.send(old);
     for (const pr of world.snapshot.items.keys())
       if (choose() % 5 === 0) world.send({ kind: 'readiness', pr, ready: true });
   }

@@ -6,6 +6,8 @@ import { anItem, World } from './world.ts';
 
 const on = (...list: number[]) => ({ targets: Uint32Array.from(list) });
 
+const landingOf = (world: World): number => world.snapshot.landing?.id ?? 0;
+
 describe('a queue that has switched modes', () => {
   it('admits at once those that waited for that', () => {
     const world = new World();
@@ -44,7 +46,7 @@ describe('a landing under way', () => {
     for (const pr of [1, 2]) world.submit(pr);
     world.pass('1');
     world.send({ kind: 'branch-moved', tip: 'T1' });
-    world.send({ kind: 'landed', tip: 'T1' });
+    world.send({ kind: 'landed', landing: landingOf(world), tip: 'T1' });
     expect(world.merged()).toEqual([1]);
     expect(world.active()).toEqual(['2']);
   });
@@ -54,7 +56,7 @@ describe('a landing under way', () => {
     world.submit(1);
     world.pass('1');
     world.send({ kind: 'branch-moved', tip: 'X' });
-    world.send({ kind: 'landing-lost', tip: 'X' });
+    world.send({ kind: 'landing-lost', landing: landingOf(world), tip: 'X' });
     expect(world.run('1').composition.base).toBe('X');
   });
 
@@ -64,7 +66,7 @@ describe('a landing under way', () => {
     world.fail('1');
     world.pass('1+2');
     world.send({ kind: 'settings', settings: { canOptimisticallyMerge: false } });
-    world.send({ kind: 'landed', tip: 'T1' });
+    world.send({ kind: 'landed', landing: landingOf(world), tip: 'T1' });
     expect(world.merged()).toEqual([1, 2]);
   });
 
@@ -75,7 +77,7 @@ describe('a landing under way', () => {
     world.pass('2');
     world.submit(9, { priority: 0, ...on(1, 2) });
     expect(world.active()).toEqual(['2+9']);
-    world.send({ kind: 'landed', tip: 'T1' });
+    world.send({ kind: 'landed', landing: landingOf(world), tip: 'T1' });
     expect(world.merged()).toEqual([2]);
   });
 
@@ -96,7 +98,7 @@ describe('a landing under way', () => {
     world.send({ kind: 'readiness', pr: 1, ready: true });
     expect(world.snapshot.landing?.proof.kind).toBe('direct');
     world.send({ kind: 'tested-on-tip', pr: 1, tip: 'X' });
-    world.send({ kind: 'landing-lost', tip: 'X' });
+    world.send({ kind: 'landing-lost', landing: landingOf(world), tip: 'X' });
     expect(world.active()).toEqual(['1']);
   });
 
@@ -106,7 +108,7 @@ describe('a landing under way', () => {
     const late = world.run('1').id;
     world.pass('1+2');
     world.send({ kind: 'conflict', run: late, pr: 1, with: 'tip' });
-    world.send({ kind: 'landed', tip: 'T1' });
+    world.send({ kind: 'landed', landing: landingOf(world), tip: 'T1' });
     expect(world.merged()).toEqual([1, 2]);
   });
 
@@ -129,7 +131,7 @@ describe('a landing under way', () => {
     world.pass('1+2');
     world.pass('1');
     world.send({ kind: 'targets', pr: 2, targets: Uint32Array.from([2]) });
-    world.send({ kind: 'landed', tip: 'T1' });
+    world.send({ kind: 'landed', landing: landingOf(world), tip: 'T1' });
     expect(world.merged()).toEqual([1, 2]);
   });
 });

@@ -88,9 +88,9 @@ export class Simulated {
     this.inFlight = null;
     // Given up by the queue meanwhile, because somebody merged a part of it by hand.
     if (this.snapshot.landing !== landing) return null;
-    if (base !== this.tip) return { kind: 'landing-lost', tip: this.tip };
+    if (base !== this.tip) return { kind: 'landing-lost', landing: landing.id, tip: this.tip };
     this.#demand(this.#wrongfullyLanded(landing));
-    return { kind: 'landed', tip: this.push(landing.members) };
+    return { kind: 'landed', landing: landing.id, tip: this.push(landing.members) };
   }
 
   #take({

@@ -90,7 +90,7 @@ export class World {
     this.facts.push(...facts);
     this.wakeAt = wakeAt;
     if (this.landsByItself && snapshot.landing !== null)
-      this.send({ kind: 'landed', tip: `T${++this.#landings}` });
+      this.send({ kind: 'landed', landing: snapshot.landing.id, tip: `T${++this.#landings}` });
   }
 
   submit(pr: number, item: Partial<NewItem> = {}): void {

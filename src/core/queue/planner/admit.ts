@@ -45,7 +45,7 @@ export function mergeDirectly(draft: Draft): void {
   const pending = [...draft.items.values()].filter(({ place }) => place.kind === 'pending');
   for (const [index, item] of inOrder(pending, draft.now).entries()) {
     if (item.testedOnTip === draft.tip && walk.dependencies([item.targets]).length === 0) {
-      draft.landing = { members: [item.pr], proof: { kind: 'direct' } };
+      draft.landing = { id: draft.nextId++, members: [item.pr], proof: { kind: 'direct' } };
       draft.actions.push({ kind: 'land', landing: draft.landing, base: draft.tip });
       return;
     }

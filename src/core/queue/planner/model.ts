@@ -116,7 +116,12 @@ type Proof =
   | { readonly kind: 'direct' };
 
 /** Members that are being put on the branch: intended, and not yet known to have happened. */
-export type Landing = { readonly members: readonly number[]; readonly proof: Proof };
+export type Landing = {
+  /** What its outcome is reported by: a late or doubled word about another landing is passed over. */
+  readonly id: number;
+  readonly members: readonly number[];
+  readonly proof: Proof;
+};
 
 export type Departure = 'cancelled' | 'failed' | 'merged_by_hand';
 

@@ -30,10 +30,10 @@ export type Event =
   | { readonly kind: 'run-not-started'; readonly run: number }
   /** A member conflicts textually with the tip, or with an entry ahead of it. */
   | { readonly kind: 'conflict'; readonly run: number; readonly pr: number; readonly with: 'tip' | number }
-  | { readonly kind: 'landed'; readonly tip: Tip }
+  | { readonly kind: 'landed'; readonly landing: number; readonly tip: Tip }
   /** The branch had moved: nothing was pushed. */
-  | { readonly kind: 'landing-lost'; readonly tip: Tip }
-  | { readonly kind: 'landing-refused' }
+  | { readonly kind: 'landing-lost'; readonly landing: number; readonly tip: Tip }
+  | { readonly kind: 'landing-refused'; readonly landing: number }
   | { readonly kind: 'branch-moved'; readonly tip: Tip }
   | { readonly kind: 'state'; readonly state: SettableQueueState }
   | { readonly kind: 'settings'; readonly settings: Partial<QueueSettings> }
@@ -80,11 +80,11 @@ function apply(draft: Draft, event: Event): void {
     case 'conflict':
       return conflict(draft, event);
     case 'landed':
-      return landed(draft, event.tip);
     case 'landing-lost':
-      return landingFailed(draft, event.tip);
     case 'landing-refused':
-      return landingFailed(draft, null);
+      if (draft.landing?.id !== event.landing) return undefined;
+      if (event.kind === 'landed') return landed(draft, event.tip);
+      return landingFailed(draft, event.kind === 'landing-lost' ? event.tip : null);
     case 'branch-moved':
       // While something is being put on the branch its outcome says where the branch is: this may be that very move.
       if (draft.landing === null) draft.tip = event.tip;

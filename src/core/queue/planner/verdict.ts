@@ -22,7 +22,7 @@ export function landNext(draft: Draft): boolean {
   }
   if (best === null) return false;
   const kind = best.drifted ? 'lane' : 'exact';
-  draft.landing = { members: best.composition.members, proof: { kind, run: best.id } };
+  draft.landing = { id: draft.nextId++, members: best.composition.members, proof: { kind, run: best.id } };
   draft.actions.push({ kind: 'land', landing: draft.landing, base: draft.tip });
   return true;
 }
