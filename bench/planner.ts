@@ -3,7 +3,7 @@
 import { Session } from 'node:inspector/promises';
 import { parseArgs } from 'node:util';
 import type { QueueSettings } from '#core/queue/settings.ts';
-import { defaultSettings } from '#core/queue/settings.ts';
+import { emptySnapshot } from '#core/queue/planner/empty.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
 import { isActive, type Snapshot } from '#core/queue/planner/model.ts';
 import { observe } from '#core/queue/planner/observe.ts';
@@ -35,20 +35,7 @@ function queueOf(
       },
     ] as const;
   });
-  return {
-    state: 'RUNNING',
-    settings: { ...defaultSettings, ...settings },
-    switching: null,
-    tip: 'T',
-    items: new Map(items),
-    line: [],
-    searches: [],
-    runs: new Map(),
-    landing: null,
-    gone: new Map(),
-    frozenAt: null,
-    nextId: 1,
-  };
+  return { ...emptySnapshot(settings, 'T'), items: new Map(items) };
 }
 
 const none = new Uint32Array(0);

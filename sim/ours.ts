@@ -2,7 +2,7 @@
 // and a landing takes no time; everything else is observe() and plan().
 
 import type { QueueSettings } from '#core/queue/settings.ts';
-import { defaultSettings } from '#core/queue/settings.ts';
+import { emptySnapshot } from '#core/queue/planner/empty.ts';
 import type { Action, Fact, Run, Snapshot, Tip } from '#core/queue/planner/model.ts';
 import { type Event, observe } from '#core/queue/planner/observe.ts';
 import { plan } from '#core/queue/planner/plan.ts';
@@ -59,20 +59,7 @@ class PlannerSimulation {
     this.#truth = createTruth(workload);
     this.#isFlaky = createFlakes(workload);
     this.#changes = new Map(workload.changes.map((change) => [change.number, change]));
-    this.#snapshot = {
-      state: 'RUNNING',
-      settings: { ...defaultSettings, testingTimeoutMinutes: 0, ...settings },
-      switching: null,
-      tip: 'start',
-      items: new Map(),
-      line: [],
-      searches: [],
-      runs: new Map(),
-      landing: null,
-      gone: new Map(),
-      frozenAt: null,
-      nextId: 1,
-    };
+    this.#snapshot = emptySnapshot({ testingTimeoutMinutes: 0, ...settings }, 'start');
   }
 
   simulate(): PolicyRun {

@@ -14,7 +14,7 @@ import { leaked, vanished, wronglyIntended, wronglyLanded } from './model-demand
 import { disturbancesOf, movesOf } from './model-events.ts';
 import { hashOf, keyOf } from './model-key.ts';
 import { tell, tellFact } from './story.ts';
-import { emptySnapshot } from './world.ts';
+import { emptySnapshot } from '#core/queue/planner/empty.ts';
 
 export type Configuration = {
   readonly name: string;
@@ -52,7 +52,7 @@ export function explore(configuration: Configuration, budgetMs: number): Result 
   const visited = new Set<number>();
   let transitions = 0;
   const root: Node = {
-    snapshot: emptySnapshot(configuration.settings),
+    snapshot: emptySnapshot(configuration.settings, 'T'),
     now: 0,
     wakeAt: null,
     submitted: 0,

@@ -8,7 +8,7 @@ import { plan } from '#core/queue/planner/plan.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { tell, tellFact } from './story.ts';
 import { conflictIn, passes, type Truth } from './truth.ts';
-import { emptySnapshot } from './world.ts';
+import { emptySnapshot } from '#core/queue/planner/empty.ts';
 
 export type Ending = Extract<Fact, { kind: 'merged' | 'failed' | 'cancelled' }>;
 
@@ -42,7 +42,7 @@ export class Simulated {
   planned = true;
 
   constructor(settings: Partial<QueueSettings>, truth: Truth) {
-    this.snapshot = emptySnapshot(settings);
+    this.snapshot = emptySnapshot(settings, 'T');
     this.truth = truth;
   }
 

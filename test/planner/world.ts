@@ -1,6 +1,7 @@
 // A small world around the planner for tests: events go in, plans come out, every step is held against the invariants,
 // and what happened can be told as a story.
-import { defaultSettings, type QueueSettings } from '#core/queue/settings.ts';
+import type { QueueSettings } from '#core/queue/settings.ts';
+import { emptySnapshot } from '#core/queue/planner/empty.ts';
 import { violationsOf, violationsOfStep } from '#core/queue/planner/invariant.ts';
 import { noTargets } from '#core/queue/planner/lane.ts';
 import {
@@ -14,21 +15,6 @@ import {
 import { type Event, observe } from '#core/queue/planner/observe.ts';
 import { plan } from '#core/queue/planner/plan.ts';
 import type { Strategy } from '#core/queue/planner/strategy.ts';
-
-export const emptySnapshot = (settings: Partial<QueueSettings> = {}): Snapshot => ({
-  state: 'RUNNING',
-  settings: { ...defaultSettings, ...settings },
-  switching: null,
-  tip: 'T',
-  items: new Map(),
-  line: [],
-  searches: [],
-  runs: new Map(),
-  landing: null,
-  gone: new Map(),
-  frozenAt: null,
-  nextId: 1,
-});
 
 export type NewItem = Extract<Event, { kind: 'submitted' }>['item'];
 
@@ -81,7 +67,7 @@ export class World {
   #landings = 0;
 
   constructor(settings: Partial<QueueSettings> = {}) {
-    this.snapshot = emptySnapshot(settings);
+    this.snapshot = emptySnapshot(settings, 'T');
   }
 
   send(event: Event | null): void {

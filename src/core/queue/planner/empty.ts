@@ -1,0 +1,19 @@
+import type { QueueSettings } from '../settings.ts';
+import { defaultSettings } from '../settings.ts';
+import type { Snapshot, Tip } from './model.ts';
+
+/** A running queue that nothing was submitted to yet. */
+export const emptySnapshot = (settings: Partial<QueueSettings>, tip: Tip): Snapshot => ({
+  state: 'RUNNING',
+  settings: { ...defaultSettings, ...settings },
+  switching: null,
+  tip,
+  items: new Map(),
+  line: [],
+  searches: [],
+  runs: new Map(),
+  landing: null,
+  gone: new Map(),
+  frozenAt: null,
+  nextId: 1,
+});
