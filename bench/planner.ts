@@ -28,6 +28,7 @@ function queueOf(
         noBatch: pr % 17 === 0,
         ready: true,
         queuedAt: null,
+        patienceFrom: 0,
         testedOnTip: null,
         targets: targetsOf(pr),
         place: { kind: 'not_ready' },

@@ -207,7 +207,7 @@ const isOpen = (world: Simulated, id: number): boolean => {
 
 function refuseLanding(world: Simulated): Event | undefined {
   if (world.inFlight === null || world.snapshot.landing !== world.inFlight.landing) return undefined;
-  const { id } = world.inFlight.landing;
+  const { id, members } = world.inFlight.landing;
   world.inFlight = null;
-  return { kind: 'landing-refused', landing: id };
+  return { kind: 'landing-refused', landing: id, pr: members[0]!, reason: 'MERGE_REFUSED_BY_HOST' };
 }

@@ -60,7 +60,8 @@ function* eventsOf({ snapshot }: Node): Generator<Event> {
   if (landing !== null) {
     yield { kind: 'landing-lost', landing: landing.id, tip: moved };
     yield { kind: 'landing-lost', landing: landing.id - 1, tip: moved };
-    yield { kind: 'landing-refused', landing: landing.id };
+    for (const pr of landing.members)
+      yield { kind: 'landing-refused', landing: landing.id, pr, reason: 'MERGE_REFUSED_BY_HOST' };
   }
   yield { kind: 'branch-moved', tip: moved };
   for (const next of ['RUNNING', 'PAUSED', 'DRAINING'] as const)

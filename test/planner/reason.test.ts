@@ -78,7 +78,8 @@ describe('an end says why', () => {
     refused.landsByItself = false;
     refused.submit(1);
     refused.pass('1');
-    refused.send({ kind: 'landing-refused', landing: refused.snapshot.landing!.id });
+    const { id: landing, members } = refused.snapshot.landing!;
+    refused.send({ kind: 'landing-refused', landing, pr: members[0]!, reason: 'MERGE_REFUSED_BY_HOST' });
     expect(lastOf(refused, 1)).toMatchObject({ kind: 'failed', reason: 'MERGE_REFUSED_BY_HOST' });
   });
 });

@@ -22,14 +22,14 @@ export function admit(draft: Draft): void {
       });
       draft.facts.push({ kind: 'queued', pr, reason: 'MERGE_ITEM_NOW_READY' });
     } else if (place.kind === 'not_ready' && !ready && item.queuedAt === null)
-      losePatience(draft, pr, item.submittedAt);
+      losePatience(draft, pr, item.patienceFrom);
   }
 }
 
-function losePatience(draft: Draft, pr: number, submittedAt: number): void {
+function losePatience(draft: Draft, pr: number, from: number): void {
   const { notReadyTimeoutHours } = draft.settings;
   if (notReadyTimeoutHours === 0) return;
-  const endsAt = submittedAt + notReadyTimeoutHours * hourMs;
+  const endsAt = from + notReadyTimeoutHours * hourMs;
   draft.wake(endsAt);
   if (endsAt > draft.now) return;
   draft.facts.push({ kind: 'cancelled', pr, reason: 'NOT_READY_TIMEOUT_EXPIRED' });

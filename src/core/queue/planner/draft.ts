@@ -138,6 +138,7 @@ export class Draft {
       attempt,
       notBefore: this.now,
       drifted: false,
+      why: null,
       overtaken: false,
     };
     this.runs.set(run.id, run);

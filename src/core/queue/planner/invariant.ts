@@ -1,6 +1,7 @@
 // What must always hold, as one function over a snapshot and one over a step. Both answer with sentences about what is
 // wrong, so that a failing test reads like a story. Checked in tests, in simulation, and before a plan is committed.
 
+import type { FailedReason } from '../reason.ts';
 import { explain } from './explain.ts';
 import { assumed } from './line.ts';
 import {
@@ -105,14 +106,20 @@ export function violationsOfStep(before: Snapshot, step: Step): string[] {
   return [...unjust(before, step), ...unfair(before, step), ...overBudget(step)];
 }
 
+/** What git or the host says of one change itself. */
+const provedByHost: ReadonlySet<FailedReason> = new Set([
+  'START_TEST_RUN_MERGE_CONFLICT',
+  'MERGE_REFUSED_BY_HOST',
+  'PR_UPDATED_AT_MERGE_TIME',
+]);
+
 /** Nobody fails without direct evidence. */
 function* unjust(before: Snapshot, { facts }: Step): Generator<string> {
   for (const fact of facts) {
     if (fact.kind !== 'failed') continue;
     const { pr, reason, evidence } = fact;
     if (evidence !== null) yield* unproved(before, pr, evidence);
-    else if (reason !== 'START_TEST_RUN_MERGE_CONFLICT' && reason !== 'MERGE_REFUSED_BY_HOST')
-      yield `#${pr} failed (${reason}) without evidence`;
+    else if (!provedByHost.has(reason)) yield `#${pr} failed (${reason}) without evidence`;
   }
 }
 

@@ -1,6 +1,6 @@
 // How a landing ends, and what that makes of everything that was tested on the branch as it was.
 
-import type { CancelledReason } from '../reason.ts';
+import type { CancelledReason, FailedReason } from '../reason.ts';
 import type { Draft } from './draft.ts';
 import { share, type Targets } from './lane.ts';
 import type { Landing, Run, Tip } from './model.ts';
@@ -49,13 +49,23 @@ function rebased(draft: Draft, run: Run, members: readonly number[], targets: re
   return apart ? { ...moved, drifted: true, overtaken } : run;
 }
 
-/** Nothing was pushed, because the branch had moved there or because the host refused. */
-export function landingFailed(draft: Draft, movedTo: Tip | null): void {
+/** Nothing was pushed, because the branch had moved. */
+export function landingLost(draft: Draft, movedTo: Tip): void {
   const { landing } = draft;
   if (landing === null) return;
   draft.landing = null;
-  if (movedTo !== null) draft.tip = movedTo;
-  else draft.fail(landing.members[0]!, 'MERGE_REFUSED_BY_HOST', null);
+  draft.tip = movedTo;
+  endRequested(draft, landing);
+}
+
+export type LandingRefusal = Extract<FailedReason, 'MERGE_REFUSED_BY_HOST' | 'PR_UPDATED_AT_MERGE_TIME'>;
+
+/** Nothing was pushed, because the host will not have one of them. */
+export function landingRefused(draft: Draft, { pr, reason }: { pr: number; reason: LandingRefusal }): void {
+  const { landing } = draft;
+  if (landing === null || !landing.members.includes(pr)) return;
+  draft.landing = null;
+  draft.fail(pr, reason, null);
   endRequested(draft, landing);
 }
 

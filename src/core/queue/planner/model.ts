@@ -44,6 +44,8 @@ export type Item = {
   readonly ready: boolean;
   /** When it first was in the queue; null if it never was. */
   readonly queuedAt: number | null;
+  /** The queue's patience with one that is not ready counts from here. */
+  readonly patienceFrom: number;
   /** Its head already holds the tip and passed its own checks there. */
   readonly testedOnTip: Tip | null;
   readonly targets: Targets;
@@ -86,6 +88,8 @@ export type Run = {
   readonly notBefore: number;
   /** Other lanes landed since it was built: its proof is `lane`, not `exact`. */
   readonly drifted: boolean;
+  /** Why it failed or could not be started, where that is more than its required checks or the machinery. */
+  readonly why: FailedReason | null;
   /** Part of what it was built on landed together with others: that part alone was never on the branch, nor proved. */
   readonly overtaken: boolean;
 };
@@ -102,7 +106,10 @@ export type Search = {
   readonly passes: number;
   /** The shortest prefix known to fail. */
   readonly fails: number;
-  /** The run that showed each of the two; null: the base, and the run of the whole batch in the line. */
+  /**
+   * The run that showed each of the two. Null: the base; and for a failure the run of the whole batch in the line,
+   * which is repeated before anybody is blamed by it, or taken as it is where known results are reused.
+   */
   readonly passedRun: number | null;
   readonly failedRun: number | null;
 };

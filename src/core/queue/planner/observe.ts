@@ -2,19 +2,19 @@
 // follows. An event about something that is no longer there changes nothing, so a late or doubled one is harmless.
 
 import { unreachable } from '#base/assert.ts';
-import type { CancelledReason } from '../reason.ts';
+import type { CancelledReason, FailedReason } from '../reason.ts';
 import type { QueueSettings } from '../settings.ts';
 import type { SettableQueueState } from '../model.ts';
 import { startPauseMs } from './clock.ts';
 import { Draft } from './draft.ts';
 import type { Targets } from './lane.ts';
-import { end, landed, landingFailed, mergedByHand } from './landing.ts';
+import { end, landed, landingLost, type LandingRefusal, landingRefused, mergedByHand } from './landing.ts';
 import { type Action, type Fact, type Item, isActive, type Run, type Snapshot, type Tip } from './model.ts';
 
 export type Event =
   | {
       readonly kind: 'submitted';
-      readonly item: Omit<Item, 'place' | 'queuedAt' | 'endRequested' | 'testedOnTip'>;
+      readonly item: Omit<Item, 'place' | 'queuedAt' | 'patienceFrom' | 'endRequested' | 'testedOnTip'>;
     }
   | { readonly kind: 'rewritten'; readonly pr: number; readonly priority: number; readonly noBatch: boolean }
   | { readonly kind: 'readiness'; readonly pr: number; readonly ready: boolean }
@@ -26,14 +26,21 @@ export type Event =
   | { readonly kind: 'restart'; readonly pr: number }
   | { readonly kind: 'run-started'; readonly run: number }
   | { readonly kind: 'run-passed'; readonly run: number }
-  | { readonly kind: 'run-failed'; readonly run: number }
-  | { readonly kind: 'run-not-started'; readonly run: number }
+  /** `why` where it is something else than its required checks or the machinery. */
+  | { readonly kind: 'run-failed'; readonly run: number; readonly why?: FailedReason }
+  | { readonly kind: 'run-not-started'; readonly run: number; readonly why?: FailedReason }
   /** A member conflicts textually with the tip, or with an entry ahead of it. */
   | { readonly kind: 'conflict'; readonly run: number; readonly pr: number; readonly with: 'tip' | number }
   | { readonly kind: 'landed'; readonly landing: number; readonly tip: Tip }
   /** The branch had moved: nothing was pushed. */
   | { readonly kind: 'landing-lost'; readonly landing: number; readonly tip: Tip }
-  | { readonly kind: 'landing-refused'; readonly landing: number }
+  /** The host will not have this member. */
+  | {
+      readonly kind: 'landing-refused';
+      readonly landing: number;
+      readonly pr: number;
+      readonly reason: LandingRefusal;
+    }
   | { readonly kind: 'branch-moved'; readonly tip: Tip }
   | { readonly kind: 'state'; readonly state: SettableQueueState }
   | { readonly kind: 'settings'; readonly settings: Partial<QueueSettings> }
@@ -74,9 +81,9 @@ function apply(draft: Draft, event: Event): void {
     case 'run-passed':
       return report(draft, event.run, (run) => ({ ...run, status: 'passed' }));
     case 'run-failed':
-      return report(draft, event.run, (run) => ({ ...run, status: 'failed' }));
+      return report(draft, event.run, (run) => ({ ...run, status: 'failed', why: event.why ?? null }));
     case 'run-not-started':
-      return report(draft, event.run, notStarted);
+      return report(draft, event.run, (run, now) => ({ ...notStarted(run, now), why: event.why ?? null }));
     case 'conflict':
       return conflict(draft, event);
     case 'landed':
@@ -84,7 +91,7 @@ function apply(draft: Draft, event: Event): void {
     case 'landing-refused':
       if (draft.landing?.id !== event.landing) return undefined;
       if (event.kind === 'landed') return landed(draft, event.tip);
-      return landingFailed(draft, event.kind === 'landing-lost' ? event.tip : null);
+      return event.kind === 'landing-lost' ? landingLost(draft, event.tip) : landingRefused(draft, event);
     case 'branch-moved':
       // While something is being put on the branch its outcome says where the branch is: this may be that very move.
       if (draft.landing === null) draft.tip = event.tip;
@@ -114,6 +121,7 @@ function applyToItem(draft: Draft, event: ItemEvent): void {
       ...event.item,
       place: { kind: 'not_ready' },
       queuedAt: null,
+      patienceFrom: event.item.submittedAt,
       endRequested: null,
       testedOnTip: null,
     });
@@ -222,4 +230,12 @@ function freeze(draft: Draft, away: boolean): void {
       startedAt: run.startedAt === null ? null : run.startedAt + lostMs,
       notBefore: run.notBefore + lostMs,
     });
+  for (const item of draft.items.values()) {
+    const { place } = item;
+    draft.items.set(item.pr, {
+      ...item,
+      patienceFrom: item.patienceFrom + lostMs,
+      place: place.kind === 'pending' ? { ...place, since: place.since + lostMs } : place,
+    });
+  }
 }

@@ -3,11 +3,16 @@
 // Every candidate is the base plus an ordered prefix of the batch, never a part on its own: two halves can pass apart
 // and fail together. With k free slots k prefixes are tested at once, so that each round leaves 1/(k+1) of the batch.
 // The first failing prefix names its last entry, since the prefix before it passed. If that prefix is the whole batch,
-// which failed only in the line, it is run once more first: nobody is blamed for what is left over.
+// which failed only in the line, it is run once more first: nobody is blamed for what is left over. A queue that reuses
+// known results takes the line's run of the very same commits for it.
+//
+// The longest prefix that passed is a proof: if the branch is still where the search began and nothing is ahead of it,
+// it lands as it is.
 //
 // The base stays while the line goes on, so the search is about one state of the branch from beginning to end.
 
 import type { Draft } from './draft.ts';
+import { LaneWalk } from './lane.ts';
 import { type Group, isActive, type Run, type Search } from './model.ts';
 import { hasFailed, isRetriable } from './line.ts';
 
@@ -22,13 +27,20 @@ export function beginSearch(draft: Draft, group: Group, failed: Run): void {
     failedRun: null,
   };
   draft.line = draft.line.filter((other) => other.id !== group.id);
-  for (const run of draft.runsOf(group)) draft.dropRun(run);
+  for (const run of draft.runsOf(group))
+    if (run === failed && isReusable(draft, failed))
+      draft.runs.set(run.id, { ...run, of: { kind: 'search', search: search.id } });
+    else draft.dropRun(run);
   draft.searches.push(search);
   for (const pr of group.members) {
     draft.facts.push({ kind: 'queued', pr, reason: 'BISECTION_REQUIRED' });
     draft.put(pr, { kind: 'search', search: search.id });
   }
 }
+
+/** What it tested is bit for bit what the search would test. */
+const isReusable = (draft: Draft, run: Run): boolean =>
+  draft.settings.optimizationMode === 'bisection_skip_redundant_tests' && !run.drifted;
 
 /** Takes in what the runs of every search have shown; ends those that know. Answers whether one ended. */
 export function settleSearches(draft: Draft): boolean {
@@ -85,9 +97,31 @@ function conclude(draft: Draft, search: Search): void {
   const culprit = passes < members.length && fails === passes + 1 ? members[passes]! : null;
   if (culprit !== null && failedRun !== null) {
     const evidence = { failedRun, withoutIt: passedRun ?? ('branch' as const) };
-    draft.fail(culprit, 'TEST_RUN_REQUIRED_STATUS_FAILED', evidence);
+    // Numbers rise: a run older than the search is the line's.
+    const reused = failedRun < search.id ? ('TEST_RUN_FAILED_BY_OPTIMIZATION' as const) : null;
+    const why = draft.runs.get(failedRun)?.why ?? reused ?? 'TEST_RUN_REQUIRED_STATUS_FAILED';
+    draft.fail(culprit, why, evidence);
   }
+  landPrefix(draft, search);
   endSearch(draft, search);
+}
+
+/** Puts the longest prefix that passed into the line, with its run, if that is what would be tested there. */
+function landPrefix(draft: Draft, { base, members, passes, passedRun }: Search): void {
+  const run = passedRun === null ? undefined : draft.runs.get(passedRun);
+  const prefix = members.slice(0, passes);
+  if (run === undefined || base !== draft.tip) return;
+  if (!prefix.every((pr) => draft.item(pr).ready)) return;
+  const walk = new LaneWalk(draft.settings.mode);
+  draft.line.forEach((group, index) => walk.add(index, draft.targetsOf(group)));
+  const group: Group = { id: draft.nextId++, members: prefix };
+  if (walk.dependencies(draft.targetsOf(group)).length > 0) return;
+  draft.append(group);
+  draft.runs.set(run.id, { ...run, of: { kind: 'line', group: group.id } });
+  for (const pr of prefix) {
+    draft.put(pr, { kind: 'line', group: group.id, shown: 'tests_passed' });
+    draft.facts.push({ kind: 'passed', pr, run: run.id });
+  }
 }
 
 function endSearch(draft: Draft, search: Search): void {

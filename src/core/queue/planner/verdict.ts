@@ -58,6 +58,7 @@ export function settleFailure(draft: Draft): boolean {
 }
 
 function reasonOf(run: Run): FailedReason {
+  if (run.why !== null) return run.why;
   if (run.status === 'timed_out') return 'TEST_RUN_TIMEOUT';
   return run.status === 'start_failed' ? 'START_TEST_RUN_RETRY_EXHAUSTED' : 'TEST_RUN_REQUIRED_STATUS_FAILED';
 }
