@@ -44,6 +44,10 @@ export const someSettings = fc.record({
   batch: fc.boolean(),
   batchingMinSize: fc.integer({ min: 1, max: 5 }),
   directMergeMode: fc.constantFrom<QueueSettings['directMergeMode']>('off', 'always'),
+  optimizationMode: fc.constantFrom<QueueSettings['optimizationMode']>(
+    'off',
+    'bisection_skip_redundant_tests',
+  ),
 });
 
 const someTargets: fc.Arbitrary<Targets> = fc.oneof(
@@ -171,16 +175,23 @@ export function mischief(world: Simulated, { what, which }: Move): Event | null 
   }
 }
 
-/** Everything calms down: the host is there, the queue runs, everybody is ready, CI answers, landings conclude. */
-export function calm(world: Simulated, choose: () => number): void {
+/** Who was not submitted yet. */
+export const absent = (world: Simulated): Change[] =>
+  [...world.truth.values()].filter(({ pr }) => !world.endings.has(pr) && !world.snapshot.items.has(pr));
+
+/** Everything calms down: the host is there, the queue runs, everybody who is in it is ready, and CI tells the truth. */
+export function calmDown(world: Simulated): void {
   world.lies = () => false;
   world.send({ kind: 'host-back' });
   world.send({ kind: 'state', state: 'RUNNING' });
   world.send({ kind: 'branch-moved', tip: world.tip });
-  for (const change of world.truth.values())
-    if (!world.endings.has(change.pr) && !world.snapshot.items.has(change.pr))
-      world.send(submissionOf(change, world.now));
   for (const pr of world.snapshot.items.keys()) world.send({ kind: 'readiness', pr, ready: true });
+}
+
+/** Everything calms down, everybody is submitted, CI answers, and landings conclude until nobody is left. */
+export function calm(world: Simulated, choose: () => number): void {
+  calmDown(world);
+  for (const change of absent(world)) world.send(submissionOf(change, world.now));
   const patience = 200 + world.truth.size * 60;
   for (let turn = 0; world.snapshot.items.size > 0; turn++) {
     if (turn > patience) throw new Error(`it goes on for ever:\n${world.story.join('\n')}`);

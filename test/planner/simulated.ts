@@ -1,11 +1,19 @@
 // A planner with a branch, a CI and a host around it that are only as reliable as a test wants. The branch is kept here
 // as the list of changes it really holds, and every landing is held against what CI really saw.
-import { share } from '#core/queue/planner/lane.ts';
+import { share, type Targets } from '#core/queue/planner/lane.ts';
 import { violationsOf, violationsOfStep } from '#core/queue/planner/invariant.ts';
-import type { Action, Fact, Landing, Snapshot } from '#core/queue/planner/model.ts';
+import {
+  type Action,
+  type Fact,
+  isActive,
+  type Landing,
+  type Run,
+  type Snapshot,
+} from '#core/queue/planner/model.ts';
 import { type Event, observe } from '#core/queue/planner/observe.ts';
 import { plan } from '#core/queue/planner/plan.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
+import { overtaken } from './fairness.ts';
 import { tell, tellFact } from './story.ts';
 import { conflictIn, passes, type Truth } from './truth.ts';
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
@@ -26,16 +34,22 @@ export class Simulated {
   branch: number[] = [];
   tip = 'T';
   readonly #held = new Map<string, readonly number[]>([['T', []]]);
+  readonly #targets = new Map<number, Targets>();
   /** What each run really tested, and what CI will say. */
   readonly tested = new Map<number, readonly number[]>();
   readonly answers = new Map<number, Event>();
   readonly #passed = new Set<number>();
+  /** The runs whose results the queue has, by what they tested. */
+  readonly #results = new Map<string, number>();
   /** The landing that the host is at. */
   inFlight: { readonly landing: Landing; readonly base: string } | null = null;
   readonly endings = new Map<number, Ending>();
+  /** When somebody was first under test. */
+  readonly begun = new Map<number, number>();
   /** What the branch held when somebody failed. */
   readonly failedOn = new Map<number, readonly number[]>();
   readonly story: string[] = [];
+  #toldAt = 0;
   /** Whether CI lies about the next run. */
   lies: () => boolean = () => false;
   /** Whether what was read was put into a plan. */
@@ -48,8 +62,10 @@ export class Simulated {
 
   /** Takes an event in, and plans at once unless more is to come first. */
   send(event: Event | null, plansNow = true): void {
-    this.story.push(event === null ? `look at ${this.now / 60_000} min` : tell(event, this.snapshot));
+    this.note(event === null ? 'a look, though nothing was heard' : tell(event, this.snapshot));
     if (event !== null) {
+      if (event.kind === 'submitted') this.#targets.set(event.item.pr, event.item.targets);
+      if (event.kind === 'run-passed' || event.kind === 'run-failed') this.#learn(event.run);
       if (event.kind === 'run-passed') this.#passed.add(event.run);
       const before = this.snapshot;
       const observed = observe(before, event, this.now);
@@ -60,11 +76,24 @@ export class Simulated {
     if (plansNow) this.plan();
   }
 
+  /** Goes on with the story. */
+  note(line: string): void {
+    if (this.now !== this.#toldAt) this.story.push(`--- after ${Number((this.now / 60_000).toFixed(2))} min`);
+    this.#toldAt = this.now;
+    this.story.push(line);
+  }
+
+  /** What happened, without the queue hearing of it. */
+  lose(event: Event): void {
+    this.note(`(unheard) ${tell(event, this.snapshot)}`);
+  }
+
   plan(): void {
     const before = this.snapshot;
     const planned = plan(before, this.now);
     this.#demand(violationsOfStep(before, planned));
     this.#take(planned);
+    this.#demand(overtaken(before, planned.snapshot, this.now));
     this.wakeAt = planned.wakeAt;
     this.planned = true;
     this.#demand(violationsOf(this.snapshot, this.now));
@@ -72,6 +101,10 @@ export class Simulated {
     const again = plan(this.snapshot, this.now);
     for (const fact of again.facts) this.#demand([`a second look adds: ${tellFact(fact)}`]);
     for (const action of again.actions) this.#demand([`a second look asks for: ${JSON.stringify(action)}`]);
+    if (again.wakeAt !== null && again.wakeAt < (planned.wakeAt ?? Infinity))
+      this.#demand([
+        `time alone changes the plan at ${again.wakeAt}, and it is to wake at ${planned.wakeAt}`,
+      ]);
   }
 
   /** The branch moves, by somebody else or by a merge by hand. */
@@ -106,6 +139,7 @@ export class Simulated {
     this.snapshot = snapshot;
     for (const fact of facts) {
       this.story.push(`    ${tellFact(fact)}`);
+      if (fact.kind === 'testing' && !this.begun.has(fact.pr)) this.begun.set(fact.pr, this.now);
       if (!isEnding(fact)) continue;
       if (!before.items.has(fact.pr)) this.#demand([`#${fact.pr} ends (${fact.kind}) without being there`]);
       this.endings.set(fact.pr, fact);
@@ -126,6 +160,7 @@ export class Simulated {
     const { id, composition } = action.run;
     const base = this.#held.get(composition.base)!;
     const content = [...base, ...composition.members];
+    this.#demand(this.#redundant(action.run, content));
     this.tested.set(id, content);
     const conflict = conflictIn(this.truth, base, composition.members);
     const good = passes(this.truth, content) !== this.lies();
@@ -135,6 +170,26 @@ export class Simulated {
         ? { kind: good ? 'run-passed' : 'run-failed', run: id }
         : { kind: 'conflict', run: id, ...conflict },
     );
+  }
+
+  /** What CI said of a run that the queue still wanted to know about. */
+  #learn(id: number): void {
+    const run = this.snapshot.runs.get(id);
+    if (run !== undefined && isActive(run)) this.#results.set(this.tested.get(id)!.join(), id);
+  }
+
+  /** A queue that reuses known results does not search for what the batch's run in the line, or the search, has shown. */
+  *#redundant({ id, of, attempt, composition }: Run, content: readonly number[]): Generator<string> {
+    const { settings, searches } = this.snapshot;
+    if (settings.optimizationMode === 'off' || of.kind !== 'search' || attempt > 0) return;
+    const known = this.#results.get(content.join());
+    if (known === undefined) return;
+    const isWhole = searches.some(
+      (search) => search.id === of.search && search.members.length === composition.members.length,
+    );
+    // Numbers rise: a run that is younger than the search is the search's. What another search showed is forgotten.
+    if (isWhole || known > of.search)
+      yield `run ${id} tests ${content.join()} again, which run ${known} has shown`;
   }
 
   /** A run that the queue holds to be about the tip really tested what the branch would be. */
@@ -161,7 +216,7 @@ export class Simulated {
     }
     const own = members.map((pr) => this.snapshot.items.get(pr)!.targets);
     for (const pr of content)
-      if (!tested.includes(pr) && own.some((targets) => share(targets, this.truth.get(pr)!.targets)))
+      if (!tested.includes(pr) && own.some((targets) => share(targets, this.#targets.get(pr)!)))
         yield `${members.join()} lands as a lane, but was not tested with #${pr}, which shares a target`;
     for (const pr of tested)
       if (!content.includes(pr)) yield `${members.join()} lands, but was tested with #${pr}`;

@@ -26,11 +26,17 @@ export function watchClocks(draft: Draft): void {
   for (const run of draft.runs.values()) {
     const deadline = isActive(run) ? deadlineOf(draft, run) : null;
     if (deadline === null) continue;
-    if (deadline > draft.now) draft.wake(deadline);
-    else {
-      draft.runs.set(run.id, { ...run, status: 'timed_out' });
-      draft.actions.push({ kind: 'cancel-run', run: run.id });
-    }
+    if (deadline > draft.now) continue;
+    draft.runs.set(run.id, { ...run, status: 'timed_out' });
+    draft.actions.push({ kind: 'cancel-run', run: run.id });
+  }
+}
+
+/** Asked last: what has just been started runs out of time too, even if nobody ever speaks of it. */
+export function wakeByDeadlines(draft: Draft): void {
+  for (const run of draft.runs.values()) {
+    const deadline = isActive(run) ? deadlineOf(draft, run) : null;
+    if (deadline !== null) draft.wake(deadline);
   }
 }
 

@@ -28,7 +28,7 @@
 //                    └──── search: prefixes of a failed batch ──► failed (the culprit), pending (the others)
 
 import { admit, mergeDirectly } from './admit.ts';
-import { retryRuns, watchClocks } from './clock.ts';
+import { retryRuns, wakeByDeadlines, watchClocks } from './clock.ts';
 import { Draft } from './draft.ts';
 import { pruneLine, showLine } from './line.ts';
 import type { Action, Fact, Snapshot } from './model.ts';
@@ -61,6 +61,7 @@ export function plan(snapshot: Snapshot, now: number, strategy: Strategy = prefi
     if (draft.state !== 'PAUSED') runSearches(draft);
     showLine(draft);
     startProposals(draft, strategy);
+    wakeByDeadlines(draft);
     forgetDepartures(draft);
   }
   return { snapshot: draft.snapshot(), facts: draft.facts, actions: draft.actions, wakeAt: draft.wakeAt };
