@@ -257,3 +257,32 @@ describe('a host that is away', () => {
     expect(world.run('1').composition.base).toBe('X');
   });
 });
+
+it('does not keep the proof of a lane whose targets changed while it was landing with another', () => {
+  const world = new World({ mode: 'parallel' });
+  world.submit(1, { targets: Uint32Array.of(1) });
+  world.submit(2, { targets: Uint32Array.of(2) });
+  world.submit(3, { targets: Uint32Array.of(1) });
+  world.pass('2');
+  world.landsByItself = false;
+  world.pass('1+3');
+  world.pass('1');
+  const { id: landing, members } = world.snapshot.landing!;
+  expect(members).toEqual([1, 3]);
+  world.send({ kind: 'targets', pr: 1, targets: Uint32Array.of(1, 2) });
+  world.send({ kind: 'landing-refused', landing, pr: 3, reason: 'MERGE_REFUSED_BY_HOST' });
+  // Its run was built without #2, which is on the branch now and shares a target with it.
+  expect([world.snapshot.landing, world.active()]).toEqual([null, ['1']]);
+});
+
+it('takes in a conflict within a batch of which one has left before anybody looked', () => {
+  const world = new World({ batch: true, batchingMinSize: 3, bisectionConcurrency: 2 });
+  for (const pr of [1, 2, 3]) world.submit(pr);
+  world.fail('1+2+3');
+  const { id: run } = world.run('1+2');
+  world.send({ kind: 'host-away' });
+  world.send({ kind: 'ended', pr: 1, reason: 'USER_REQUESTED' });
+  world.send({ kind: 'conflict', run, pr: 2, with: 1 });
+  world.send({ kind: 'host-back' });
+  expect([world.outcome(1), world.state(2), world.state(3)]).toEqual(['cancelled', 'testing', 'testing']);
+});

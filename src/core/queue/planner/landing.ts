@@ -55,7 +55,7 @@ export function landingLost(draft: Draft, movedTo: Tip): void {
   if (landing === null) return;
   draft.landing = null;
   draft.tip = movedTo;
-  endRequested(draft, landing);
+  standDown(draft, landing);
 }
 
 export type LandingRefusal = Extract<FailedReason, 'MERGE_REFUSED_BY_HOST' | 'PR_UPDATED_AT_MERGE_TIME'>;
@@ -66,7 +66,7 @@ export function landingRefused(draft: Draft, { pr, reason }: { pr: number; reaso
   if (landing === null || !landing.members.includes(pr)) return;
   draft.landing = null;
   draft.fail(pr, reason, null);
-  endRequested(draft, landing);
+  standDown(draft, landing);
 }
 
 export function mergedByHand(draft: Draft, pr: number, tip: Tip): void {
@@ -76,12 +76,22 @@ export function mergedByHand(draft: Draft, pr: number, tip: Tip): void {
   draft.leave(pr, 'merged_by_hand');
   // Another landing that is under way says itself where the branch is.
   if (draft.landing === null) draft.tip = tip;
-  if (landing !== null) endRequested(draft, landing);
+  if (landing !== null) standDown(draft, landing);
 }
 
-/** The landing did not happen: whoever asked to leave meanwhile does so now. */
-function endRequested(draft: Draft, landing: Landing): void {
-  for (const pr of landing.members) {
+/**
+ * The landing did not happen: whoever asked to leave meanwhile does so now. What other lanes overtook begins anew, because
+ * targets may have changed while nobody was to touch it, and then its proof is none.
+ */
+function standDown(draft: Draft, { members }: Landing): void {
+  for (const run of draft.runs.values()) {
+    if (!run.drifted || run.of.kind !== 'line') continue;
+    const { group: id } = run.of;
+    const group = draft.line.find((other) => other.id === id);
+    if (group !== undefined && run.composition.members.some((pr) => members.includes(pr)))
+      draft.dissolve(group, 'PREREQUISITE_MERGE_ITEM_FAILED');
+  }
+  for (const pr of members) {
     const item = draft.items.get(pr);
     if (item?.endRequested) end(draft, pr, item.endRequested);
   }

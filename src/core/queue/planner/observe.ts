@@ -199,7 +199,8 @@ function conflict(draft: Draft, event: Extract<Event, { kind: 'conflict' }>): vo
   }
   if (group !== undefined) draft.dissolve(group, 'PREREQUISITE_MERGE_ITEM_FAILED');
   if (search !== undefined) draft.dropSearch(search);
-  for (const pr of search?.members ?? []) draft.requeue(pr, 'BISECTION_REQUIRED', { alone: true });
+  for (const pr of search?.members ?? [])
+    if (draft.items.has(pr)) draft.requeue(pr, 'BISECTION_REQUIRED', { alone: true });
   draft.requeue(event.pr, 'PREREQUISITE_MERGE_ITEM_FAILED', { behind: event.with });
 }
 
