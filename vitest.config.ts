@@ -3,14 +3,18 @@ import { defineConfig } from 'vitest/config';
 const unit = [
   'sim/**/*.test.ts',
   'test/planner/**/*.test.ts',
-  'src/{base,core,contract,config,event}/**/*.test.ts',
+  'src/{base,core,contract,config,event,git}/**/*.test.ts',
   'src/http/{rate-limit,body-budget,page-token,validate}.test.ts',
 ];
+
+const model = ['test/planner/model-check.test.ts'];
 
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: unit } },
+      { test: { name: 'unit', include: unit, exclude: model } },
+      // It takes every core for itself: after all others.
+      { test: { name: 'model', include: model, sequence: { groupOrder: 1 } } },
       {
         test: {
           name: 'database',

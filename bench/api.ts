@@ -3,6 +3,7 @@
 // noisy. Exits with 1 if a goal is missed or any answer was not 2xx.
 
 import { parseArgs } from 'node:util';
+import { goal, type Goal, median, printGoals } from './figure.ts';
 import {
   branch,
   type Cleanup,
@@ -48,12 +49,6 @@ function parseOptions(): Options {
   };
   return { seconds: positive('seconds'), rounds: positive('rounds'), json: values.json };
 }
-
-const median = (values: readonly number[]): number => {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-};
 
 type Figures = { readonly perSecond: number; readonly p50Ms: number; readonly p99Ms: number };
 type Measured = Figures & { readonly rounds: readonly LoadResult[] };
@@ -137,20 +132,7 @@ async function measure(cleanup: Cleanup, options: Options): Promise<Report> {
   };
 }
 
-type Goal = {
-  readonly name: string;
-  readonly value: number;
-  readonly goal: string;
-  readonly isMet: boolean;
-};
-
 function goalsOf({ sides }: Report): readonly Goal[] {
-  const goal = (name: string, value: number, sign: '>=' | '<=', bound: number): Goal => ({
-    name,
-    value,
-    goal: `${sign} ${sign === '>=' ? bound.toFixed(2) : bound}`,
-    isMet: sign === '>=' ? value >= bound : value <= bound,
-  });
   // Of each round by itself, since its halves follow each other closely; then the median.
   const ratio = (kind: Kind, figure: keyof Figures) => {
     const { ours, bare } = sides[kind];
@@ -211,7 +193,7 @@ async function main(): Promise<number> {
   else {
     printTable(report);
     if (failures.count > 0) console.log(`${failures.count} requests failed, the first: ${failures.first}`);
-    for (const { name, value, goal } of goals) console.log(`${name}: ${value.toFixed(2)} (goal ${goal})`);
+    printGoals(goals);
   }
   return failures.count > 0 || goals.some(({ isMet }) => !isMet) ? 1 : 0;
 }

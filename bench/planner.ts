@@ -8,6 +8,7 @@ import type { Targets } from '#core/queue/planner/lane.ts';
 import { isActive, type Snapshot } from '#core/queue/planner/model.ts';
 import { observe } from '#core/queue/planner/observe.ts';
 import { plan } from '#core/queue/planner/plan.ts';
+import { median } from './figure.ts';
 
 type World = { readonly name: string; readonly goalMs: number; readonly snapshot: Snapshot };
 
@@ -89,9 +90,6 @@ function* steps(snapshot: Snapshot): Generator<number> {
     yield ms;
   }
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 function measure({ snapshot }: World): { medianMs: number; worstMs: number } {
   const all: number[] = [];

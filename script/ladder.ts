@@ -21,6 +21,11 @@ export const ladder: readonly Room[] = [
   },
   { folder: 'config', imports: ['base', 'core'], holds: 'the environment, parsed once and strictly' },
   {
+    folder: 'git',
+    imports: ['base'],
+    holds: 'the git binary: mirrors of repositories, candidates made of pull requests, pushes',
+  },
+  {
     folder: 'host',
     imports: ['base', 'core'],
     holds: 'the Host interface and its implementations; the sandbox is a complete host',
@@ -38,7 +43,7 @@ export const ladder: readonly Room[] = [
   { folder: 'event', imports: ['base', 'core', 'contract', 'db'], holds: 'what goes out: metrics' },
   {
     folder: 'job',
-    imports: ['base', 'core', 'contract', 'config', 'host', 'db', 'command', 'event'],
+    imports: ['base', 'core', 'contract', 'config', 'git', 'host', 'db', 'command', 'event'],
     holds: 'the worker and its tasks',
   },
   {

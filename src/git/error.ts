@@ -1,0 +1,70 @@
+// What git says when it fails, sorted by what its caller can do about it. The words that git prints are kept for the
+// log as the cause; the message is for people. Neither holds a credential: run.ts takes them out first.
+
+import { AppError, type ErrorCode } from '#base/error.ts';
+
+/**
+ * - `moved`: a reference was not where it was expected, or somebody else holds its lock. Look again.
+ * - `refused`: the remote will not have it: permission, a protected branch, a hook. Trying again changes nothing.
+ * - `unreachable`: the network, the remote's own trouble, or a time-out. Transient: try again later.
+ * - `missing`: an object or a reference that was asked for is not there.
+ * - `failed`: anything else: git is not installed, the disk is full, a defect.
+ */
+export type GitErrorKind = 'moved' | 'refused' | 'unreachable' | 'missing' | 'failed';
+
+const words: Readonly<Record<GitErrorKind, { readonly code: ErrorCode; readonly public: string }>> = {
+  moved: { code: 'HOST_ERROR', public: 'A branch moved while it was being read or written. Try again.' },
+  refused: {
+    code: 'HOST_ERROR',
+    public: 'The repository host refused. Check that Signalbox may read the repository and push to it.',
+  },
+  unreachable: {
+    code: 'HOST_ERROR',
+    public: 'The repository host cannot be reached over git. Try again later.',
+  },
+  missing: {
+    code: 'HOST_ERROR',
+    public:
+      'A commit or a branch is no longer in the repository. Check whether it was deleted or overwritten.',
+  },
+  failed: { code: 'INTERNAL', public: 'git failed in an unexpected way. The log has its words.' },
+};
+
+export class GitError extends AppError {
+  readonly kind: GitErrorKind;
+  /** What git printed, without credentials. */
+  readonly output: string;
+
+  constructor(kind: GitErrorKind, output: string) {
+    super(words[kind].code, { public: words[kind].public, cause: new Error(output) });
+    this.name = 'GitError';
+    this.kind = kind;
+    this.output = output;
+  }
+}
+
+/** In this order, since a failed connection often also says that the remote hung up. */
+const signs: readonly (readonly [GitErrorKind, RegExp])[] = [
+  [
+    'missing',
+    /couldn't find remote ref|not our ref|does not allow request for unadvertised object|not a valid object name|bad object|unknown revision|bad revision|not something we can merge|src refspec .* does not match|not a valid commit name|remote ref does not exist/i,
+  ],
+  [
+    'refused',
+    /returned error: 4(?!08|29)\d\d|authentication failed|could not read (username|password)|permission denied|access denied|repository '.*' not found|repository not found|host key verification failed|transport '.*' not allowed|does not support --atomic/i,
+  ],
+  ['moved', /cannot lock ref|unable to create '.*\.lock'|stale info|\[rejected\]/i],
+  [
+    'unreachable',
+    /returned error: (5\d\d|408|429)|could ?n[o']t (resolve|connect)|failed to connect|unable to access|connection (was )?(refused|reset|closed|timed out)|operation timed out|timed out|hung up|early eof|rpc failed|unexpected disconnect|could not read from remote|does not appear to be a git repository|network is unreachable|no route to host|bad pack header|expected flush|remote did not send all necessary objects/i,
+  ],
+];
+
+/** Lines of the remote are not looked at: what a server chooses to print must not decide what we do. */
+export function kindOf(output: string): GitErrorKind {
+  const own = output
+    .split('\n')
+    .filter((line) => !line.startsWith('remote:'))
+    .join('\n');
+  return signs.find(([, sign]) => sign.test(own))?.[0] ?? 'failed';
+}

@@ -1,0 +1,154 @@
+// Brings the target branch and the heads of pull requests into the mirror, with one fetch if all goes well.
+//
+// A fetch fails as a whole if one of the references does not exist on the remote. Then the remote is asked which do,
+// and only those are fetched. A head that its pull request has left behind is fetched by its hash: hosts keep such
+// commits for a while.
+
+import { rm, stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assertSha, baseRef, branchRef, pullRef, remotePullRef } from './ref.ts';
+import { GitError } from './error.ts';
+import type { Reader } from './read.ts';
+import { type GitSettings, remoteName, runGit } from './run.ts';
+
+type PullHead = { readonly number: number; readonly sha: string };
+
+export type FetchRequest = {
+  /** The target branch, by its short name. */
+  readonly branch: string;
+  readonly pulls: readonly PullHead[];
+};
+
+export type Fetched = {
+  /** Where the branch is on the remote; null if it does not exist there. */
+  readonly tip: string | null;
+  /** The heads that could not be had. */
+  readonly missing: readonly PullHead[];
+};
+
+type FetchContext = {
+  readonly settings: GitSettings;
+  readonly reader: Reader;
+  readonly timeoutMs: number;
+  readonly isPartial: boolean;
+};
+
+const attemptsMax = 6;
+/** A lock this old has outlived every time-out: its owner was killed. */
+const staleLockMs = 15 * 60_000;
+
+export async function fetchInto(context: FetchContext, { branch, pulls }: FetchRequest): Promise<Fetched> {
+  const { reader, settings } = context;
+  for (const { sha } of pulls) assertSha(sha);
+  const absent = await missingOf(reader, pulls);
+  const wanted = new Map([
+    [branchRef(branch), baseRef(branch)],
+    ...absent.map(({ number }) => [remotePullRef(number), pullRef(number)] as const),
+  ]);
+  const fetched = await fetchExisting(context, wanted);
+  if (!fetched.has(branchRef(branch))) {
+    await runGit(settings, { args: ['update-ref', '-d', baseRef(branch)], exitCodes: [0, 1] });
+  }
+  const tip = fetched.has(branchRef(branch)) ? await reader.info(baseRef(branch)) : null;
+  const missing: PullHead[] = [];
+  for (const pull of await missingOf(reader, absent))
+    if (!(await fetchCommit(context, pull))) missing.push(pull);
+  return { tip: tip?.sha ?? null, missing };
+}
+
+async function missingOf(reader: Reader, pulls: readonly PullHead[]): Promise<readonly PullHead[]> {
+  const known = await Promise.all(pulls.map(({ sha }) => reader.info(sha)));
+  return pulls.filter((_, index) => known[index] === null);
+}
+
+/** Fetches the references that exist, and says which those are. */
+async function fetchExisting(
+  context: FetchContext,
+  wanted: ReadonlyMap<string, string>,
+): Promise<ReadonlySet<string>> {
+  let existing = wanted;
+  // Again and again, because a reference may be deleted between the question and the fetch.
+  for (let attempt = 1; existing.size > 0; attempt++) {
+    try {
+      await fetchRefs(context, existing);
+      break;
+    } catch (error) {
+      if (!(error instanceof GitError) || error.kind !== 'missing' || attempt === attemptsMax) throw error;
+    }
+    const refs = await listRemote(context.settings, [...wanted.keys()], context.timeoutMs);
+    existing = new Map([...wanted].filter(([ref]) => refs.has(ref)));
+  }
+  return new Set(existing.keys());
+}
+
+async function fetchCommit(context: FetchContext, { number, sha }: PullHead): Promise<boolean> {
+  try {
+    await fetchRefs(context, new Map([[sha, pullRef(number)]]));
+  } catch (error) {
+    if (error instanceof GitError && (error.kind === 'missing' || error.kind === 'refused')) return false;
+    throw error;
+  }
+  return (await context.reader.info(sha)) !== null;
+}
+
+/** One fetch. Two that meet at a reference take turns: the one that finds it locked tries again. */
+async function fetchRefs(context: FetchContext, refs: ReadonlyMap<string, string>): Promise<void> {
+  const { settings, timeoutMs, isPartial } = context;
+  const args = [
+    'fetch',
+    '--quiet',
+    '--stdin',
+    '--no-tags',
+    '--no-write-fetch-head',
+    '--no-auto-maintenance',
+    '--no-recurse-submodules',
+    '--refmap=',
+    ...(isPartial ? ['--filter=blob:none'] : []),
+    remoteName,
+  ];
+  const input = [...refs].map(([from, to]) => `+${from}:${to}\n`).join('');
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await runGit(settings, { args, input, timeoutMs });
+      return;
+    } catch (error) {
+      if (!(error instanceof GitError) || error.kind !== 'moved' || attempt === attemptsMax) throw error;
+      await removeStaleLock(error.output);
+    }
+    await sleep(attempt * 20 * (1 + Math.random()));
+  }
+}
+
+async function removeStaleLock(output: string): Promise<void> {
+  const [, file] = /unable to create '(.+\.lock)': File exists/i.exec(output) ?? [];
+  if (file === undefined) return;
+  const found = await stat(file).catch(() => null);
+  if (found !== null && Date.now() - found.mtimeMs > staleLockMs) await rm(file, { force: true });
+}
+
+/** The references of the remote that fit one of the patterns: a whole name, or one with a `*`. */
+export async function listRemote(
+  settings: GitSettings,
+  patterns: readonly string[],
+  timeoutMs: number,
+): Promise<ReadonlyMap<string, string>> {
+  if (patterns.length === 0) return new Map();
+  const { stdout } = await runGit(settings, {
+    args: ['ls-remote', '--refs', '--quiet', '--', remoteName, ...patterns],
+    timeoutMs,
+    outputBytesMax: 256 * 1024 * 1024,
+  });
+  // git also answers with references that merely end with the pattern.
+  const fits = (ref: string) =>
+    patterns.some((pattern) => {
+      const star = pattern.indexOf('*');
+      return star === -1 ? ref === pattern : ref.startsWith(pattern.slice(0, star));
+    });
+  const lines = stdout.toString('utf8').split('\n').filter(Boolean);
+  return new Map(
+    lines
+      .map((line) => line.split('\t'))
+      .filter(([, ref]) => fits(ref!))
+      .map(([sha, ref]) => [ref!, sha!] as const),
+  );
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { mergeMessage, type PullRequestWords, squashMessage } from './message.ts';
+import { commitBytes, parseCommit, signature } from './object.ts';
+
+const ada = { name: 'Ada', email: 'ada@example.com' };
+const words = (pull: Partial<PullRequestWords>): PullRequestWords => ({
+  number: 4,
+  title: 'Make it so',
+  body: '',
+  url: 'https://host.example/4',
+  author: null,
+  ...pull,
+});
+const squash = (pull: Partial<PullRequestWords>) => squashMessage(words(pull), [], ada);
+
+describe('the message of a squash', () => {
+  it('is the title with the number, and the body', () => {
+    expect(squash({})).toBe('Make it so (#4)\n');
+    expect(squash({ body: '  \r\n\r\nBecause.\r\n\r\n\r\n\r\nReally.  \n' })).toBe(
+      'Make it so (#4)\n\nBecause.\n\nReally.\n',
+    );
+  });
+
+  it('has the title that a line of the body asks for, and not that line', () => {
+    expect(squash({ body: 'Before\n  Merge-Commit-Title:  feat: so  \nAfter' })).toBe(
+      'feat: so\n\nBefore\nAfter\n',
+    );
+    expect(squash({ body: 'merge-commit-title:\nText' })).toBe('Make it so (#4)\n\nText\n');
+    expect(squash({ body: 'Do not write merge-commit-title: here' })).toMatch(/^Make it so/);
+  });
+
+  it('is one line of title whatever the host sends', () => {
+    expect(squash({ title: ' a\nb\0\t c ' })).toBe('a b c (#4)\n');
+    expect(squash({ title: '' })).toBe('Untitled (#4)\n');
+  });
+
+  it('adds co-authors to the trailers that the body ends with', () => {
+    const body = 'Text\n\nSigned-off-by: Ada <ada@example.com>\nCo-authored-by: Bob <bob@example.com>';
+    expect(squash({ body })).toBe(
+      'Make it so (#4)\n\nText\n\nSigned-off-by: Ada <ada@example.com>\nCo-authored-by: Bob <bob@example.com>\n',
+    );
+  });
+});
+
+it('the message of a merge has the number, the title and the address', () => {
+  expect(mergeMessage(words({}))).toBe('Merge #4: Make it so\n\nhttps://host.example/4\n');
+  expect(mergeMessage(words({ body: 'merge-commit-title: Mine', url: '' }))).toBe('Mine\n');
+});
+
+describe('a commit', () => {
+  const tree = 'a'.repeat(40);
+
+  it('is read as it was put together', () => {
+    const bytes = commitBytes(tree, ['b'.repeat(40), 'c'.repeat(40)], signature(ada, new Date(5_000)), {
+      author: signature({ name: 'Bob', email: 'bob@example.com' }, new Date(7_900)),
+      message: Buffer.from('Words\n\nMore\n'),
+      encoding: null,
+    });
+    expect(parseCommit('d'.repeat(40), bytes)).toMatchObject({
+      tree,
+      parents: ['b'.repeat(40), 'c'.repeat(40)],
+      author: { name: 'Bob', email: 'bob@example.com' },
+      authoredAt: new Date(7_000),
+      message: 'Words\n\nMore\n',
+    });
+  });
+
+  it('keeps the bytes of an old encoding, and is read with it', () => {
+    const latin = (text: string) => Buffer.from(text, 'latin1');
+    const raw = {
+      author: latin('J\xf6rg <j@x> 1 +0000'),
+      message: latin('gr\xfcn\n'),
+      encoding: 'ISO-8859-1',
+    };
+    const commit = parseCommit('d'.repeat(40), commitBytes(tree, [], signature(ada, new Date(0)), raw));
+    expect(commit.author.name).toBe('Jörg');
+    expect(commit.message).toBe('grün\n');
+    expect(commit.raw).toEqual(raw);
+  });
+
+  it('is signed by somebody, whatever the name is', () => {
+    expect(signature({ name: ' <\n> ', email: 'a>b' }, new Date(-1)).toString()).toBe(
+      'unknown <a b> 0 +0000',
+    );
+  });
+});

@@ -1,0 +1,87 @@
+// The words of the commits that land.
+//
+//   squash         <title> (#<number>), the pull request's body, its co-authors as trailers
+//   merge_commit   Merge #<number>: <title>, the address of the pull request
+//
+// A line `merge-commit-title: …` in the body is the title instead, as it is written, and is not part of the body.
+//
+// The author of a squash is who wrote the first of its commits. Everybody else who wrote one, or is named as a
+// co-author in a commit or in the body, is a co-author, once: a person is told by the address.
+
+import type { Commit, Person } from './object.ts';
+
+export type PullRequestWords = {
+  readonly number: number;
+  readonly title: string;
+  readonly body: string;
+  /** Its page on the host. */
+  readonly url: string;
+  /** Who opened it; stands in where it has no commits of its own. */
+  readonly author: Person | null;
+};
+
+type MessageMethod = 'squash' | 'merge_commit';
+
+const titleLine = /^[ \t]*merge-commit-title:(.*)$/im;
+const coAuthorLine = /^[ \t]*co-authored-by:[ \t]*([^<\n]*)<([^>\n]+)>[ \t]*$/gim;
+const trailerLine = /^[A-Za-z][A-Za-z0-9-]*: \S/;
+
+/** What a host or a commit may hold and a commit message should not: NUL ends it, and carriage returns are noise. */
+const plain = (text: string) => text.replaceAll('\r\n', '\n').replaceAll(/[\0\r]/g, '');
+const oneLine = (text: string) => plain(text).replaceAll(/\s+/g, ' ').trim();
+
+function titleOf({ number, title, body }: PullRequestWords, method: MessageMethod): string {
+  const override = oneLine(titleLine.exec(plain(body))?.[1] ?? '');
+  if (override !== '') return override;
+  const own = oneLine(title) || 'Untitled';
+  return method === 'squash' ? `${own} (#${number})` : `Merge #${number}: ${own}`;
+}
+
+export function mergeMessage(pull: PullRequestWords): string {
+  const url = oneLine(pull.url);
+  return `${titleOf(pull, 'merge_commit')}\n${url === '' ? '' : `\n${url}\n`}`;
+}
+
+export function squashMessage(pull: PullRequestWords, commits: readonly Commit[], author: Person): string {
+  const body = plain(pull.body);
+  const text = body
+    .replaceAll(new RegExp(`${titleLine.source}\n?`, 'gim'), '')
+    .replaceAll(new RegExp(`${coAuthorLine.source}\n?`, 'gim'), '')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
+  const trailers = coAuthorsOf(body, commits, author).map(
+    ({ name, email }) => `Co-authored-by: ${name} <${email}>`,
+  );
+  const paragraphs = [titleOf(pull, 'squash'), ...(text === '' ? [] : [text])];
+  if (trailers.length > 0) {
+    // Trailers are one paragraph: a body that ends with its own gets these added to them.
+    const joins =
+      text !== '' &&
+      text
+        .split('\n\n')
+        .at(-1)!
+        .split('\n')
+        .every((line) => trailerLine.test(line));
+    if (joins) paragraphs[1] = `${text}\n${trailers.join('\n')}`;
+    else paragraphs.push(trailers.join('\n'));
+  }
+  return `${paragraphs.join('\n\n')}\n`;
+}
+
+function coAuthorsOf(body: string, commits: readonly Commit[], author: Person): readonly Person[] {
+  const named = (text: string): readonly Person[] =>
+    [...plain(text).matchAll(coAuthorLine)].map(([, name, email]) => ({
+      name: oneLine(name!),
+      email: oneLine(email!),
+    }));
+  const all = [...commits.flatMap((commit) => [commit.author, ...named(commit.message)]), ...named(body)];
+  const found = new Map<string, Person>([[author.email.toLowerCase(), author]]);
+  for (const person of all) {
+    const key = person.email.toLowerCase();
+    if (key !== '' && !found.has(key)) found.set(key, person);
+  }
+  return [...found.values()].slice(1);
+}

@@ -1,0 +1,414 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { makeRemote, temporaryFolder, type TestRemote } from '../../test/git-remote.ts';
+import { openMerger } from './merge.ts';
+import { type Mirror, type MirrorOptions, openMirror } from './mirror.ts';
+import { commitBytes } from './object.ts';
+import { isRefName } from './ref.ts';
+
+// Each test starts dozens of processes, which is slow on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+type World = {
+  readonly remote: TestRemote;
+  readonly mirror: Mirror;
+  readonly path: string;
+  readonly base: string;
+};
+
+async function makeWorld(options?: MirrorOptions): Promise<World> {
+  const remote = makeRemote();
+  const base = remote.commit({ files: { 'a.txt': 'a\n', '.signalbox.yaml': 'version: 1\n' } });
+  remote.set('refs/heads/main', base);
+  const path = join(temporaryFolder(), 'deep', 'mirror.git');
+  const mirror = await openMirror(path, { url: remote.path }, options);
+  onTestFinished(mirror.close);
+  return { remote, mirror, path, base };
+}
+
+const thrown = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'nothing was thrown',
+    (error: unknown) => error,
+  );
+const unknownSha = '0123456789'.repeat(4);
+
+describe('fetching', () => {
+  it('brings the branch and the heads that are not there yet', async () => {
+    const { remote, mirror, base } = await makeWorld();
+    const heads = [1, 2].map((number) => {
+      const sha = remote.commit({ parents: [base], files: { [`f${number}`]: 'x' } });
+      remote.set(`refs/pull/${number}/head`, sha);
+      return { number, sha };
+    });
+    expect(await mirror.fetch({ branch: 'main', pulls: heads })).toEqual({ tip: base, missing: [] });
+    for (const { sha } of heads) expect(await mirror.parentsOf(sha)).toEqual([base]);
+    // Nothing is asked for that is there: the second works although the heads are gone on the remote.
+    for (const { number } of heads) remote.git('update-ref', '-d', `refs/pull/${number}/head`);
+    expect(await mirror.fetch({ branch: 'main', pulls: heads })).toEqual({ tip: base, missing: [] });
+  });
+
+  it('follows a branch that was rewritten, and says when it is gone', async () => {
+    const { remote, mirror, base } = await makeWorld();
+    await mirror.fetch({ branch: 'main', pulls: [] });
+    const other = remote.commit({ files: { rewritten: 'x' } });
+    remote.set('refs/heads/main', other);
+    expect((await mirror.fetch({ branch: 'main', pulls: [] })).tip).toBe(other);
+    remote.git('update-ref', '-d', 'refs/heads/main');
+    const head = remote.commit({ parents: [base], files: { x: 'x' } });
+    remote.set('refs/pull/1/head', head);
+    const pulls = [{ number: 1, sha: head }];
+    expect(await mirror.fetch({ branch: 'main', pulls })).toEqual({ tip: null, missing: [] });
+    expect(await mirror.treeOf(head)).toHaveLength(40);
+  });
+
+  it('brings a head that its pull request has left behind, and names one that nobody has', async () => {
+    const { remote, mirror, base } = await makeWorld();
+    const left = remote.commit({ parents: [base], files: { x: '1' } });
+    remote.set('refs/pull/1/head', remote.commit({ parents: [left], files: { x: '2' } }));
+    const behind = remote.commit({ parents: [base], files: { y: '1' } });
+    remote.set('refs/pull/2/head', remote.commit({ parents: [base], files: { y: '2' } }));
+    remote.git('config', 'uploadpack.allowAnySHA1InWant', 'true');
+    const lost = { number: 3, sha: unknownSha };
+    const pulls = [{ number: 1, sha: left }, { number: 2, sha: behind }, lost];
+    expect(await mirror.fetch({ branch: 'main', pulls })).toEqual({ tip: base, missing: [lost] });
+    expect(await mirror.treeOf(behind)).toHaveLength(40);
+  });
+
+  it('takes branches with surprises in their names', async () => {
+    const { remote, mirror, base } = await makeWorld();
+    for (const branch of [
+      'a/b',
+      '-n',
+      'a%2Fb',
+      'ünï/✓',
+      "q'd",
+      '$(x)',
+      'refs/heads/main',
+      'HEAD',
+      '@',
+      'a;b',
+    ]) {
+      const tip = remote.commit({ parents: [base], files: { x: branch } });
+      const ref = `refs/heads/${branch}`;
+      remote.set(ref, tip);
+      expect((await mirror.fetch({ branch, pulls: [] })).tip).toBe(tip);
+      expect(await mirror.remoteRefs([ref])).toEqual(new Map([[ref, tip]]));
+    }
+  });
+
+  it('takes a branch in place of the folder that it was', async () => {
+    const { remote, mirror, base } = await makeWorld();
+    remote.set('refs/heads/a', base);
+    expect((await mirror.fetch({ branch: 'a', pulls: [] })).tip).toBe(base);
+    remote.git('update-ref', '-d', 'refs/heads/a');
+    remote.set('refs/heads/a/b', base);
+    expect((await mirror.fetch({ branch: 'a/b', pulls: [] })).tip).toBe(base);
+  });
+
+  it('refuses names that would mean something else', async () => {
+    const { mirror } = await makeWorld();
+    const names = [
+      'a:refs/heads/main',
+      '*',
+      'a b',
+      'a..b',
+      'x.lock',
+      '/a',
+      'a/',
+      'a\nb',
+      '',
+      '.a',
+      'a@{1}',
+      'a\\b',
+    ];
+    for (const branch of names) {
+      expect(isRefName(`refs/heads/${branch}`)).toBe(false);
+      expect(await thrown(mirror.fetch({ branch, pulls: [] }))).toMatchObject({ message: /valid name/ });
+    }
+  });
+
+  it('goes on when several meet', async () => {
+    const { remote, mirror, path, base } = await makeWorld();
+    const second = await openMirror(path, { url: remote.path });
+    onTestFinished(second.close);
+    for (let round = 0; round < 3; round++) {
+      const tip = remote.commit({ parents: [base], files: { x: `${round}` } });
+      remote.set('refs/heads/main', tip);
+      remote.set('refs/pull/1/head', tip);
+      const pulls = [{ number: 1, sha: tip }];
+      const all = await Promise.all(
+        Array.from({ length: 6 }, (_, index) =>
+          (index % 2 ? mirror : second).fetch({ branch: 'main', pulls }),
+        ),
+      );
+      for (const fetched of all) expect(fetched).toEqual({ tip, missing: [] });
+    }
+  });
+
+  it('is not stopped by the lock of a process that was killed long ago', async () => {
+    const { remote, mirror, path, base } = await makeWorld();
+    await mirror.fetch({ branch: 'main', pulls: [] });
+    const lock = join(path, 'refs/signalbox/base/main.lock');
+    mkdirSync(dirname(lock), { recursive: true });
+    writeFileSync(lock, '');
+    utimesSync(lock, 1, 1);
+    const tip = remote.commit({ parents: [base], files: { x: 'x' } });
+    remote.set('refs/heads/main', tip);
+    expect((await mirror.fetch({ branch: 'main', pulls: [] })).tip).toBe(tip);
+  });
+
+  it('is a transient error while the remote is away, and works when it is back', async () => {
+    const { remote, mirror, base } = await makeWorld();
+    renameSync(remote.path, `${remote.path}.away`);
+    expect(await thrown(mirror.fetch({ branch: 'main', pulls: [] }))).toMatchObject({ kind: 'unreachable' });
+    expect(await thrown(mirror.remoteRefs(['refs/heads/*']))).toMatchObject({ kind: 'unreachable' });
+    const update = { ref: 'refs/heads/x', from: null, to: base };
+    renameSync(`${remote.path}.away`, remote.path);
+    await mirror.fetch({ branch: 'main', pulls: [] });
+    renameSync(remote.path, `${remote.path}.away`);
+    expect(await thrown(mirror.push([update]))).toMatchObject({ kind: 'unreachable' });
+    renameSync(`${remote.path}.away`, remote.path);
+    expect(await mirror.push([update])).toEqual({ kind: 'pushed' });
+  });
+
+  it('fetches files only when they are read, if it is asked to', async () => {
+    const { remote, mirror, path, base } = await makeWorld({ isPartial: true });
+    remote.git('config', 'uploadpack.allowFilter', 'true');
+    remote.git('config', 'uploadpack.allowAnySHA1InWant', 'true');
+    await mirror.fetch({ branch: 'main', pulls: [] });
+    const blob = remote.git('rev-parse', `${base}:a.txt`);
+    expect(existsSync(join(path, 'objects', blob.slice(0, 2), blob.slice(2)))).toBe(false);
+    expect(await mirror.readFile(base, 'a.txt')).toBe('a\n');
+  });
+});
+
+it('the references of the remote are those that fit, not those that merely end alike', async () => {
+  const { remote, mirror, base } = await makeWorld();
+  for (const ref of ['refs/heads/sb/1', 'refs/heads/sb/2', 'refs/tags/refs/heads/main'])
+    remote.set(ref, base);
+  expect([...(await mirror.remoteRefs(['refs/heads/main', 'refs/heads/sb/*'])).keys()].toSorted()).toEqual([
+    'refs/heads/main',
+    'refs/heads/sb/1',
+    'refs/heads/sb/2',
+  ]);
+  expect(await mirror.remoteRefs([])).toEqual(new Map());
+});
+
+describe('pushing', () => {
+  async function withTwo() {
+    const world = await makeWorld();
+    const next = world.remote.commit({ parents: [world.base], files: { next: 'x' } });
+    world.remote.set('refs/pull/1/head', next);
+    await world.mirror.fetch({ branch: 'main', pulls: [{ number: 1, sha: next }] });
+    const at = (ref: string) => world.remote.git('for-each-ref', '--format=%(objectname)', ref);
+    return { ...world, next, at };
+  }
+  const main = 'refs/heads/main';
+  const test = 'refs/heads/signalbox/test';
+
+  it('makes, moves and deletes references, together', async () => {
+    const { mirror, base, next, at, remote } = await withTwo();
+    remote.set('refs/heads/old', base);
+    const updates = [
+      { ref: main, from: base, to: next },
+      { ref: test, from: null, to: base },
+      { ref: 'refs/heads/old', from: base, to: null },
+    ];
+    expect(await mirror.push(updates)).toEqual({ kind: 'pushed' });
+    expect([at(main), at(test), at('refs/heads/old')]).toEqual([next, base, '']);
+    // Once more, as after a crash: what is so already is done.
+    expect(await mirror.push(updates)).toEqual({ kind: 'pushed' });
+    expect(await mirror.push([])).toEqual({ kind: 'pushed' });
+  });
+
+  it('moves a reference backwards too: only where it was counts', async () => {
+    const { mirror, base, next, at, remote } = await withTwo();
+    remote.set(test, next);
+    expect(await mirror.push([{ ref: test, from: next, to: base }])).toEqual({ kind: 'pushed' });
+    expect(at(test)).toBe(base);
+  });
+
+  it('says which reference moved, and then leaves all as they were', async () => {
+    const { mirror, base, next, at, remote } = await withTwo();
+    const other = remote.commit({ parents: [base], files: { other: 'x' } });
+    remote.set(main, other);
+    const updates = [
+      { ref: test, from: null, to: next },
+      { ref: main, from: base, to: next },
+    ];
+    expect(await mirror.push(updates)).toEqual({ kind: 'moved', refs: [main] });
+    expect([at(main), at(test)]).toEqual([other, '']);
+    expect(await mirror.push(updates, { isAtomic: false })).toEqual({ kind: 'moved', refs: [main] });
+    expect([at(main), at(test)]).toEqual([other, next]);
+  });
+
+  it('does not overwrite what must not exist, nor delete what moved', async () => {
+    const { mirror, base, next, at, remote } = await withTwo();
+    remote.set(test, base);
+    expect(await mirror.push([{ ref: test, from: null, to: next }])).toEqual({ kind: 'moved', refs: [test] });
+    expect(await mirror.push([{ ref: test, from: next, to: null }])).toEqual({ kind: 'moved', refs: [test] });
+    expect(at(test)).toBe(base);
+  });
+
+  it('has only one winner when several push at once', async () => {
+    const { mirror, base, remote, at } = await withTwo();
+    const heads = Array.from({ length: 4 }, (_, index) => {
+      const sha = remote.commit({ parents: [base], files: { winner: `${index}` } });
+      remote.set(`refs/pull/${index + 10}/head`, sha);
+      return { number: index + 10, sha };
+    });
+    await mirror.fetch({ branch: 'main', pulls: heads });
+    const results = await Promise.all(
+      heads.map(({ sha }) => mirror.push([{ ref: main, from: base, to: sha }])),
+    );
+    const won = heads.filter((_, index) => results[index]!.kind === 'pushed');
+    expect(won.map(({ sha }) => sha)).toEqual([at(main)]);
+    expect(results.filter(({ kind }) => kind === 'moved')).toHaveLength(3);
+  });
+
+  it('tells a refusal in the words of the remote', async () => {
+    const { mirror, base, next, at, remote } = await withTwo();
+    remote.hook('pre-receive', 'echo "main is protected: not our ref, stale info" >&2; exit 1');
+    const refused = await mirror.push([
+      { ref: main, from: base, to: next },
+      { ref: test, from: null, to: next },
+    ]);
+    expect(refused).toMatchObject({ kind: 'refused' });
+    expect(refused).toHaveProperty('message', expect.stringContaining('main is protected'));
+    expect([at(main), at(test)]).toEqual([base, '']);
+  });
+
+  it('leaves all as they were if the remote refuses one', async () => {
+    const { mirror, base, next, at, remote } = await withTwo();
+    remote.hook('update', 'test "$1" != refs/heads/main');
+    const updates = [
+      { ref: test, from: null, to: next },
+      { ref: main, from: base, to: next },
+    ];
+    expect(await mirror.push(updates)).toMatchObject({
+      kind: 'refused',
+      message: /^refs\/heads\/main: hook/,
+    });
+    expect([at(main), at(test)]).toEqual([base, '']);
+  });
+
+  it('is refused, not lost to somebody, if the name can never be made', async () => {
+    const { mirror, next } = await withTwo();
+    const update = { ref: `${main}/below`, from: null, to: next };
+    expect(await mirror.push([update])).toMatchObject({ kind: 'refused' });
+  });
+
+  it('says so if the commit is not in the mirror', async () => {
+    const { mirror, base } = await withTwo();
+    const push = mirror.push([{ ref: main, from: base, to: unknownSha }]);
+    expect(await thrown(push)).toMatchObject({ kind: 'missing' });
+  });
+});
+
+describe('reading', () => {
+  it('finds files, and nothing where there is none', async () => {
+    const { mirror, remote, base } = await makeWorld();
+    const large = remote.commit({
+      parents: [base],
+      files: {
+        large: 'x'.repeat(1024 * 1024 + 1),
+        most: 'x'.repeat(1024 * 1024),
+        empty: '',
+        'd/e f': 'deep',
+      },
+    });
+    remote.set('refs/heads/main', large);
+    await mirror.fetch({ branch: 'main', pulls: [] });
+    expect(await mirror.readFile(base, '.signalbox.yaml')).toBe('version: 1\n');
+    expect(await mirror.readFile(large, 'd/e f')).toBe('deep');
+    expect(await mirror.readFile(large, 'empty')).toBe('');
+    expect(await mirror.readFile(large, 'most')).toHaveLength(1024 * 1024);
+    for (const path of ['none', 'd', 'a.txt/x', 'a.txt blob 3'])
+      expect(await mirror.readFile(large, path)).toBeNull();
+    expect(await thrown(mirror.readFile(large, 'large'))).toMatchObject({ kind: 'failed' });
+    expect(await thrown(mirror.readFile(large, 'a\ncontents HEAD'))).toBeInstanceOf(Error);
+  });
+
+  it('knows who descends from whom, and which commits are own', async () => {
+    const { mirror, remote, base } = await makeWorld();
+    const first = remote.commit({ parents: [base], files: { x: '1' }, message: 'First' });
+    const second = remote.commit({ parents: [first], files: { x: '2' }, message: 'Second' });
+    remote.set('refs/heads/main', second);
+    await mirror.fetch({ branch: 'main', pulls: [] });
+    expect(await mirror.contains(base, second)).toBe(true);
+    expect(await mirror.contains(second, base)).toBe(false);
+    expect(await thrown(mirror.contains(base, unknownSha))).toMatchObject({ kind: 'missing' });
+    const own = await mirror.commitsBetween(base, second);
+    expect(own.map(({ message }) => message)).toEqual(['First', 'Second']);
+    expect(own[0]).toMatchObject({ author: { name: 'Ada', email: 'ada@example.com' } });
+    expect(await thrown(mirror.commitsBetween(base, unknownSha))).toMatchObject({ kind: 'missing' });
+    expect(await thrown(mirror.treeOf(unknownSha))).toMatchObject({ kind: 'missing' });
+  });
+});
+
+describe('a mirror', () => {
+  it('is made once, whoever comes first, and leaves nothing beside it', async () => {
+    const remote = makeRemote();
+    const path = join(temporaryFolder(), 'mirror.git');
+    const all = await Promise.all(Array.from({ length: 4 }, () => openMirror(path, { url: remote.path })));
+    await Promise.all(all.map((mirror) => mirror.close()));
+    expect(readdirSync(dirname(path))).toEqual(['mirror.git']);
+  });
+
+  it('keeps what it has when it is tidied, while it is in use', async () => {
+    const { mirror, remote, base, path } = await makeWorld();
+    const head = remote.commit({ parents: [base], files: { x: 'x' } });
+    remote.set('refs/pull/1/head', head);
+    await mirror.fetch({ branch: 'main', pulls: [{ number: 1, sha: head }] });
+    const { raw, tree } = await mirror.commit(head);
+    const loose = await mirror.writeCommit(commitBytes(tree, [base], raw.author, raw));
+    await mirror.tidy();
+    expect(readdirSync(join(path, 'objects')).filter((name) => name.length === 2)).toEqual([]);
+    expect(await mirror.treeOf(loose)).toBe(tree);
+    expect(await mirror.merge(base, loose)).toEqual({ kind: 'merged', tree });
+    expect((await mirror.fetch({ branch: 'main', pulls: [] })).tip).toBe(base);
+  });
+
+  it('ends its processes when it is closed', async () => {
+    const { mirror, base } = await makeWorld();
+    await mirror.fetch({ branch: 'main', pulls: [] });
+    await mirror.merge(base, base);
+    const { reader, merger } = mirror.processes();
+    await mirror.close();
+    for (const pid of [reader!, merger!]) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    expect(await thrown(mirror.treeOf(base))).toBeInstanceOf(Error);
+  });
+
+  it.each([
+    ['is missing', 'no-such-program'],
+    ['does not help', 'sleeper'],
+  ])('merges with a process each where stdbuf %s', async (_, unbuffer) => {
+    const { remote, mirror, path, base } = await makeWorld();
+    const [one, two, three] = ['one', 'two', 'three'].map((name) => {
+      const sha = remote.commit({ parents: [base], files: { [name === 'three' ? 'one' : name]: name } });
+      remote.set(`refs/heads/${name}`, sha);
+      return sha;
+    });
+    for (const branch of ['main', 'one', 'two', 'three']) await mirror.fetch({ branch, pulls: [] });
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'sleeper'), '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 });
+    const environment = { PATH: `${folder}:/usr/local/bin:/usr/bin:/bin` };
+    const settings = { directory: path, remote: { url: remote.path }, environment };
+    const merger = openMerger(settings, { unbuffer, timeoutMs: 500 });
+    onTestFinished(merger.close);
+    expect(await merger.merge(one!, two!)).toEqual(await mirror.merge(one!, two!));
+    expect(await merger.merge(one!, three!)).toEqual({ kind: 'conflict', files: ['one'] });
+    expect(await thrown(merger.merge(one!, unknownSha))).toMatchObject({ kind: 'missing' });
+  });
+});
+
+it('is not held up by the machine’s own git configuration', async () => {
+  // The helper of a credential would be asked for a password, and a hook of a template would run.
+  const { mirror, path } = await makeWorld({
+    environment: { GIT_CONFIG_GLOBAL: '/does/not/exist', GIT_DIR: '/x' },
+  });
+  expect((await mirror.fetch({ branch: 'main', pulls: [] })).missing).toEqual([]);
+  expect(existsSync(join(path, 'hooks'))).toBe(false);
+});

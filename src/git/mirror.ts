@@ -1,0 +1,184 @@
+// A mirror: the bare repository in which Signalbox keeps what it needs of one repository of a host, and all that is
+// done with it. It has no work tree and no branches of its own; what it fetches lies under refs/signalbox/.
+//
+// A mirror can be deleted at any time while it is not open: everything in it can be fetched or built again.
+// Several processes may have the same mirror open.
+
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { appendFile, mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { assert } from '#base/assert.ts';
+import { type Fetched, fetchInto, type FetchRequest, listRemote } from './fetch.ts';
+import { GitError } from './error.ts';
+import { type MergeResult, openMerger } from './merge.ts';
+import { type Commit, writeLooseCommit } from './object.ts';
+import { type PushOptions, type PushResult, pushTo, type RefUpdate } from './push.ts';
+import { openReader, type Reader } from './read.ts';
+import { assertSha } from './ref.ts';
+import { assertRemote, type GitSettings, type Remote, remoteName, runGit } from './run.ts';
+
+/** A function where the credential expires: it is asked before each fetch, push and listing. */
+export type RemoteSource = Remote | (() => Promise<Remote>);
+
+export type MirrorOptions = {
+  /**
+   * Fetch files only when something reads them. Off by default: a merge reads the files that both sides changed, one
+   * round trip to the remote at a time, so what the first fetch saves, the merges pay back many times over. It is for
+   * repositories too large to have whole, on remotes that allow it (`uploadpack.allowFilter`); others ignore it.
+   * Reads then go on with the credential that the mirror was opened with.
+   */
+  readonly isPartial?: boolean;
+  /** What the remote names its objects with; only for a mirror that does not exist yet. Default sha1. */
+  readonly objectFormat?: 'sha1' | 'sha256';
+  /** Longest time for one fetch, push or listing. Default 300,000: less than the age at which a lock is stale. */
+  readonly timeoutMs?: number;
+  /** Further variables of git's environment, such as PATH or HTTPS_PROXY. */
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+export type Mirror = {
+  readonly fetch: (request: FetchRequest) => Promise<Fetched>;
+  /** The references of the remote that fit a pattern: a whole name, or one with a `*`. */
+  readonly remoteRefs: (patterns: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  readonly push: (updates: readonly RefUpdate[], options?: PushOptions) => Promise<PushResult>;
+  readonly contains: (ancestor: string, descendant: string) => Promise<boolean>;
+  readonly commit: (sha: string) => Promise<Commit>;
+  readonly treeOf: (sha: string) => Promise<string>;
+  readonly parentsOf: (sha: string) => Promise<readonly string[]>;
+  /** The commits of head's own line that base does not have, oldest first, without merges. */
+  readonly commitsBetween: (base: string, head: string) => Promise<readonly Commit[]>;
+  /** The text of a file in a commit; null if there is none. Throws if it is larger than 1 MiB. */
+  readonly readFile: (sha: string, path: string) => Promise<string | null>;
+  readonly merge: (ours: string, theirs: string) => Promise<MergeResult>;
+  /** Writes a commit object and returns its name. */
+  readonly writeCommit: (bytes: Buffer) => Promise<string>;
+  /** Packs what has piled up and drops old candidates. Takes minutes on a large repository; for once a day or so. */
+  readonly tidy: () => Promise<void>;
+  /** The processes that serve reads and merges now, for supervision and tests. */
+  readonly processes: () => { readonly reader: number | undefined; readonly merger: number | undefined };
+  readonly close: () => Promise<void>;
+};
+
+const fileBytesMax = 1024 * 1024;
+/** What no reference holds is kept this long: longer than a candidate is remembered in any use of it. */
+const keptDays = 30;
+const tidyTimeoutMs = 3_600_000;
+
+/** Nothing tidies up beside a merge: what it has just written is not yet held by any reference. */
+const ownConfig = `[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[core]
+\tlogAllRefUpdates = false
+`;
+const partialConfig = `[core]
+\trepositoryFormatVersion = 1
+[extensions]
+\tpartialClone = ${remoteName}
+[remote "${remoteName}"]
+\tpromisor = true
+\tpartialCloneFilter = blob:none
+`;
+
+export async function openMirror(
+  path: string,
+  remote: RemoteSource,
+  options: MirrorOptions = {},
+): Promise<Mirror> {
+  const { timeoutMs = 300_000, environment = {}, isPartial = false } = options;
+  const directory = resolve(path);
+  const online = async (): Promise<GitSettings> => {
+    const now = typeof remote === 'function' ? await remote() : remote;
+    assertRemote(now);
+    return { directory, remote: now, environment };
+  };
+  const first = await online();
+  // What works on the mirror alone has no use for a credential; a partial clone fetches while it reads.
+  const local: GitSettings = isPartial ? first : { ...first, remote: { url: first.remote.url } };
+  if (!existsSync(join(directory, 'HEAD'))) await makeMirror(local, options);
+  const isSha1 = (await oneLine(local, ['rev-parse', '--show-object-format'])) === 'sha1';
+  const reader = openReader(local);
+  const merger = openMerger(local);
+
+  return {
+    fetch: async (request) => fetchInto({ settings: await online(), reader, timeoutMs, isPartial }, request),
+    remoteRefs: async (patterns) => listRemote(await online(), patterns, timeoutMs),
+    push: async (updates, pushOptions = {}) => pushTo(await online(), updates, pushOptions, timeoutMs),
+    ...readsOf(local, reader),
+    merge: async (ours, theirs) => {
+      assertSha(ours);
+      assertSha(theirs);
+      return merger.merge(ours, theirs);
+    },
+    writeCommit: async (bytes) => {
+      if (isSha1) return writeLooseCommit(directory, bytes);
+      return oneLine(local, ['hash-object', '-t', 'commit', '-w', '--stdin'], bytes);
+    },
+    tidy: async () => {
+      const args = ['gc', '--quiet', '--cruft', `--prune=${keptDays}.days.ago`];
+      await runGit(local, { args, timeoutMs: tidyTimeoutMs });
+    },
+    processes: () => ({ reader: reader.pid(), merger: merger.pid() }),
+    close: async () => {
+      await Promise.all([reader.close(), merger.close()]);
+    },
+  };
+}
+
+type Reads = Pick<Mirror, 'contains' | 'commit' | 'treeOf' | 'parentsOf' | 'commitsBetween' | 'readFile'>;
+
+function readsOf(settings: GitSettings, reader: Reader): Reads {
+  return {
+    contains: async (ancestor, descendant) => {
+      assertSha(ancestor);
+      assertSha(descendant);
+      const args = ['merge-base', '--is-ancestor', ancestor, descendant];
+      return (await runGit(settings, { args, exitCodes: [0, 1] })).exitCode === 0;
+    },
+    commit: reader.commit,
+    treeOf: async (sha) => (await reader.commit(sha)).tree,
+    parentsOf: async (sha) => (await reader.commit(sha)).parents,
+    commitsBetween: async (base, head) => {
+      assertSha(base);
+      assertSha(head);
+      const args = ['rev-list', '--first-parent', '--no-merges', '--reverse', head, `^${base}`];
+      const { stdout } = await runGit(settings, { args });
+      const shas = stdout.toString('latin1').split('\n').filter(Boolean);
+      return Promise.all(shas.map((sha) => reader.commit(sha)));
+    },
+    readFile: async (sha, path) => {
+      assertSha(sha);
+      assert(!/^\.{0,2}\/|[\n\0]/.test(path), 'a path starts at the root of the repository');
+      const name = `${sha}:${path}`;
+      const info = await reader.info(name);
+      if (info?.type !== 'blob') return null;
+      if (info.size > fileBytesMax) throw new GitError('failed', `${path} is larger than 1 MiB.`);
+      return (await reader.contents(name))?.bytes.toString('utf8') ?? null;
+    },
+  };
+}
+
+async function oneLine(settings: GitSettings, args: readonly string[], input?: Buffer): Promise<string> {
+  const { stdout } = await runGit(settings, { args, ...(input === undefined ? {} : { input }) });
+  return stdout.toString('utf8').trim();
+}
+
+/** Made aside and renamed, so that a mirror is whole or not there. Who comes second uses what the first has made. */
+async function makeMirror(settings: GitSettings, options: MirrorOptions): Promise<void> {
+  const { objectFormat = 'sha1', isPartial = false } = options;
+  const directory = `${settings.directory}.${randomUUID()}`;
+  const aside: GitSettings = { ...settings, directory };
+  await mkdir(dirname(directory), { recursive: true });
+  await runGit(aside, {
+    args: ['init', '--bare', '--quiet', '--template=', `--object-format=${objectFormat}`, directory],
+  });
+  await appendFile(join(directory, 'config'), isPartial ? ownConfig + partialConfig : ownConfig);
+  try {
+    await rename(directory, settings.directory);
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true });
+    if (!existsSync(join(settings.directory, 'HEAD'))) throw error;
+  }
+}

@@ -1,0 +1,119 @@
+// Commit objects: read, put together, and written. A commit is written by this process as a loose object, the way git
+// does it (a file beside the others that is then renamed), because starting `git commit-tree` costs more than the
+// merge before it.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { deflate } from 'node:zlib';
+
+export type Person = { readonly name: string; readonly email: string };
+
+export type Commit = {
+  readonly sha: string;
+  readonly tree: string;
+  readonly parents: readonly string[];
+  readonly author: Person;
+  readonly authoredAt: Date;
+  readonly message: string;
+  /** The author's line and the message as they are in the object, to be carried over byte by byte. */
+  readonly raw: CommitWords;
+};
+
+/** What a commit says, as bytes: old commits are not always UTF-8, and `encoding` then names what they are. */
+export type CommitWords = {
+  readonly author: Buffer;
+  readonly message: Buffer;
+  readonly encoding: string | null;
+};
+
+export function parseCommit(sha: string, bytes: Buffer): Commit {
+  const blank = bytes.indexOf('\n\n');
+  const head = blank === -1 ? bytes : bytes.subarray(0, blank);
+  const message = blank === -1 ? Buffer.alloc(0) : bytes.subarray(blank + 2);
+  const fields = head
+    .toString('latin1')
+    .split('\n')
+    .map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)] as const);
+  const all = (name: string) => fields.filter(([key]) => key === name).map(([, value]) => value);
+  const author = Buffer.from(all('author')[0] ?? '', 'latin1');
+  const encoding = all('encoding')[0] ?? null;
+  const [, name = '', email = '', seconds = '0'] =
+    /^(.*?) ?<([^>]*)> ?(\d*)/.exec(decode(author, encoding)) ?? [];
+  return {
+    sha,
+    tree: all('tree')[0] ?? '',
+    parents: all('parent'),
+    author: { name, email },
+    authoredAt: new Date(Number(seconds) * 1_000),
+    message: decode(message, encoding),
+    raw: { author, message, encoding },
+  };
+}
+
+function decode(bytes: Buffer, encoding: string | null): string {
+  if (encoding === null) return bytes.toString('utf8');
+  try {
+    return new TextDecoder(encoding).decode(bytes);
+  } catch {
+    return bytes.toString('utf8');
+  }
+}
+
+/** `Name <email> seconds +0000`. What git uses as a separator cannot be part of a name. */
+export function signature({ name, email }: Person, at: Date): Buffer {
+  const clean = (text: string) => text.replaceAll(/[\s\p{Cc}<>]+/gu, ' ').trim();
+  const seconds = Math.max(0, Math.floor(at.getTime() / 1_000));
+  return Buffer.from(`${clean(name) || 'unknown'} <${clean(email)}> ${seconds} +0000`);
+}
+
+export function commitBytes(
+  tree: string,
+  parents: readonly string[],
+  committer: Buffer,
+  { author, message, encoding }: CommitWords,
+): Buffer {
+  const lines = [`tree ${tree}`, ...parents.map((parent) => `parent ${parent}`)].join('\n');
+  return Buffer.concat([
+    Buffer.from(`${lines}\nauthor `),
+    author,
+    Buffer.from('\ncommitter '),
+    committer,
+    Buffer.from(`${encoding === null ? '' : `\nencoding ${encoding}`}\n\n`),
+    message,
+  ]);
+}
+
+const deflated = promisify(deflate);
+
+/** Writes a commit into a SHA-1 repository and returns its name. */
+export async function writeLooseCommit(directory: string, bytes: Buffer): Promise<string> {
+  const whole = Buffer.concat([Buffer.from(`commit ${bytes.length}\0`), bytes]);
+  const sha = createHash('sha1').update(whole).digest('hex');
+  const file = join(directory, 'objects', sha.slice(0, 2), sha.slice(2));
+  if (await isThere(file)) return sha;
+  const packed = await deflated(whole, { level: 1 });
+  // git removes a file of this name if a crash leaves it behind.
+  const temporary = join(directory, 'objects', `tmp_obj_${randomUUID()}`);
+  await writeFile(temporary, packed, { mode: 0o444, flag: 'wx' });
+  try {
+    await rename(temporary, file);
+  } catch {
+    await mkdir(dirname(file), { recursive: true });
+    await rename(temporary, file);
+  }
+  return sha;
+}
+
+/** Also makes it young again, so that no clean-up takes it for left over. An empty file is what a power cut leaves. */
+async function isThere(file: string): Promise<boolean> {
+  try {
+    if ((await stat(file)).size === 0) return false;
+    const now = new Date();
+    await utimes(file, now, now);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,43 @@
+// Rebase: a pull request's own commits, one after the other, on top of another state.
+//
+// To replay commit C with parent P on state S is a merge of S and C in which P is the common ancestor. git 2.39 has no way
+// to name the ancestor, it finds it in the history. So it is given one to find: a commit with the tree of S whose
+// parent is P. C's parent is P too, and the nearest commit that both descend from can only be P. The made-up commit
+// is never part of anything that is pushed.
+//
+// What a merge commit of the pull request changed by itself (a resolved conflict) is not replayed: merges are left
+// out, as in every rebase.
+
+import { commitBytes, type Commit, signature } from './object.ts';
+import type { Mirror } from './mirror.ts';
+
+/** A commit with its tree. */
+export type State = { readonly sha: string; readonly tree: string };
+
+/** What came of putting something on top of a state. */
+export type Step =
+  ({ readonly kind: 'built' } & State) | { readonly kind: 'conflict'; readonly files: readonly string[] };
+
+const nobody = signature({ name: 'Signalbox', email: 'signalbox@localhost' }, new Date(0));
+const madeUp = { author: nobody, message: Buffer.from('Common ground of a replay\n'), encoding: null };
+
+/** Null if nothing is left of the commits: a commit that changes nothing on top of the state is left out. */
+export async function replay(
+  mirror: Mirror,
+  onto: State,
+  commits: readonly Commit[],
+  committer: Buffer,
+): Promise<Step | null> {
+  let state = onto;
+  for (const { sha, parents, raw } of commits) {
+    const [parent] = parents;
+    if (parent === undefined) return { kind: 'conflict', files: [] };
+    const ground = await mirror.writeCommit(commitBytes(state.tree, [parent], nobody, madeUp));
+    const merged = await mirror.merge(ground, sha);
+    if (merged.kind === 'conflict') return merged;
+    if (merged.tree === state.tree) continue;
+    const { tree } = merged;
+    state = { sha: await mirror.writeCommit(commitBytes(tree, [state.sha], committer, raw)), tree };
+  }
+  return state === onto ? null : { kind: 'built', ...state };
+}

@@ -1,0 +1,217 @@
+import { spawn } from 'node:child_process';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { inspect } from 'node:util';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { makeRemote, temporaryFolder } from '../../test/git-remote.ts';
+import { GitError, kindOf } from './error.ts';
+import { openMirror } from './mirror.ts';
+import { runGit, withoutCredentials } from './run.ts';
+
+// Each test starts dozens of processes, which is slow on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const password = 'ghs_s3cr3t/+Value';
+const basic = Buffer.from(`x-access-token:${password}`).toString('base64');
+const headers = [`Authorization: Basic ${basic}`];
+
+async function listen(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** git's own server for http, for who has the credential. */
+function serveGit(root: string): RequestListener {
+  return (request: IncomingMessage, response: ServerResponse) => {
+    if (request.headers.authorization !== `Basic ${basic}`) {
+      response.writeHead(401, { 'www-authenticate': 'Basic' }).end();
+      return;
+    }
+    const { pathname, searchParams } = new URL(request.url!, 'http://x');
+    const backend = spawn('git', ['http-backend'], {
+      env: {
+        PATH: process.env['PATH'],
+        GIT_PROJECT_ROOT: root,
+        GIT_HTTP_EXPORT_ALL: '1',
+        REMOTE_USER: 'tester',
+        REQUEST_METHOD: request.method,
+        PATH_INFO: pathname,
+        QUERY_STRING: searchParams.toString(),
+        CONTENT_TYPE: request.headers['content-type'],
+        HTTP_CONTENT_ENCODING: request.headers['content-encoding'],
+        GIT_PROTOCOL: request.headers['git-protocol'] as string | undefined,
+      },
+    });
+    request.pipe(backend.stdin);
+    const chunks: Buffer[] = [];
+    backend.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+    backend.on('close', () => {
+      const all = Buffer.concat(chunks);
+      const end = all.indexOf('\r\n\r\n');
+      const lines = all.subarray(0, end).toString().split('\r\n');
+      const fields = lines.map((line) => line.split(': ') as [string, string]);
+      const status = Number(fields.find(([name]) => name === 'Status')?.[1].slice(0, 3) ?? 200);
+      response.writeHead(status, Object.fromEntries(fields.filter(([name]) => name !== 'Status')));
+      response.end(all.subarray(end + 4));
+    });
+  };
+}
+
+const mirrorOf = async (url: string, withHeaders = headers, timeoutMs = 20_000) => {
+  const remote = { url, headers: withHeaders };
+  const mirror = await openMirror(`${temporaryFolder()}/mirror.git`, remote, { timeoutMs });
+  onTestFinished(mirror.close);
+  return mirror;
+};
+const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => {
+      throw new Error('It did not fail.');
+    },
+    (error: unknown) => error as GitError,
+  );
+
+describe('a remote over http', () => {
+  it('is fetched from and pushed to with the credential', async () => {
+    const remote = makeRemote();
+    const base = remote.commit({ files: { a: 'a' } });
+    const next = remote.commit({ parents: [base], files: { a: 'b' } });
+    remote.set('refs/heads/main', base);
+    remote.set('refs/pull/1/head', next);
+    const url = `${await listen(serveGit(dirname(remote.path)))}/remote.git`;
+    const mirror = await mirrorOf(url);
+    expect(await mirror.fetch({ branch: 'main', pulls: [{ number: 1, sha: next }] })).toEqual({
+      tip: base,
+      missing: [],
+    });
+    const test = { ref: 'refs/heads/test', from: null, to: base };
+    const stale = { ref: 'refs/heads/main', from: next, to: next };
+    expect(await mirror.push([test, { ...stale, from: base }])).toEqual({ kind: 'pushed' });
+    expect(remote.git('rev-parse', 'main')).toBe(next);
+    remote.set('refs/heads/main', base);
+    const lost = await mirror.push([{ ...test, ref: 'refs/heads/other' }, stale]);
+    expect(lost).toEqual({ kind: 'moved', refs: ['refs/heads/main'] });
+    remote.hook('pre-receive', `echo "no ${password}" >&2; exit 1`);
+    const refused = await mirror.push([{ ...stale, from: base }]);
+    expect(refused).toMatchObject({ kind: 'refused' });
+    expect(inspect(refused)).not.toContain(password);
+    const stranger = await mirrorOf(url, []);
+    expect(await failureOf(stranger.remoteRefs(['*']))).toMatchObject({ kind: 'refused' });
+  });
+
+  it('is asked with the credential of the moment', async () => {
+    const seen: (string | undefined)[] = [];
+    const url = await listen((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(503).end();
+    });
+    let number = 0;
+    const source = async () => ({ url, headers: [`Authorization: Bearer token-${number++}`] });
+    const mirror = await openMirror(`${temporaryFolder()}/mirror.git`, source);
+    onTestFinished(mirror.close);
+    for (let round = 0; round < 2; round++) await failureOf(mirror.remoteRefs(['*']));
+    expect(seen).toEqual(['Bearer token-1', 'Bearer token-2']);
+  });
+
+  it.each([
+    [401, 'refused'],
+    [403, 'refused'],
+    [404, 'refused'],
+    [408, 'unreachable'],
+    [429, 'unreachable'],
+    [500, 'unreachable'],
+    [503, 'unreachable'],
+  ])('that answers %i is %s, and the error never holds the credential', async (status, kind) => {
+    let seen: string | undefined;
+    const url = await listen((request, response) => {
+      seen = request.headers.authorization;
+      response.writeHead(status, { 'content-type': 'text/plain' });
+      response.end(`You sent ${seen}\nthat is ${password}\n`);
+    });
+    const error = await failureOf((await mirrorOf(`${url}/x.git`)).remoteRefs(['refs/heads/*']));
+    expect(seen).toBe(`Basic ${basic}`);
+    expect(error).toBeInstanceOf(GitError);
+    expect(error.kind).toBe(kind);
+    const told = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error) + error.stack;
+    for (const secret of [password, basic]) expect(told).not.toContain(secret);
+  });
+
+  it('that says nothing is given up in time, with everything that was started', async () => {
+    const url = await listen(() => {});
+    const startedAt = Date.now();
+    const error = await failureOf((await mirrorOf(url, headers, 400)).fetch({ branch: 'main', pulls: [] }));
+    expect(error.kind).toBe('unreachable');
+    expect(Date.now() - startedAt).toBeLessThan(10_000);
+  });
+
+  it('that cannot be connected to, or does not resolve, is unreachable', async () => {
+    for (const url of ['http://127.0.0.1:1/x.git', 'http://no.such.host.invalid/x.git'])
+      expect(await failureOf((await mirrorOf(url)).remoteRefs(['*']))).toMatchObject({ kind: 'unreachable' });
+  });
+
+  it('cannot run a command, and holds no credential in its URL', async () => {
+    const folder = temporaryFolder();
+    const mirror = await mirrorOf(`ext::sh -c touch% ${folder}/ran`);
+    expect(await failureOf(mirror.remoteRefs(['*']))).toMatchObject({ kind: 'refused' });
+    for (const url of ['https://user:word@host/x.git', 'https://token@host/x.git', '--upload-pack=x'])
+      await expect(openMirror(`${folder}/m.git`, { url })).rejects.toThrow('the URL of a remote');
+    await expect(openMirror(`${folder}/m.git`, { url: 'x', headers: ['A: b\nC: d'] })).rejects.toThrow(
+      'one line',
+    );
+  });
+});
+
+describe('running git', () => {
+  const settings = () => ({ directory: temporaryFolder(), remote: { url: 'x', headers } });
+
+  it('reads nothing of the user’s configuration', async () => {
+    const home = temporaryFolder();
+    mkdirSync(join(home, '.config/git'), { recursive: true });
+    for (const file of ['.gitconfig', '.config/git/config'])
+      writeFileSync(join(home, file), '[user]\nname = x\n');
+    const environment = { HOME: home, GIT_CONFIG_GLOBAL: join(home, '.gitconfig') };
+    const { stdout } = await runGit(
+      { ...settings(), environment },
+      { args: ['config', '--list', '--name-only'] },
+    );
+    expect(stdout.toString()).not.toContain('user.name');
+  });
+
+  it('bounds the output', async () => {
+    const error = await failureOf(runGit(settings(), { args: ['help', '-a'], outputBytesMax: 100 }));
+    expect(error).toMatchObject({ kind: 'failed', output: /more than 100 bytes/ });
+  });
+
+  it('says so if git is not there', async () => {
+    const error = await failureOf(
+      runGit({ ...settings(), environment: { PATH: '/nowhere' } }, { args: ['version'] }),
+    );
+    expect(error).toMatchObject({ kind: 'failed', code: 'INTERNAL', output: /ENOENT/ });
+  });
+});
+
+it('credentials are taken out in every form', () => {
+  const remote = { url: 'x', headers: [...headers, 'X-Token: token abcdef'] };
+  const text = `${basic} ${password} token abcdef, abcdef https://user:pw@host/ ssh://git@host/`;
+  expect(withoutCredentials(text, remote)).toBe('*** *** ***, *** https://***@host/ ssh://***@host/');
+});
+
+it.each([
+  ["fatal: couldn't find remote ref refs/heads/x", 'missing'],
+  ['fatal: remote error: upload-pack: not our ref 0123', 'missing'],
+  ["fatal: unable to access 'https://h/': The requested URL returned error: 502", 'unreachable'],
+  ["fatal: unable to access 'https://h/': Could not resolve host: h", 'unreachable'],
+  ['git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.', 'refused'],
+  ["error: cannot lock ref 'refs/x': is at 1 but expected 2", 'moved'],
+  ['remote: Permission denied\nfatal: the remote end hung up unexpectedly', 'unreachable'],
+  ['fatal: write error: No space left on device', 'failed'],
+])('%j is %s', (output, kind) => {
+  expect(kindOf(output)).toBe(kind);
+});

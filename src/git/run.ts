@@ -1,0 +1,180 @@
+// Runs git as a child process: no shell, nothing of the machine's or the user's configuration, no prompt, an end in
+// time, and an output that cannot fill the memory.
+//
+// A credential is a header of the remote. It reaches git in its environment (GIT_CONFIG_KEY_n), never on a command
+// line or in a URL, both of which other users of the machine and error messages can see. What git prints is searched
+// for the credential before anybody sees it, because a remote may echo what it was sent.
+
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { assert } from '#base/assert.ts';
+import { GitError, kindOf } from './error.ts';
+
+export type Remote = {
+  /** Without user name and password if it is http(s). */
+  readonly url: string;
+  /** Whole lines, such as `Authorization: Bearer …`, sent with each request over http(s). */
+  readonly headers?: readonly string[];
+};
+
+export type GitSettings = {
+  /** The repository; GIT_DIR of every call. */
+  readonly directory: string;
+  readonly remote: Remote;
+  /** Further variables, such as PATH, HTTPS_PROXY, SSL_CERT_FILE, or HOME where ssh needs its keys. */
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+export type GitCall = {
+  readonly args: readonly string[];
+  readonly input?: string | Buffer;
+  /** Default 60,000. */
+  readonly timeoutMs?: number;
+  /** Most bytes of standard output; default 32 MiB. */
+  readonly outputBytesMax?: number;
+  /** Exit codes that are answers; default 0 only. */
+  readonly exitCodes?: readonly number[];
+};
+
+export type GitAnswer = { readonly exitCode: number; readonly stdout: Buffer; readonly stderr: string };
+
+/** The name under which git knows the remote. */
+export const remoteName = 'signalbox';
+
+const stderrBytesMax = 65_536;
+/** After a polite signal: git removes its lock files when it is asked to end, and not when it is killed. */
+const killAfterMs = 3_000;
+
+export function assertRemote({ url, headers = [] }: Remote): void {
+  assert(!/^https?:\/\/[^/]*@/i.test(url), 'the URL of a remote holds no credential');
+  assert(!url.startsWith('-'), 'the URL of a remote is not an option');
+  assert(
+    headers.every((header) => /^[\w-]+: [^\r\n]+$/.test(header)),
+    'a header of a remote is one line',
+  );
+}
+
+export function environmentOf({ directory, remote, environment }: GitSettings): Record<string, string> {
+  const config: readonly (readonly [string, string])[] = [
+    [`remote.${remoteName}.url`, remote.url],
+    ...(remote.headers ?? []).map((header) => [`http.${remote.url}.extraHeader`, header] as const),
+  ];
+  return {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOME: '/nonexistent',
+    GIT_SSH_COMMAND: 'ssh -o BatchMode=yes',
+    ...environment,
+    GIT_DIR: directory,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    // Without ext:: and the like, which run commands.
+    GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh',
+    LC_ALL: 'C',
+    GIT_CONFIG_COUNT: String(config.length),
+    ...Object.fromEntries(
+      config.flatMap(([key, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, key],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+  };
+}
+
+/** The text without the remote's credentials, in whichever form they appear. */
+export function withoutCredentials(text: string, { headers = [] }: Remote): string {
+  const secrets = headers.flatMap((header) => {
+    const value = header.slice(header.indexOf(':') + 1).trim();
+    const word = value.split(/\s+/).at(-1)!;
+    const [, scheme] = /^(\w+)\s/.exec(value) ?? [];
+    if (scheme?.toLowerCase() !== 'basic') return [value, word];
+    const decoded = Buffer.from(word, 'base64').toString();
+    return [value, word, decoded, decoded.slice(decoded.indexOf(':') + 1)];
+  });
+  return (
+    secrets
+      // Shorter ones are no secrets, and are part of other words.
+      .filter((secret) => secret.length >= 5)
+      .toSorted((a, b) => b.length - a.length)
+      .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
+      .replaceAll(/(\/\/)[^/@\s]+@/g, '$1***@')
+  );
+}
+
+/** Answers when git has ended with one of the expected exit codes; throws a GitError otherwise. */
+export async function runGit(settings: GitSettings, call: GitCall): Promise<GitAnswer> {
+  const { args, timeoutMs = 60_000, outputBytesMax = 32 * 1024 * 1024, exitCodes = [0] } = call;
+  // A group of its own, so that the helpers of git end with it: one that lives on would keep the pipes open.
+  const child = spawn('git', args, { env: environmentOf(settings), detached: true });
+  const ended = await collect(child, call.input, timeoutMs, outputBytesMax);
+  const stderr = withoutCredentials(ended.stderr, settings.remote);
+  const told = (text: string) => `git ${args[0]}: ${text}`;
+  switch (ended.kind) {
+    case 'not started':
+      throw new GitError('failed', told(stderr));
+    case 'timed out':
+      throw new GitError('unreachable', told(`timed out after ${timeoutMs} ms. ${stderr}`));
+    case 'too much':
+      throw new GitError('failed', told(`printed more than ${outputBytesMax} bytes.`));
+    case 'exited':
+      if (ended.exitCode !== null && exitCodes.includes(ended.exitCode))
+        return { exitCode: ended.exitCode, stdout: ended.stdout, stderr };
+      throw new GitError(kindOf(stderr), told(stderr.trim() || `ended with ${ended.exitCode ?? 'a signal'}`));
+  }
+}
+
+type Ended = {
+  readonly kind: 'exited' | 'timed out' | 'too much' | 'not started';
+  readonly exitCode: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+};
+
+function collect(
+  child: ChildProcessWithoutNullStreams,
+  input: string | Buffer | undefined,
+  timeoutMs: number,
+  outputBytesMax: number,
+): Promise<Ended> {
+  const stdout: Buffer[] = [];
+  let bytes = 0;
+  let stderr = '';
+  let kind: Ended['kind'] = 'exited';
+  const stop = (why: Ended['kind']) => {
+    if (kind !== 'exited') return;
+    kind = why;
+    signalGroup(child, 'SIGTERM');
+    setTimeout(() => signalGroup(child, 'SIGKILL'), killAfterMs).unref();
+  };
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => stop('timed out'), timeoutMs);
+    child.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > outputBytesMax) stop('too much');
+      else stdout.push(chunk);
+    });
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      stderr = (stderr + chunk).slice(-stderrBytesMax);
+    });
+    // A process that ends without reading its input is told by its exit code.
+    child.stdin.on('error', () => {});
+    child.on('error', (error) => {
+      kind = 'not started';
+      stderr = error.message;
+    });
+    child.on('close', (exitCode) => {
+      clearTimeout(timer);
+      resolve({ kind, exitCode, stdout: Buffer.concat(stdout), stderr });
+    });
+    child.stdin.end(input);
+  });
+}
+
+function signalGroup({ pid, exitCode, signalCode }: ChildProcessWithoutNullStreams, signal: NodeJS.Signals) {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It has ended in the meantime.
+  }
+}
