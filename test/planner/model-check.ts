@@ -2,167 +2,200 @@
 // passes and failures, until everybody has ended. All of that is level 0. Level n+1 is everything that follows from one
 // more disturbance in any state of level n: a cancellation, a push, an outage, a conflict, a landing that is lost …
 // A state is looked at once, by the first level that reaches it, so levels 0..n together hold every path with at most n
-// disturbances. States are told apart by 53 bits of a hash of their key (model-key.ts).
-import { explain } from '#core/queue/planner/explain.ts';
-import { violationsOf, violationsOfStep } from '#core/queue/planner/invariant.ts';
-import type { Targets } from '#core/queue/planner/lane.ts';
-import type { Action, Snapshot } from '#core/queue/planner/model.ts';
-import { type Event, observe } from '#core/queue/planner/observe.ts';
-import { plan } from '#core/queue/planner/plan.ts';
-import type { QueueSettings } from '#core/queue/settings.ts';
-import { leaked, vanished, wronglyIntended, wronglyLanded } from './model-demands.ts';
-import { disturbancesOf, movesOf } from './model-events.ts';
-import { hashOf, keyOf } from './model-key.ts';
-import { tell, tellFact } from './story.ts';
+// disturbances. States are told apart by their key (model-key.ts), before the plan and after it: what has the same key
+// before it has the same plan, and is not planned again.
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
+import { violationsOf, violationsOfStep } from '#core/queue/planner/invariant.ts';
+import type { Snapshot } from '#core/queue/planner/model.ts';
+import { observe } from '#core/queue/planner/observe.ts';
+import { type Plan, plan } from '#core/queue/planner/plan.ts';
+import type { QueueSettings } from '#core/queue/settings.ts';
+import {
+  crowded,
+  indulged,
+  leaked,
+  misjudged,
+  stuck,
+  vanished,
+  wronglyIntended,
+  wronglyLanded,
+} from './model-demands.ts';
+import { disturbancesOf, type Move, type MoveName, moveNames, movesOf, nameOf } from './model-events.ts';
+import { type History, noHistory, remember } from './model-history.ts';
+import { Key, Seen } from './model-key.ts';
+import { tell, tellFact } from './story.ts';
+import type { NewItem } from './world.ts';
 
 export type Configuration = {
   readonly name: string;
   readonly settings: Partial<QueueSettings>;
-  /** The targets of each entry; as many entries as there are. */
-  readonly entries: readonly Targets[];
+  /** What is special about each entry; as many entries as there are. */
+  readonly entries: readonly Partial<NewItem>[];
   /** How many disturbances a path may hold. */
   readonly disturbances: number;
 };
 
-/** A state of the world. The branch is named by what it holds, so a tip tells its content. */
+/** A state of the world. */
 export type Node = {
   readonly snapshot: Snapshot;
   readonly now: number;
   readonly wakeAt: number | null;
   readonly submitted: number;
-  /** What each run really tested. */
-  readonly tested: ReadonlyMap<number, string>;
-  readonly parent: Node | null;
-  /** What led here: an event, or the clock alone. */
-  readonly event: Event | null;
+  readonly history: History;
+  readonly path: Path | null;
 };
 
-export type Move = { readonly event: Event | null; readonly now: number };
+/** How a state was reached: the last move, and how the one before was. */
+type Path = { readonly move: Move; readonly before: Path | null };
 
 export type Result = {
   readonly states: number;
   readonly transitions: number;
   /** The last level that was finished; -1 if none was. */
   readonly level: number;
+  /** How often each kind of move was made. */
+  readonly moves: ReadonlyMap<MoveName, number>;
 };
 
-export function explore(configuration: Configuration, budgetMs: number): Result {
-  const deadline = performance.now() + budgetMs;
-  const visited = new Set<number>();
-  let transitions = 0;
-  const root: Node = {
-    snapshot: emptySnapshot(configuration.settings, 'T'),
-    now: 0,
-    wakeAt: null,
-    submitted: 0,
-    tested: new Map(),
-    parent: null,
-    event: null,
-  };
-  let level: Node[] = [];
-  /** Adds the state unless it was seen. */
-  const reach = (node: Node, move: Move, into: Node[]) => {
-    transitions++;
-    const next = follow(node, move);
-    const hash = hashOf(`${next.submitted}${keyOf(next.snapshot, next.now)}`);
-    if (visited.has(hash)) return;
-    visited.add(hash);
-    check(next);
-    into.push(next);
-  };
-  for (let done = -1; ; done++) {
-    const reached: Node[] = done === -1 ? [root] : [];
-    for (const node of level) {
-      for (const move of disturbancesOf(node)) reach(node, move, reached);
-      if (performance.now() > deadline) return { states: visited.size, transitions, level: done };
+/** Goes as far as it may until the time is over, in ms since the epoch. Throws with the story if a demand is not met. */
+export function explore(configuration: Configuration, deadline: number): Result {
+  return new Exploration(configuration).run(deadline);
+}
+
+class Exploration {
+  readonly #configuration: Configuration;
+  readonly #planned = new Seen();
+  readonly #reached = new Seen();
+  readonly #key = new Key();
+  readonly #moves = new Map<MoveName, number>(moveNames.map((name) => [name, 0]));
+  #transitions = 0;
+
+  constructor(configuration: Configuration) {
+    this.#configuration = configuration;
+  }
+
+  run(deadline: number): Result {
+    const { disturbances } = this.#configuration;
+    let before: Node[] = [];
+    for (let level = 0; level <= disturbances; level++) {
+      const found: Node[] = [];
+      const beginnings = level === 0 ? [null] : before;
+      for (const beginning of beginnings) {
+        if (Date.now() > deadline) return this.#result(level - 1);
+        const open = beginning === null ? [this.#root()] : this.#after(beginning, disturbancesOf(beginning));
+        // The closure: everything that follows without another disturbance.
+        for (let at = 0; at < open.length; at++) {
+          if (Date.now() > deadline) return this.#result(level - 1);
+          for (const node of this.#after(open[at]!, movesOf(open[at]!, this.#configuration.entries)))
+            open.push(node);
+        }
+        // Nothing follows from the last level: what was looked at there is forgotten.
+        if (level < disturbances) for (const node of open) found.push(node);
+      }
+      before = found;
     }
-    // The closure: everything that follows without another disturbance.
-    for (let at = 0; at < reached.length; at++) {
-      for (const move of movesOf(reached[at]!, configuration.entries)) reach(reached[at]!, move, reached);
-      if (performance.now() > deadline) return { states: visited.size, transitions, level: done };
+    return this.#result(disturbances);
+  }
+
+  #result(level: number): Result {
+    return { states: this.#reached.size, transitions: this.#transitions, level, moves: this.#moves };
+  }
+
+  #root(): Node {
+    const snapshot = emptySnapshot(this.#configuration.settings, 'T');
+    return { snapshot, now: 0, wakeAt: null, submitted: 0, history: noHistory, path: null };
+  }
+
+  /** The states that were never seen before. */
+  #after(node: Node, moves: readonly Move[]): Node[] {
+    const found: Node[] = [];
+    for (const move of moves) {
+      const name = nameOf(move, node.snapshot);
+      this.#moves.set(name, this.#moves.get(name)! + 1);
+      this.#transitions++;
+      try {
+        const next = this.#follow(node, move);
+        if (next !== null) found.push(next);
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        throw new Error(`${message}\n\n${this.#story({ move, before: node.path })}`, { cause: error });
+      }
     }
-    if (done + 1 === configuration.disturbances)
-      return { states: visited.size, transitions, level: done + 1 };
-    level = reached;
+    return found;
+  }
+
+  /** What happened, the plan that follows, and what is demanded of both. Null if it leads nowhere new. */
+  #follow(node: Node, move: Move): Node | null {
+    const { event, now } = move;
+    const before = node.snapshot;
+    const submitted = node.submitted + (event?.kind === 'submitted' ? 1 : 0);
+    let { history } = node;
+    let observed = before;
+    if (event !== null) {
+      if (event.kind === 'landed') demand(wronglyLanded(before, history));
+      const step = observe(before, event, now);
+      observed = step.snapshot;
+      demand(violationsOfStep(before, step));
+      demand(vanished(before, step));
+      demand(leaked(before, step, event));
+      history = remember(history, before, step);
+      demand(misjudged(observed, history));
+    }
+    if (!this.#planned.add(this.#key.of(observed, now, submitted, history))) return null;
+    const step = plan(observed, now);
+    const { snapshot } = step;
+    demand(violationsOfStep(observed, step));
+    demand(vanished(observed, step));
+    demand(leaked(observed, step, null));
+    demand(crowded(observed, step));
+    demand(wronglyIntended(step));
+    history = remember(history, observed, step);
+    const key = this.#key.of(snapshot, now, submitted, history);
+    if (!this.#reached.add(key)) return null;
+    // What changes nothing leads back here: the second look is its plan.
+    this.#planned.add(key);
+    const again = plan(snapshot, now);
+    demand(second(step, again));
+    demand(violationsOf(snapshot, now));
+    demand(misjudged(snapshot, history));
+    if (snapshot.frozenAt === null) {
+      demand(stuck(snapshot, again.wakeAt));
+      demand(indulged(snapshot, now, again.wakeAt));
+    }
+    const path = { move, before: node.path };
+    return { snapshot, now, wakeAt: again.wakeAt, submitted, history, path };
+  }
+
+  /** Every move in words, by going the way once more. */
+  #story(path: Path): string {
+    const moves: Move[] = [];
+    for (let at: Path | null = path; at !== null; at = at.before) moves.unshift(at.move);
+    let { snapshot } = this.#root();
+    return moves
+      .map(({ event, now }, index) => {
+        const line = event === null ? `look at ${minutes(now)}` : tell(event, snapshot);
+        if (index + 1 < moves.length)
+          snapshot = plan(event === null ? snapshot : observe(snapshot, event, now).snapshot, now).snapshot;
+        return line;
+      })
+      .join('\n');
   }
 }
 
-function follow(node: Node, { event, now }: Move): Node {
-  const before = node.snapshot;
-  const observed =
-    event === null ? { snapshot: before, facts: [], actions: [] } : observe(before, event, now);
-  const planned = plan(observed.snapshot, now);
-  const facts = [...observed.facts, ...planned.facts];
-  const actions = [...observed.actions, ...planned.actions];
-  const next: Node = {
-    snapshot: planned.snapshot,
-    now,
-    wakeAt: planned.wakeAt,
-    submitted: node.submitted + (event?.kind === 'submitted' ? 1 : 0),
-    tested: testedBy(node.tested, planned.snapshot, actions),
-    parent: node,
-    event,
-  };
-  demand(next, violationsOfStep(before, observed));
-  demand(next, violationsOfStep(observed.snapshot, planned));
-  demand(next, vanished(before, next.snapshot, facts));
-  demand(next, leaked(before, next, actions));
-  demand(next, wronglyIntended(next.snapshot, planned.actions));
-  if (event?.kind === 'landed') demand(next, wronglyLanded(node));
-  return next;
+const minutes = (at: number | null): string => (at === null ? 'no time' : `${at / 60_000} min`);
+
+/** A second look at the same time finds nothing left to do. */
+function second(first: Plan, { facts, actions, wakeAt }: Plan): string[] {
+  const wrong = [
+    ...facts.map((fact) => `a second look adds: ${tellFact(fact)}`),
+    ...actions.map((action) => `a second look asks for: ${JSON.stringify(action)}`),
+  ];
+  // Whoever sleeps until the first one said must not miss what the second one would have been awake for.
+  if (wakeAt !== null && (first.wakeAt === null || first.wakeAt > wakeAt))
+    wrong.push(`a second look would wake up at ${minutes(wakeAt)}, the first at ${minutes(first.wakeAt)}`);
+  return wrong;
 }
 
-function testedBy(
-  earlier: ReadonlyMap<number, string>,
-  { runs }: Snapshot,
-  actions: readonly Action[],
-): ReadonlyMap<number, string> {
-  if (actions.length === 0) return earlier;
-  const tested = new Map<number, string>();
-  for (const id of runs.keys()) if (earlier.has(id)) tested.set(id, earlier.get(id)!);
-  for (const action of actions)
-    if (action.kind === 'start-run') {
-      const { base, members } = action.run.composition;
-      tested.set(action.run.id, [base, ...members].join());
-    }
-  return tested;
-}
-
-/** What holds in every state. */
-function check(node: Node): void {
-  const { snapshot, now, tested } = node;
-  demand(node, violationsOf(snapshot, now));
-  for (const pr of snapshot.items.keys())
-    if (explain(snapshot, pr, now).length === 0) demand(node, [`#${pr} has no explanation`]);
-  const again = plan(snapshot, now);
-  demand(
-    node,
-    again.facts.map((fact) => `a second look adds: ${tellFact(fact)}`),
-  );
-  demand(
-    node,
-    again.actions.map((action) => `a second look asks for: ${JSON.stringify(action)}`),
-  );
-  if (snapshot.frozenAt !== null) return;
-  for (const { id, of, composition, drifted } of snapshot.runs.values()) {
-    const about = [composition.base, ...composition.members].join();
-    if (of.kind === 'line' && !drifted && tested.get(id) !== about)
-      demand(node, [`run ${id} tested ${tested.get(id)}, and is held to be about ${about}`]);
-  }
-  const waits = [...snapshot.items.values()].some(({ place }) => place.kind !== 'not_ready');
-  const moves = snapshot.state === 'PAUSED' || snapshot.landing !== null || node.wakeAt !== null;
-  const active = [...snapshot.runs.values()].some(
-    ({ status }) => status === 'starting' || status === 'running',
-  );
-  if (waits && !moves && !active) demand(node, ['it is stuck: nothing is under way and nothing will be']);
-}
-
-function demand(node: Node, violations: Iterable<string>): void {
-  const wrong = [...violations];
-  if (wrong.length === 0) return;
-  const story: string[] = [];
-  for (let at: Node | null = node; at?.parent; at = at.parent)
-    story.unshift(at.event === null ? `look at ${at.now / 60_000} min` : tell(at.event, at.parent.snapshot));
-  throw new Error(`${wrong.join('\n')}\n\n${story.join('\n')}`);
+function demand(violations: readonly string[]): void {
+  if (violations.length > 0) throw new Error(violations.join('\n'));
 }

@@ -1,50 +1,68 @@
 // What can happen next in a small world: the moves that belong to its life, and the disturbances.
+import { deadlineOf } from '#core/queue/planner/clock.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
-import { isActive } from '#core/queue/planner/model.ts';
+import { isActive, type Snapshot } from '#core/queue/planner/model.ts';
 import type { Event } from '#core/queue/planner/observe.ts';
-import type { Move, Node } from './model-check.ts';
-import { anItem } from './world.ts';
+import type { Node } from './model-check.ts';
+import { anItem, type NewItem } from './world.ts';
+
+/** An event, or null for the clock alone, at a time that is now or later. */
+export type Move = { readonly event: Event | null; readonly now: number };
 
 /** Submissions, what CI says, landings that succeed, and the clock where nothing else is under way. */
-export function* movesOf(node: Node, entries: readonly Targets[]): Generator<Move> {
-  const { snapshot, now, wakeAt, submitted } = node;
+export function movesOf(
+  { snapshot, now, wakeAt, submitted }: Node,
+  entries: readonly Partial<NewItem>[],
+): Move[] {
+  const { runs, landing, tip } = snapshot;
+  const moves: Move[] = [];
   if (submitted < entries.length) {
-    const item = anItem(submitted + 1, { targets: entries[submitted]!, submittedAt: now });
-    yield { event: { kind: 'submitted', item }, now };
+    const item = anItem(submitted + 1, { submittedAt: now, ...entries[submitted] });
+    moves.push({ event: { kind: 'submitted', item }, now });
   }
-  let busy = snapshot.landing !== null;
-  for (const run of snapshot.runs.values())
+  let busy = landing !== null;
+  for (const run of runs.values())
     if (isActive(run)) {
       busy = true;
-      yield { event: { kind: 'run-passed', run: run.id }, now };
-      yield { event: { kind: 'run-failed', run: run.id }, now };
+      moves.push({ event: { kind: 'run-passed', run: run.id }, now });
+      moves.push({ event: { kind: 'run-failed', run: run.id }, now });
     }
-  const { landing, tip } = snapshot;
   if (landing !== null)
-    yield { event: { kind: 'landed', landing: landing.id, tip: [tip, ...landing.members].join() }, now };
-  if (!busy && wakeAt !== null) yield { event: null, now: wakeAt };
+    moves.push({
+      event: { kind: 'landed', landing: landing.id, tip: [tip, ...landing.members].join() },
+      now,
+    });
+  if (!busy && wakeAt !== null) moves.push({ event: null, now: wakeAt });
+  return moves;
 }
 
-export function* disturbancesOf(node: Node): Generator<Move> {
-  const { now, wakeAt } = node;
-  for (const event of eventsOf(node)) yield { event, now };
-  if (wakeAt !== null) yield { event: null, now: wakeAt };
+const minuteMs = 60_000;
+
+export function disturbancesOf({ snapshot, now, wakeAt }: Node): Move[] {
+  const moves: Move[] = [];
+  for (const event of eventsOf(snapshot)) moves.push({ event, now });
+  if (snapshot.frozenAt !== null) moves.push({ event: { kind: 'host-back' }, now: now + 10 * minuteMs });
+  if (wakeAt !== null) moves.push({ event: null, now: wakeAt });
+  return moves;
 }
 
 /** Targets 1 and 2 become both, and anything else becomes 1. */
 const retargeted = (targets: Targets): Targets =>
   targets !== 'ALL' && targets.length === 1 ? Uint32Array.of(1, 2) : Uint32Array.of(1);
 
-function* eventsOf({ snapshot }: Node): Generator<Event> {
+function* eventsOf(snapshot: Snapshot): Generator<Event> {
   const { items, runs, landing, tip, state, settings, frozenAt } = snapshot;
   const moved = `${tip},x`;
-  for (const { pr, place, priority, ready, targets } of items.values()) {
+  for (const { pr, place, priority, noBatch, ready, targets } of items.values()) {
+    yield { kind: 'ended', pr, reason: 'USER_REQUESTED' };
     yield { kind: 'ended', pr, reason: 'PR_PUSHED_TO' };
     yield { kind: 'merged-by-hand', pr, tip: `${tip},${pr}` };
     yield { kind: 'readiness', pr, ready: !ready };
-    if (priority !== 0) yield { kind: 'rewritten', pr, priority: 0, noBatch: false };
+    if (priority !== 0) yield { kind: 'rewritten', pr, priority: 0, noBatch };
+    if (noBatch) yield { kind: 'rewritten', pr, priority, noBatch: false };
     if (place.kind === 'line') yield { kind: 'restart', pr };
     yield { kind: 'tested-on-tip', pr, tip };
+    if (settings.directMergeMode !== 'off') yield { kind: 'tested-on-tip', pr, tip: 'elsewhere' };
     if (settings.mode === 'parallel') yield { kind: 'targets', pr, targets: retargeted(targets) };
   }
   for (const run of runs.values()) {
@@ -69,4 +87,48 @@ function* eventsOf({ snapshot }: Node): Generator<Event> {
   yield { kind: 'settings', settings: { mode: settings.mode === 'single' ? 'parallel' : 'single' } };
   yield { kind: 'settings', settings: { canOptimisticallyMerge: !settings.canOptimisticallyMerge } };
   yield { kind: frozenAt === null ? 'host-away' : 'host-back' };
+}
+
+/** What people call what can happen. A kind of event that is missing here does not compile. */
+const names = {
+  submitted: 'submit',
+  rewritten: 'priority',
+  readiness: 'readiness',
+  targets: 'targets',
+  'tested-on-tip': 'tested on tip',
+  ended: 'cancel',
+  'merged-by-hand': 'merge by hand',
+  restart: 'restart',
+  'run-started': 'start',
+  'run-passed': 'pass',
+  'run-failed': 'fail',
+  'run-not-started': 'no start',
+  conflict: 'conflict',
+  landed: 'landing',
+  'landing-lost': 'lost landing',
+  'landing-refused': 'refused landing',
+  'branch-moved': 'external push',
+  state: 'resume',
+  settings: 'settings',
+  'host-away': 'outage',
+  'host-back': 'end of outage',
+} as const satisfies Record<Event['kind'], string>;
+
+export const moveNames = [...Object.values(names), 'push', 'pause', 'drain', 'clock', 'time-out'] as const;
+export type MoveName = (typeof moveNames)[number];
+
+export function nameOf({ event, now }: Move, snapshot: Snapshot): MoveName {
+  if (event === null) return isTimeOut(snapshot, now) ? 'time-out' : 'clock';
+  if (event.kind === 'ended' && event.reason === 'PR_PUSHED_TO') return 'push';
+  if (event.kind === 'state' && event.state === 'PAUSED') return 'pause';
+  if (event.kind === 'state' && event.state === 'DRAINING') return 'drain';
+  return names[event.kind];
+}
+
+function isTimeOut(snapshot: Snapshot, now: number): boolean {
+  for (const run of snapshot.runs.values()) {
+    const deadline = isActive(run) ? deadlineOf(snapshot, run) : null;
+    if (deadline !== null && deadline <= now) return true;
+  }
+  return false;
 }

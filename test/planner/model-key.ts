@@ -1,73 +1,177 @@
-// The canonical key of a snapshot: two snapshots with the same key have the same future. Groups, searches and runs are
-// numbered by where they stand, the tip is "on" or "off", and times are relative to now.
+// The canonical key of a state: two states with the same key have the same future. Groups, searches and runs are told
+// apart by where they stand, a base is the tip or it is not, and times are relative to now. What nothing will ever look
+// at again is left out. Of the history that the planner does not keep, what the demands look at is part of the key.
+// A key is 64 bits of hash: among ten million states the odds that any two share one are about one to 400,000.
+import type { Targets } from '#core/queue/planner/lane.ts';
+import type { Item, Landing, Place, Run, Search, Snapshot } from '#core/queue/planner/model.ts';
 import { ageingMs } from '#core/queue/planner/order.ts';
-import type { Item, Run, Snapshot } from '#core/queue/planner/model.ts';
+import { driftOf, type History } from './model-history.ts';
 
-const placeOf = ({ place }: Item, now: number): string => {
-  switch (place.kind) {
-    case 'not_ready':
-      return 'n';
-    case 'pending':
-      return `p${place.restarting ? 'r' : now - place.since}${place.alone ? 'a' : ''}${place.behind ?? ''}`;
-    case 'line':
-      return place.shown[0]! + place.shown[6]!;
-    case 'search':
-      return 's';
-  }
-};
+const states = { RUNNING: 0, PAUSED: 1, DRAINING: 2, SWITCHING_MODES: 3 } as const satisfies Codes<
+  Snapshot['state']
+>;
+const modes = { single: 1, parallel: 2 } as const satisfies Codes<Snapshot['settings']['mode']>;
+const places = { not_ready: 0, pending: 1, line: 2, search: 3 } as const satisfies Codes<Place['kind']>;
+const shown = { testing: 0, tests_passed: 1, pending_failure: 2 } as const;
+const statuses = {
+  starting: 0,
+  running: 1,
+  passed: 2,
+  failed: 3,
+  timed_out: 4,
+  start_failed: 5,
+} as const satisfies Codes<Run['status']>;
+const proofs = { exact: 1, lane: 2, direct: 3 } as const satisfies Codes<Landing['proof']['kind']>;
 
-const runKey = (run: Run, tip: string, now: number): string => {
-  const { composition, status, attempt, drifted, overtaken } = run;
-  const clock =
-    status === 'starting'
-      ? now - run.requestedAt
-      : status === 'running'
-        ? now - run.startedAt!
-        : Math.max(-1, run.notBefore - now);
-  const settled = status === 'passed' || status === 'failed';
-  return `${composition.members.join()}/${composition.tested}${composition.base === tip ? '' : 'o'}${status[0]}${status[2]}${settled ? '' : `${attempt}:${clock}`}${drifted ? 'd' : ''}${overtaken ? 'v' : ''}`;
-};
+type Codes<Name extends string> = Record<Name, number>;
 
-export function keyOf(snapshot: Snapshot, now: number): string {
-  const { items, line, searches, runs, landing, tip, state, switching, gone, settings } = snapshot;
-  let key = `${state}${switching?.mode ?? ''}${switching?.returnTo ?? ''}${settings.mode}${settings.canOptimisticallyMerge ? '+' : ''}${snapshot.frozenAt === null ? '' : 'z'}`;
-  // Items are a map by number: which of two was put there first makes no difference to a plan.
-  for (const pr of [...items.keys()].toSorted((a, b) => a - b)) {
-    const item = items.get(pr)!;
-    const aged = now - item.submittedAt >= ageingMs ? 'A' : '';
-    key += `|${pr}:${item.priority}${item.ready ? '' : 'u'}${aged}${item.endRequested === null ? '' : 'e'}${item.testedOnTip === tip ? 't' : ''}${item.targets === 'ALL' ? '*' : `[${item.targets.join()}]`}${placeOf(item, now)}`;
+/** A key in the making: two murmur hashes of the numbers that are put into it, with different constants. */
+export class Key {
+  low = 0;
+  high = 0;
+
+  /** Begins the key of this state; `submitted` of the entries of its world are in it or were. */
+  of(snapshot: Snapshot, now: number, submitted: number, history: History): this {
+    this.low = 0x9747b28c;
+    this.high = 0x1b873593;
+    this.#addQueue(snapshot, now);
+    this.#add(submitted);
+    for (let pr = 1; pr <= submitted; pr++) {
+      const item = snapshot.items.get(pr);
+      this.#add((item === undefined ? 0 : 1) + (snapshot.gone.has(pr) ? 2 : 0));
+      if (item !== undefined) this.#addItem(item, snapshot, now);
+    }
+    for (const group of snapshot.line) {
+      this.#addNumbers(group.members);
+      for (const run of snapshot.runs.values())
+        if (run.of.kind === 'line' && run.of.group === group.id)
+          this.#addRun(run, snapshot.tip, now, snapshot, history);
+    }
+    for (const search of snapshot.searches) this.#addSearch(search, snapshot, now, history);
+    this.#addLanding(snapshot.landing, history);
+    return this;
   }
-  const byOwner = new Map<string, Run[]>();
-  for (const run of runs.values()) {
-    const owner = run.of.kind === 'line' ? `g${run.of.group}` : `s${run.of.search}`;
-    const list = byOwner.get(owner);
-    if (list === undefined) byOwner.set(owner, [run]);
-    else list.push(run);
+
+  #add(value: number): void {
+    const low = this.low ^ Math.imul(rotated(Math.imul(value, 0xcc9e2d51), 15), 0x1b873593);
+    const high = this.high ^ Math.imul(rotated(Math.imul(value, 0x239b961b), 16), 0xab0e9789);
+    this.low = (Math.imul(rotated(low, 13), 5) + 0xe6546b64) | 0;
+    this.high = (Math.imul(rotated(high, 17), 5) + 0x561ccd1b + this.low) | 0;
   }
-  for (const group of line) {
-    key += `;${group.members.join()}`;
-    for (const run of byOwner.get(`g${group.id}`) ?? []) key += `(${runKey(run, tip, now)})`;
+
+  #addFlags(a: boolean, b = false, c = false, d = false): void {
+    this.#add((a ? 1 : 0) + (b ? 2 : 0) + (c ? 4 : 0) + (d ? 8 : 0));
   }
-  for (const search of searches) {
+
+  #addNumbers(numbers: ArrayLike<number>): void {
+    this.#add(numbers.length);
+    for (let at = 0; at < numbers.length; at++) this.#add(numbers[at]!);
+  }
+
+  #addTargets(targets: Targets | null): void {
+    if (targets === null || targets === 'ALL') this.#add(targets === null ? -2 : -1);
+    else this.#addNumbers(targets);
+  }
+
+  #addQueue({ state, switching, settings, frozenAt }: Snapshot, now: number): void {
+    this.#add(states[state]);
+    this.#add(switching === null ? -1 : modes[switching.mode] * 8 + states[switching.returnTo]);
+    this.#add(modes[settings.mode]);
+    this.#addFlags(settings.canOptimisticallyMerge);
+    this.#add(frozenAt === null ? -1 : now - frozenAt);
+  }
+
+  #addItem(item: Item, { tip, settings }: Snapshot, now: number): void {
+    const { place, ready, noBatch, endRequested, testedOnTip } = item;
+    const isDirect = settings.directMergeMode !== 'off' && testedOnTip === tip;
+    this.#addFlags(ready, noBatch, endRequested !== null, isDirect);
+    this.#add(item.priority);
+    this.#add(Math.min(now - item.submittedAt, ageingMs));
+    this.#addTargets(item.targets);
+    this.#add(places[place.kind]);
+    if (place.kind === 'pending') {
+      this.#addFlags(place.restarting, place.alone);
+      this.#add(place.behind ?? 0);
+      if (!place.restarting) this.#add(now - place.since);
+    } else if (place.kind === 'line') this.#add(shown[place.shown]);
+    // Patience is with those that never were ready.
+    if (settings.notReadyTimeoutHours > 0) this.#add(item.queuedAt === null ? now - item.patienceFrom : -1);
+  }
+
+  #addRun(run: Run, tip: string, now: number, snapshot: Snapshot, history: History): void {
+    const { composition, status, drifted, overtaken } = run;
+    this.#addNumbers(composition.members);
+    this.#add(composition.tested * 8 + statuses[status]);
+    this.#addFlags(composition.base === tip, drifted, overtaken);
+    if (status === 'starting' || status === 'running') this.#add(now - (run.startedAt ?? run.requestedAt));
+    else if (status !== 'passed' && status !== 'failed') this.#add(Math.max(-1, run.notBefore - now));
+    if (status !== 'passed' && status !== 'failed') this.#add(run.attempt);
+    if (!drifted) return;
+    const { untested, absent } = driftOf(snapshot, run, history);
+    for (const pr of untested) {
+      this.#add(pr);
+      this.#addTargets(history.left.get(pr) ?? null);
+    }
+    this.#addNumbers(absent);
+  }
+
+  #addSearch(search: Search, snapshot: Snapshot, now: number, history: History): void {
     const { base, members, passes, fails, failedRun } = search;
-    key += `!${members.join()}${base === tip ? '' : 'o'}${passes}<${fails}${failedRun === null ? '?' : ''}`;
-    const own = (byOwner.get(`s${search.id}`) ?? []).map((run) => runKey(run, base, now));
-    key += `(${own.toSorted().join()})`;
+    this.#addNumbers(members);
+    this.#addFlags(base === snapshot.tip, failedRun === null);
+    this.#add(passes);
+    this.#add(fails);
+    // Its runs are told apart by their length: which was started first makes no difference.
+    const own = [...snapshot.runs.values()].filter(
+      ({ of }) => of.kind === 'search' && of.search === search.id,
+    );
+    for (const run of own.toSorted((a, b) => a.composition.members.length - b.composition.members.length))
+      this.#addRun(run, base, now, snapshot, history);
   }
-  if (landing !== null) key += `>${landing.members.join()}${landing.proof.kind}`;
-  // How somebody left is only a reason that is told.
-  if (gone.size > 0) key += `~${[...gone.keys()].toSorted((a, b) => a - b).join()}`;
-  return key;
+
+  #addLanding(landing: Landing | null, { intended }: History): void {
+    this.#add(landing === null ? 0 : proofs[landing.proof.kind]);
+    if (landing === null) return;
+    this.#addNumbers(landing.members);
+    if (landing.proof.kind === 'lane' && intended?.landing === landing)
+      for (const targets of intended.targets) this.#addTargets(targets);
+  }
 }
 
-/** 53 bits of the key: two FNV-1a hashes with different beginnings. */
-export function hashOf(key: string): number {
-  let low = 0x811c9dc5;
-  let high = 0x01234567;
-  for (let at = 0; at < key.length; at++) {
-    const code = key.charCodeAt(at);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ code, 0x01000193) ^ (high >>> 15);
+const rotated = (value: number, by: number): number => (value << by) | (value >>> (32 - by));
+
+/** The keys that were seen, as an open hash table: a Set of numbers would take several times the memory and time. */
+export class Seen {
+  size = 0;
+  #mask = (1 << 16) - 1;
+  /** Both halves of each key beside each other; an empty place is 0, 0. */
+  #places = new Int32Array(2 << 16);
+
+  /** Answers whether the key was new. */
+  add({ low, high }: Key): boolean {
+    if (!this.#put(low, high | 1)) return false;
+    this.size++;
+    if (this.size * 2 > this.#mask) this.#grow();
+    return true;
   }
-  return (high >>> 11) * 2 ** 32 + (low >>> 0);
+
+  #put(low: number, high: number): boolean {
+    const places = this.#places;
+    for (let at = low & this.#mask; ; at = (at + 1) & this.#mask) {
+      const there = places[at * 2 + 1]!;
+      if (there === high && places[at * 2] === low) return false;
+      if (there !== 0) continue;
+      places[at * 2] = low;
+      places[at * 2 + 1] = high;
+      return true;
+    }
+  }
+
+  #grow(): void {
+    const before = this.#places;
+    this.#mask = this.#mask * 2 + 1;
+    this.#places = new Int32Array(before.length * 2);
+    for (let at = 0; at < before.length; at += 2)
+      if (before[at + 1] !== 0) this.#put(before[at]!, before[at + 1]!);
+  }
 }

@@ -102,6 +102,16 @@ describe('while the host is away no time passes', () => {
     expect(endOf(world, 1)).toMatchObject({ kind: 'cancelled', reason: 'NOT_READY_TIMEOUT_EXPIRED' });
   });
 
+  it('for what is submitted meanwhile, no more than it waited', () => {
+    const world = new World({ notReadyTimeoutHours: 1 });
+    world.send({ kind: 'host-away' });
+    world.advance(minutes(600));
+    world.submit(1, { ready: false });
+    world.advance(minutes(10));
+    world.send({ kind: 'host-back' });
+    expect(world.wakeAt).toBe(minutes(670));
+  });
+
   it('for a batch that fills', () => {
     const world = new World({ ...batches, batchingMaxWaitTimeMinutes: 5 });
     world.submit(1);

@@ -222,21 +222,23 @@ function freeze(draft: Draft, away: boolean): void {
     draft.frozenAt = draft.now;
     return;
   }
-  const lostMs = draft.now - draft.frozenAt!;
+  const since = draft.frozenAt!;
   draft.frozenAt = null;
+  /** What began during the outage has lost less than all of it. */
+  const moved = (at: number): number => at + draft.now - Math.max(since, Math.min(at, draft.now));
   for (const run of draft.runs.values())
     draft.runs.set(run.id, {
       ...run,
-      requestedAt: run.requestedAt + lostMs,
-      startedAt: run.startedAt === null ? null : run.startedAt + lostMs,
-      notBefore: run.notBefore + lostMs,
+      requestedAt: moved(run.requestedAt),
+      startedAt: run.startedAt === null ? null : moved(run.startedAt),
+      notBefore: run.notBefore + draft.now - since,
     });
   for (const item of draft.items.values()) {
     const { place } = item;
     draft.items.set(item.pr, {
       ...item,
-      patienceFrom: item.patienceFrom + lostMs,
-      place: place.kind === 'pending' ? { ...place, since: place.since + lostMs } : place,
+      patienceFrom: moved(item.patienceFrom),
+      place: place.kind === 'pending' ? { ...place, since: moved(place.since) } : place,
     });
   }
 }

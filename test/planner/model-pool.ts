@@ -1,0 +1,50 @@
+// The worlds of the model check on all cores: each process takes the next world until there is none left.
+import { type ChildProcess, fork } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import type { Result } from './model-check.ts';
+import { worlds } from './model-worlds.ts';
+
+/** Which world, and until when, in ms since the epoch. */
+export type Task = { readonly world: number; readonly deadline: number };
+
+/** How far it came, or the story of what is wrong. */
+export type Outcome = Result | { readonly violation: string };
+
+/** The outcome of every world, in their order, as it comes. */
+export function exploreWorlds(budgetMs: number): Promise<Outcome>[] {
+  const end = Date.now() + budgetMs;
+  const workers = Math.min(availableParallelism(), worlds.length);
+  const outcomes = worlds.map(() => Promise.withResolvers<Outcome>());
+  let next = 0;
+  for (let worker = 0; worker < workers; worker++) void work();
+  return outcomes.map(({ promise }) => promise);
+
+  async function work(): Promise<void> {
+    const worker = fork(new URL('./model-worker.ts', import.meta.url), {
+      // Nearly everything is forgotten within moments: the place where it is kept until then may be large.
+      execArgv: ['--max-semi-space-size=64'],
+      serialization: 'advanced',
+    });
+    while (next < worlds.length) {
+      const world = next++;
+      // Its share of what is left; what it does not need goes to the later ones.
+      const share = ((end - Date.now()) * workers) / (worlds.length - world);
+      const outcome = await ask(worker, { world, deadline: Math.min(end, Date.now() + share) });
+      outcomes[world]!.resolve(outcome);
+    }
+    worker.disconnect();
+  }
+}
+
+function ask(worker: ChildProcess, task: Task): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const ended = () => resolve({ violation: 'the process that explored it ended without an answer' });
+    worker.once('exit', ended);
+    worker.once('message', (outcome: Outcome) => {
+      worker.off('exit', ended);
+      resolve(outcome);
+    });
+    if (worker.connected) worker.send(task);
+    else ended();
+  });
+}

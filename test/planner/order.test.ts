@@ -1,0 +1,55 @@
+// Who is considered before whom.
+import { expect, it } from 'vitest';
+import type { Item } from '#core/queue/planner/model.ts';
+import { ageingMs, inOrder } from '#core/queue/planner/order.ts';
+import { anItem, type NewItem, World } from './world.ts';
+
+const hours = (count: number) => count * 3_600_000;
+
+function ordered(now: number, ...items: NewItem[]): number[] {
+  const world = new World();
+  world.send({ kind: 'state', state: 'PAUSED' });
+  for (const item of items) world.send({ kind: 'submitted', item });
+  const [...known] = world.snapshot.items.values();
+  return inOrder(known, now).map(({ pr }: Item) => pr);
+}
+
+it('puts urgent first, then by priority, then by seniority', () => {
+  expect(
+    ordered(
+      0,
+      anItem(1, { priority: 200 }),
+      anItem(2, { priority: 100, seniority: 9 }),
+      anItem(3, { priority: 100, seniority: 8 }),
+      anItem(4, { priority: 10 }),
+      anItem(5, { priority: 0 }),
+    ),
+  ).toEqual([5, 4, 3, 2, 1]);
+});
+
+it('lets nothing but urgent overtake one that has waited for four hours', () => {
+  const items = [
+    anItem(1, { priority: 200, submittedAt: hours(3) }),
+    anItem(2, { priority: 10, submittedAt: hours(3) + 1 }),
+    anItem(3, { priority: 0, submittedAt: hours(3) + 1 }),
+  ];
+  expect(ageingMs).toBe(hours(4));
+  expect(ordered(hours(7) - 1, ...items)).toEqual([3, 2, 1]);
+  expect(ordered(hours(7), ...items)).toEqual([3, 1, 2]);
+});
+
+it('has those that waited long, and those that are urgent, in the order of their submission', () => {
+  expect(
+    ordered(hours(9), anItem(1, { priority: 10, seniority: 5 }), anItem(2, { priority: 200, seniority: 4 })),
+  ).toEqual([2, 1]);
+  expect(
+    ordered(0, anItem(1, { priority: 0, seniority: 5 }), anItem(2, { priority: 0, seniority: 4 })),
+  ).toEqual([2, 1]);
+});
+
+it('wakes the queue when somebody has waited that long', () => {
+  const world = new World({ concurrency: 1, testingTimeoutMinutes: 0 });
+  world.submit(1);
+  world.submit(2, { priority: 200 });
+  expect(world.wakeAt).toBe(hours(4));
+});
