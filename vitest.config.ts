@@ -18,7 +18,7 @@ export default defineConfig({
       {
         test: {
           name: 'database',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          include: ['{src,test,soak}/**/*.test.ts'],
           exclude: unit,
           globalSetup: ['test/global-setup.ts'],
           testTimeout: 30_000,

@@ -9,6 +9,15 @@ CREATE TABLE public.api_token (
     revoked_at timestamp with time zone
 );
 
+CREATE TABLE public.commit_check (
+    repository_id uuid NOT NULL,
+    sha text NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
+    body jsonb NOT NULL
+);
+
 CREATE TABLE public.entry (
     queue_id uuid NOT NULL,
     pr_number bigint NOT NULL,
@@ -40,7 +49,15 @@ CREATE TABLE public.entry (
     pr_url text NOT NULL,
     pr_mergeability text NOT NULL,
     pr_draft boolean DEFAULT false NOT NULL,
-    pr_state text DEFAULT 'open'::text NOT NULL
+    pr_state text DEFAULT 'open'::text NOT NULL,
+    plan jsonb,
+    landing boolean DEFAULT false NOT NULL,
+    end_requested text,
+    restart_requested boolean DEFAULT false NOT NULL,
+    probed_tip text,
+    tested_on_tip text,
+    commit_title text DEFAULT ''::text NOT NULL,
+    pr_body text DEFAULT ''::text NOT NULL
 )
 WITH (fillfactor='80');
 
@@ -98,6 +115,35 @@ CREATE TABLE public.impacted_targets (
 ALTER TABLE ONLY public.impacted_targets ALTER COLUMN hashes SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.impacted_targets ALTER COLUMN names SET STORAGE EXTERNAL;
 
+CREATE TABLE public.landing (
+    queue_id uuid NOT NULL,
+    number bigint NOT NULL,
+    status text DEFAULT 'intended'::text NOT NULL,
+    observed boolean DEFAULT false NOT NULL,
+    proof text NOT NULL,
+    test_run_id uuid,
+    method text NOT NULL,
+    mode text,
+    base_sha text NOT NULL,
+    tested_tree text,
+    landed_sha text,
+    landed_tree text,
+    checks jsonb DEFAULT '[]'::jsonb NOT NULL,
+    detail jsonb,
+    intended_at timestamp with time zone NOT NULL,
+    concluded_at timestamp with time zone
+);
+
+CREATE TABLE public.landing_member (
+    queue_id uuid NOT NULL,
+    number bigint NOT NULL,
+    "position" integer NOT NULL,
+    pr_number bigint NOT NULL,
+    trip integer NOT NULL,
+    head_sha text NOT NULL,
+    commit_sha text
+);
+
 CREATE TABLE public.organization (
     id uuid NOT NULL,
     slug text NOT NULL,
@@ -115,7 +161,16 @@ CREATE TABLE public.queue (
     switching_return_to text,
     settings jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    deleted_at timestamp with time zone
+    deleted_at timestamp with time zone,
+    branch_sha text,
+    branch_epoch bigint DEFAULT 0 NOT NULL,
+    host_away_at timestamp with time zone,
+    state_reason text
+);
+
+CREATE TABLE public.queue_plan (
+    queue_id uuid NOT NULL,
+    state jsonb NOT NULL
 );
 
 CREATE TABLE public.repository (
@@ -130,6 +185,27 @@ CREATE TABLE public.repository (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.sandbox_check (
+    repository_id uuid NOT NULL,
+    sha text NOT NULL,
+    name text NOT NULL,
+    state text NOT NULL,
+    url text DEFAULT ''::text NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.sandbox_ci (
+    repository_id uuid NOT NULL,
+    branch text NOT NULL,
+    sha text NOT NULL,
+    attempt integer DEFAULT 1 NOT NULL,
+    state text DEFAULT 'queued'::text NOT NULL,
+    outcome text,
+    due_at timestamp with time zone,
+    log text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.sandbox_pull_request (
     repository_id uuid NOT NULL,
     number bigint NOT NULL,
@@ -140,7 +216,17 @@ CREATE TABLE public.sandbox_pull_request (
     mergeability text DEFAULT 'mergeable'::text NOT NULL,
     draft boolean DEFAULT false NOT NULL,
     state text DEFAULT 'open'::text NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    body text DEFAULT ''::text NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    branch text,
+    merge_sha text,
+    disk_sha text
+);
+
+CREATE TABLE public.sandbox_repository (
+    repository_id uuid NOT NULL,
+    settings jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 
 CREATE TABLE public.test_case (
@@ -212,7 +298,14 @@ CREATE TABLE public.test_run (
     required_statuses text[] DEFAULT '{}'::text[] NOT NULL,
     required_statuses_source text DEFAULT 'queue'::text NOT NULL,
     check_suites jsonb DEFAULT '[]'::jsonb NOT NULL,
-    status_checks jsonb DEFAULT '[]'::jsonb NOT NULL
+    status_checks jsonb DEFAULT '[]'::jsonb NOT NULL,
+    number bigint,
+    phase text DEFAULT 'asked'::text NOT NULL,
+    composition text DEFAULT ''::text NOT NULL,
+    outcome text,
+    outcome_detail jsonb,
+    pushed_at timestamp with time zone,
+    started_at timestamp with time zone
 );
 
 CREATE TABLE public.test_run_member (
@@ -251,6 +344,9 @@ ALTER TABLE ONLY public.api_token
 ALTER TABLE ONLY public.api_token
     ADD CONSTRAINT api_token_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.commit_check
+    ADD CONSTRAINT commit_check_pkey PRIMARY KEY (repository_id, sha, kind, name);
+
 ALTER TABLE ONLY public.entry
     ADD CONSTRAINT entry_pkey PRIMARY KEY (queue_id, pr_number);
 
@@ -266,6 +362,12 @@ ALTER TABLE ONLY public.host_connection
 ALTER TABLE ONLY public.impacted_targets
     ADD CONSTRAINT impacted_targets_pkey PRIMARY KEY (repository_id, pr_number, head_sha);
 
+ALTER TABLE ONLY public.landing_member
+    ADD CONSTRAINT landing_member_pkey PRIMARY KEY (queue_id, number, "position");
+
+ALTER TABLE ONLY public.landing
+    ADD CONSTRAINT landing_pkey PRIMARY KEY (queue_id, number);
+
 ALTER TABLE ONLY public.organization
     ADD CONSTRAINT organization_pkey PRIMARY KEY (id);
 
@@ -275,14 +377,26 @@ ALTER TABLE ONLY public.organization
 ALTER TABLE ONLY public.queue
     ADD CONSTRAINT queue_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.queue_plan
+    ADD CONSTRAINT queue_plan_pkey PRIMARY KEY (queue_id);
+
 ALTER TABLE ONLY public.repository
     ADD CONSTRAINT repository_organization_id_host_key_owner_key_name_key_key UNIQUE (organization_id, host_key, owner_key, name_key);
 
 ALTER TABLE ONLY public.repository
     ADD CONSTRAINT repository_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.sandbox_check
+    ADD CONSTRAINT sandbox_check_pkey PRIMARY KEY (repository_id, sha, name);
+
+ALTER TABLE ONLY public.sandbox_ci
+    ADD CONSTRAINT sandbox_ci_pkey PRIMARY KEY (repository_id, branch, sha);
+
 ALTER TABLE ONLY public.sandbox_pull_request
     ADD CONSTRAINT sandbox_pull_request_pkey PRIMARY KEY (repository_id, number);
+
+ALTER TABLE ONLY public.sandbox_repository
+    ADD CONSTRAINT sandbox_repository_pkey PRIMARY KEY (repository_id);
 
 ALTER TABLE ONLY public.test_case
     ADD CONSTRAINT test_case_pkey PRIMARY KEY (repository_id, id);
@@ -310,19 +424,35 @@ ALTER TABLE ONLY public.worker_heartbeat
 
 CREATE INDEX api_token_organization ON public.api_token USING btree (organization_id);
 
+CREATE INDEX commit_check_age ON public.commit_check USING btree (reported_at);
+
 CREATE INDEX entry_concluded ON public.entry USING btree (queue_id, concluded_at DESC, seniority DESC) WHERE (concluded_at IS NOT NULL);
 
 CREATE INDEX entry_line ON public.entry USING btree (queue_id, line_rank, line_major, line_minor, pr_number) WHERE (line_rank IS NOT NULL);
 
 CREATE INDEX entry_newest ON public.entry USING btree (queue_id, seniority DESC);
 
+CREATE INDEX entry_planned ON public.entry USING btree (queue_id) WHERE (plan IS NOT NULL);
+
 CREATE INDEX fact_entry ON ONLY public.fact USING btree (queue_id, pr_number, recorded_at, seq) WHERE (pr_number IS NOT NULL);
 
 CREATE INDEX fact_restart ON ONLY public.fact USING btree (queue_id, recorded_at) WHERE restart;
 
+CREATE INDEX landing_member_commit ON public.landing_member USING btree (commit_sha);
+
+CREATE INDEX landing_member_pull_request ON public.landing_member USING btree (queue_id, pr_number, number DESC);
+
+CREATE INDEX landing_open ON public.landing USING btree (queue_id) WHERE (NOT observed);
+
+CREATE INDEX landing_sha ON public.landing USING btree (landed_sha);
+
 CREATE UNIQUE INDEX queue_branch ON public.queue USING btree (repository_id, branch) WHERE (deleted_at IS NULL);
 
 CREATE INDEX queue_repository ON public.queue USING btree (repository_id);
+
+CREATE INDEX sandbox_ci_sha ON public.sandbox_ci USING btree (repository_id, sha, attempt DESC);
+
+CREATE INDEX sandbox_pull_request_unwritten ON public.sandbox_pull_request USING btree (repository_id, number) WHERE (disk_sha IS DISTINCT FROM head_sha);
 
 CREATE INDEX test_case_quarantined ON public.test_case USING btree (repository_id, quarantined_at DESC, id) WHERE (quarantined_at IS NOT NULL);
 
@@ -330,12 +460,23 @@ CREATE INDEX test_case_unhealthy ON public.test_case USING btree (repository_id,
 
 CREATE INDEX test_run_active ON public.test_run USING btree (queue_id, created_at) WHERE (status = 'in_progress'::text);
 
+CREATE INDEX test_run_composition ON public.test_run USING btree (queue_id, composition);
+
 CREATE INDEX test_run_member_pull_request ON public.test_run_member USING btree (queue_id, pr_number, test_run_id DESC) WHERE under_test;
 
 CREATE INDEX test_run_newest ON public.test_run USING btree (queue_id, created_at DESC, id DESC);
 
+CREATE UNIQUE INDEX test_run_number ON public.test_run USING btree (queue_id, number);
+
+CREATE INDEX test_run_open ON public.test_run USING btree (queue_id) WHERE (phase <> 'closed'::text);
+
+CREATE INDEX test_run_sha ON public.test_run USING btree (test_branch_sha) WHERE (status = 'in_progress'::text);
+
 ALTER TABLE ONLY public.api_token
     ADD CONSTRAINT api_token_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
+
+ALTER TABLE ONLY public.commit_check
+    ADD CONSTRAINT commit_check_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
 ALTER TABLE ONLY public.entry
     ADD CONSTRAINT entry_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
@@ -346,14 +487,32 @@ ALTER TABLE ONLY public.host_connection
 ALTER TABLE ONLY public.impacted_targets
     ADD CONSTRAINT impacted_targets_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
+ALTER TABLE ONLY public.landing_member
+    ADD CONSTRAINT landing_member_queue_id_number_fkey FOREIGN KEY (queue_id, number) REFERENCES public.landing(queue_id, number);
+
+ALTER TABLE ONLY public.landing
+    ADD CONSTRAINT landing_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
+
+ALTER TABLE ONLY public.queue_plan
+    ADD CONSTRAINT queue_plan_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
+
 ALTER TABLE ONLY public.queue
     ADD CONSTRAINT queue_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
 ALTER TABLE ONLY public.repository
     ADD CONSTRAINT repository_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
 
+ALTER TABLE ONLY public.sandbox_check
+    ADD CONSTRAINT sandbox_check_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.sandbox_ci
+    ADD CONSTRAINT sandbox_ci_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
 ALTER TABLE ONLY public.sandbox_pull_request
     ADD CONSTRAINT sandbox_pull_request_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.sandbox_repository
+    ADD CONSTRAINT sandbox_repository_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
 ALTER TABLE ONLY public.test_case
     ADD CONSTRAINT test_case_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);

@@ -1,6 +1,6 @@
 // A private PostgreSQL cluster: its own data folder, its own socket and port, nothing of the machine's own server.
 // Tests and benchmarks run one in memory; `npm run dev` keeps one in .data/.
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   chownSync,
   existsSync,
@@ -20,6 +20,10 @@ export type Cluster = {
   /** Address of a database of the cluster. */
   readonly url: (database: string) => string;
   readonly stop: () => Promise<void>;
+  /** Ends the server as `kill -9` does; the data folder stays as it is at that moment. */
+  readonly crash: () => Promise<void>;
+  /** Starts it anew after a crash, at the same address. */
+  readonly restart: () => Promise<void>;
   readonly binDir: string;
 };
 
@@ -78,26 +82,53 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       .map(([name, value]) => `${name} = '${value}'\n`)
       .join(''),
   );
-  const server = spawn(join(binDir, 'postgres'), ['-D', data], {
-    ...identity,
-    stdio: ['ignore', openSync(join(home, 'server.log'), 'a'), openSync(join(home, 'server.log'), 'a')],
-    cwd: home,
-    detached: true,
-  });
-  server.unref();
-  await waitUntilReady(binDir, socketDir, port, join(home, 'server.log'));
+  const logFile = join(home, 'server.log');
+  const start = async (): Promise<ChildProcess> => {
+    const child = spawn(join(binDir, 'postgres'), ['-D', data], {
+      ...identity,
+      stdio: ['ignore', openSync(logFile, 'a'), openSync(logFile, 'a')],
+      cwd: home,
+      detached: true,
+    });
+    child.unref();
+    try {
+      await waitUntilReady(binDir, socketDir, port, logFile, child);
+    } catch (error) {
+      await end(child, 'SIGKILL');
+      throw error;
+    }
+    return child;
+  };
+  let server = await start();
   return {
     binDir,
     url: (database) => `postgresql://signalbox@127.0.0.1:${port}/${database}`,
+    crash: () => end(server, 'SIGKILL'),
+    restart: async () => {
+      // What the killed server started ends by itself within moments; until then a new one will not start.
+      for (let attempt = 1; ; attempt++)
+        try {
+          server = await start();
+          return;
+        } catch (error) {
+          if (attempt === 50) throw error;
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+    },
     stop: async () => {
-      server.ref();
-      const exited = new Promise((resolve) => server.once('exit', resolve));
-      server.kill('SIGINT'); // A fast shutdown: sessions are ended, data is written.
-      await exited;
+      await end(server, 'SIGINT'); // A fast shutdown: sessions are ended, data is written.
       rmSync(socketDir, { recursive: true, force: true });
       if (options.dataDir === undefined) rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  server.ref();
+  const exited = new Promise((resolve) => server.once('exit', resolve));
+  server.kill(signal);
+  await exited;
 }
 
 /** Ends a server that a killed process left running on this data folder, which is ours alone. */
@@ -144,8 +175,14 @@ function freePort(): Promise<number> {
   });
 }
 
-async function waitUntilReady(binDir: string, socketDir: string, port: number, log: string): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+async function waitUntilReady(
+  binDir: string,
+  socketDir: string,
+  port: number,
+  log: string,
+  server: ChildProcess,
+): Promise<void> {
+  for (let attempt = 0; attempt < 200 && server.exitCode === null; attempt++) {
     try {
       execFileSync(join(binDir, 'pg_isready'), ['-h', socketDir, '-p', String(port)], { stdio: 'ignore' });
       return;

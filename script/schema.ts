@@ -8,7 +8,9 @@ import { openCell } from '#db/cell.ts';
 import { migrateTables } from '#db/migrate.ts';
 import { type Cluster, startCluster } from './postgres.ts';
 
-export function dumpSchema(cluster: Cluster, database: string): string {
+type ClusterAddress = Pick<Cluster, 'url' | 'binDir'>;
+
+export function dumpSchema(cluster: ClusterAddress, database: string): string {
   const dump = execFileSync(
     join(cluster.binDir, 'pg_dump'),
     [
@@ -33,7 +35,7 @@ export function dumpSchema(cluster: Cluster, database: string): string {
     .trim()}\n`;
 }
 
-export function generateTypes(cluster: Cluster, database: string): string {
+export function generateTypes(cluster: ClusterAddress, database: string): string {
   const output = execFileSync(
     process.execPath,
     [
@@ -50,7 +52,7 @@ export function generateTypes(cluster: Cluster, database: string): string {
   return output.trimStart();
 }
 
-export async function createMigratedDatabase(cluster: Cluster, database: string): Promise<void> {
+export async function createMigratedDatabase(cluster: ClusterAddress, database: string): Promise<void> {
   const client = new Client(cluster.url('postgres'));
   await client.connect();
   await client.query(`create database ${database}`);

@@ -1,6 +1,7 @@
 // The composition root: `start` (migrate, API and worker in one process), `serve`, `work`, `migrate`, `admin …`.
 
 import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { pino } from 'pino';
 import { systemClock } from '#base/clock.ts';
@@ -12,6 +13,8 @@ import { type Cells, cellsOf, openCell } from '#db/cell.ts';
 import { migrateCell } from '#db/migrate.ts';
 import { createApp } from '#http/app.ts';
 import { hostsOf } from './hosts.ts';
+import { createMirrors } from '#job/mirrors.ts';
+import { createTargetCache } from '#job/target-cache.ts';
 import { startWorker } from '#job/worker.ts';
 
 const usage = `Usage: signalbox <command>
@@ -43,8 +46,11 @@ function openCells(config: Config, log: Log) {
   );
 }
 
+const hostsFor = (config: Config, log: Log, cells: Cells) =>
+  hostsOf({ ...config, clock: systemClock, log }, cells.all);
+
 async function serve(config: Config, log: Log, cells: Cells): Promise<Closer> {
-  const hostFor = hostsOf(config.sandbox, cells.all);
+  const hostFor = hostsFor(config, log, cells);
   const app = await createApp({ cells, hostFor, clock: systemClock, log, config, version });
   const address = await app.server.listen({ host: config.address, port: config.port });
   log.info({ address, cells: cells.all.map((cell) => cell.name) }, 'serving the API');
@@ -64,21 +70,28 @@ async function serve(config: Config, log: Log, cells: Cells): Promise<Closer> {
 }
 
 async function work(config: Config, log: Log, cells: Cells): Promise<Closer[]> {
-  const hostFor = hostsOf(config.sandbox, cells.all);
+  const hostFor = hostsFor(config, log, cells);
   return Promise.all(
     cells.all.map(async (cell) => {
-      const { workerConcurrency: concurrency, shutdownMs, historyMonths } = config;
+      const { workerConcurrency: concurrency, shutdownMs, historyMonths, sweepMs } = config;
+      const mirrors = createMirrors(join(resolve(config.dataDir), 'mirror', cell.name));
+      const targets = createTargetCache(cell);
+      const limits = { concurrency, shutdownMs, historyMonths, sweepMs };
       const worker = await startWorker({
         cell,
         log,
         clock: systemClock,
         hostFor,
-        concurrency,
-        shutdownMs,
-        historyMonths,
+        mirrors,
+        targets,
+        ...limits,
       });
       log.info({ cell: cell.name }, 'working on jobs');
-      return { name: `worker of ${cell.name}`, close: worker.stop };
+      const close = async () => {
+        await worker.stop();
+        await mirrors.close();
+      };
+      return { name: `worker of ${cell.name}`, close };
     }),
   );
 }

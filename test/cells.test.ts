@@ -11,7 +11,10 @@ describe('two cells behind one API', () => {
     const [north, south] = world.cells;
     const acme = await world.client('acme', undefined, north);
     const globex = await world.client('globex', undefined, south);
-    for (const client of [acme, globex]) await client.call('createQueue', main);
+    for (const client of [acme, globex]) {
+      await client.call('sandboxConfigureRepository', { repo: widgets, ci: { mode: 'manual' } });
+      await client.call('createQueue', main);
+    }
     await acme.call('submitPullRequest', pr(1));
     await globex.call('submitPullRequest', pr(2));
     await world.runJobs();
@@ -21,11 +24,15 @@ describe('two cells behind one API', () => {
         prNumber,
         state,
       ]);
-    expect(await numbers(acme)).toEqual([[1, 'pending']]);
-    expect(await numbers(globex)).toEqual([[2, 'pending']]);
+    expect(await numbers(acme)).toEqual([[1, 'testing']]);
+    expect(await numbers(globex)).toEqual([[2, 'testing']]);
     const entries = (cell: typeof north) => cell!.db.selectFrom('entry').select('pr_number').execute();
     expect(await entries(north)).toEqual([{ pr_number: 1 }]);
     expect(await entries(south)).toEqual([{ pr_number: 2 }]);
+    const tested = (cell: typeof north) =>
+      cell!.db.selectFrom('test_run_member').select('pr_number').execute();
+    expect(await tested(north)).toEqual([{ pr_number: 1 }]);
+    expect(await tested(south)).toEqual([{ pr_number: 2 }]);
   });
 
   it('refuse a token that names another cell, or none there is', async () => {
@@ -57,6 +64,7 @@ describe('two cells behind one API', () => {
     const world = await openWorldForTest({ cellNames: ['north', 'south'] });
     const south = world.cells[1]!;
     const team = await world.client('globex', undefined, south);
+    await team.call('sandboxConfigureRepository', { repo: widgets, ci: { mode: 'manual' } });
     await team.call('createQueue', main);
     await team.call('submitPullRequest', pr(5));
     await world.runJobs();
@@ -75,7 +83,7 @@ describe('two cells behind one API', () => {
     expect((await deliver('north', connection.webhookSecret)).status).toBe(404);
     expect((await deliver('south', 'not the secret')).status).toBe(401);
     await world.runJobs();
-    expect((await team.call('getSubmittedPullRequest', pr(5))).state).toBe('pending');
+    expect((await team.call('getSubmittedPullRequest', pr(5))).state).toBe('testing');
 
     expect(await deliver('south', connection.webhookSecret)).toMatchObject({ status: 200, body: {} });
     await deliver('south', connection.webhookSecret);

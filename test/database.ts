@@ -1,11 +1,17 @@
 // Databases for tests: each is a clone of the migrated template, made in some milliseconds.
 import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { inject } from 'vitest';
 import { type Cell, openCell } from '#db/cell.ts';
 import { templateName } from './global-setup.ts';
 
 export const databaseUrl = (database: string): string => inject('clusterUrl').replace(/[^/]*$/, database);
+
+/** Where a process that runs on the database keeps its repositories. */
+export const processFolder = (database: string): string => join(tmpdir(), `signalbox-process-${database}`);
 
 async function onCluster<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
   const client = new Client(inject('clusterUrl'));
@@ -28,6 +34,7 @@ export async function createDatabase(template = templateName): Promise<string> {
 
 export async function dropDatabase(name: string): Promise<void> {
   await onCluster((client) => client.query(`drop database if exists ${name} with (force)`));
+  await rm(processFolder(name), { recursive: true, force: true });
 }
 
 /** A cell on a database of its own, and the way to end both. */

@@ -1,13 +1,21 @@
 // A world for tests: the real server on a real database, with a clock that is moved by hand and jobs that run when told.
-import { Logger, runOnce } from 'graphile-worker';
+import { EventEmitter } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Logger, runOnce, type WorkerEvents } from 'graphile-worker';
 import { onTestFinished } from 'vitest';
 import type { Scope } from '#contract/common.ts';
 import { endpoints, type Operation, type ResponseOf } from '#contract/endpoint.ts';
 import { type Cell, cellsOf } from '#db/cell.ts';
 import { createToken, ensureOrganization } from '#db/organization-store.ts';
+import type { HostFor } from '#host/host.ts';
 import type { Deps } from '#http/deps.ts';
 import { createApp } from '#http/app.ts';
-import { maintainHistory, reconcileQueue, refreshPullRequest } from '#job/task.ts';
+import type { TaskDeps } from '#job/deps.ts';
+import { createMirrors, type Mirrors } from '#job/mirrors.ts';
+import { createTargetCache } from '#job/target-cache.ts';
+import { tasks } from '#job/task.ts';
 import { hostsOf } from '../src/hosts.ts';
 import { openTestCell } from './database.ts';
 import { checkResponse } from './openapi-check.ts';
@@ -43,8 +51,10 @@ export type World = {
   readonly deps: Deps;
   readonly server: Awaited<ReturnType<typeof createApp>>['server'];
   readonly clock: { now: () => Date; advance: (ms: number) => void };
-  /** Runs every job that is due, and those they cause, until none is left. */
-  readonly runJobs: () => Promise<void>;
+  /** Runs every job that is due, and those they cause, until none is left; those held back wait. */
+  readonly runJobs: (heldBack?: readonly string[]) => Promise<void>;
+  /** What jobs have thrown; the worker tries such jobs again. */
+  readonly jobErrors: unknown[];
   /** A client of an organization (made if it is not there) with a token of the given scopes. */
   readonly client: (organization?: string, scopes?: readonly Scope[], cell?: Cell) => Promise<Client>;
 };
@@ -52,6 +62,9 @@ export type World = {
 type WorldOptions = {
   readonly cellNames?: readonly string[];
   readonly config?: Partial<Deps['config']>;
+  /** Put between the queue and its hosts, to listen in. */
+  readonly wrapHosts?: (hostFor: HostFor) => HostFor;
+  readonly wrapMirrors?: (mirrors: Mirrors) => Mirrors;
 };
 
 const allScopes: readonly Scope[] = ['read', 'submit', 'admin', 'upload'];
@@ -80,23 +93,36 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     rateLimit: { perSecond: 100_000, burst: 100_000, metricsPerSecond: 100_000 },
     ...options.config,
   };
-  const hostFor = hostsOf(config.sandbox, cells);
+  const dataDir = await mkdtemp(join(tmpdir(), 'signalbox-world-'));
+  const { wrapHosts = (hosts) => hosts, wrapMirrors = (mirrors) => mirrors } = options;
+  const hostFor = wrapHosts(
+    hostsOf({ ...config, sandboxScripts: true, dataDir, publicUrl: null, clock, log: silent }, cells),
+  );
   const deps: Deps = { cells: cellsOf(cells), hostFor, clock, log: silent, config, version: 'test' };
   const { server } = await createApp(deps);
   await server.ready();
 
-  const runJobs = async () => {
-    for (const cell of cells) {
-      const task = { cell, clock, hostFor, historyMonths: 24 };
+  const workers = cells.map((cell): TaskDeps => {
+    const mirrors = wrapMirrors(createMirrors(join(dataDir, 'mirror', cell.name)));
+    const targets = createTargetCache(cell);
+    return { cell, clock, log: silent, hostFor, mirrors, targets, sweepMs: 30_000, historyMonths: 24 };
+  });
+  const jobErrors: unknown[] = [];
+  const runJobs = async (heldBack: readonly string[] = []) => {
+    const events: WorkerEvents = new EventEmitter();
+    events.on('job:error', ({ error }) => jobErrors.push(error));
+    for (const worker of workers) {
+      const { cell } = worker;
       await runOnce({
         pgPool: cell.pool,
         noHandleSignals: true,
         logger: new Logger(() => () => undefined),
-        taskList: {
-          'reconcile-queue': (payload) => reconcileQueue(task, payload as never),
-          'refresh-pull-request': (payload) => refreshPullRequest(task, payload as never),
-          'maintain-history': () => maintainHistory(task),
-        },
+        events,
+        taskList: Object.fromEntries(
+          Object.entries(tasks)
+            .filter(([name]) => !heldBack.includes(name))
+            .map(([name, task]) => [name, (payload) => task(worker, payload as never)]),
+        ),
       });
     }
   };
@@ -108,6 +134,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     server,
     clock,
     runJobs,
+    jobErrors,
     client: async (organization = 'acme', scopes = allScopes, cell = cells[0]!) => {
       const { id } = await ensureOrganization(cell.db, organization, organization);
       const token = await createToken(cell, id, { name: scopes.join('-'), scopes, expiresAt: null });
@@ -115,6 +142,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     },
     close: async () => {
       await server.close();
+      for (const { mirrors } of workers) await mirrors.close();
+      await rm(dataDir, { recursive: true, force: true });
       for (const { close } of opened) await close();
     },
   };

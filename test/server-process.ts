@@ -3,6 +3,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { processFolder } from './database.ts';
 import { checkResponse } from './openapi-check.ts';
 
 export type ServerProcess = {
@@ -19,6 +20,7 @@ const environment = (databaseUrl: string, extra: Record<string, string>) => ({
   PATH: process.env['PATH'] ?? '',
   DATABASE_URL: databaseUrl,
   SIGNALBOX_PORT: '0',
+  SIGNALBOX_DATA_DIR: processFolder(new URL(databaseUrl).pathname.slice(1)),
   ...extra,
 });
 

@@ -8,12 +8,26 @@ describe('an organization', () => {
   let owner: Client;
   let stranger: Client;
   let testId: string;
+  let landedSha: string;
 
   beforeAll(async () => {
     world = await openWorld();
     owner = await world.client('acme');
     stranger = await world.client('globex');
     await owner.call('createQueue', { ...main, mode: 'parallel', requiredStatuses: ['secret-check'] });
+    // One that has landed, so that there is a proof to be hidden.
+    await owner.call('sandboxCreatePullRequest', {
+      repo: widgets,
+      pr: { number: 6 },
+      title: 'secret landing',
+    });
+    await owner.call('setImpactedTargets', { ...pr(6), impactedTargets: ['//secret:target'] });
+    await owner.call('submitPullRequest', pr(6));
+    await world.runJobs();
+    const check = { repo: widgets, testRunOf: 6, name: 'secret-check', state: 'success' };
+    await owner.call('sandboxSetCheck', check);
+    await world.runJobs();
+    ({ landedSha } = await owner.call('getLanding', pr(6)));
     await owner.call('sandboxCreatePullRequest', { repo: widgets, pr: { number: 7 }, title: 'secret title' });
     await owner.call('submitPullRequest', pr(7));
     await owner.call('setImpactedTargets', { ...pr(7), impactedTargets: ['//secret:target'] });
@@ -49,6 +63,7 @@ describe('an organization', () => {
     getSubmittedPullRequests: [() => ({ ...main, prs: [{ number: 7 }] }), 'QUEUE_NOT_FOUND'],
     listPullRequests: [() => main, 'QUEUE_NOT_FOUND'],
     setImpactedTargets: [() => ({ ...pr(7), impactedTargets: 'ALL' }), 'QUEUE_NOT_FOUND'],
+    getLanding: [() => ({ ...main, commit: landedSha }), 'QUEUE_NOT_FOUND'],
     getMergeQueueTestingDetails: [() => main, 'QUEUE_NOT_FOUND'],
     listMergeQueueTestingResults: [() => ({ ...main, since: '2020-01-01T00:00:00Z' }), 'QUEUE_NOT_FOUND'],
     updateQueue: [() => ({ ...main, state: 'PAUSED' }), 'QUEUE_NOT_FOUND'],
@@ -72,6 +87,14 @@ describe('an organization', () => {
     sandboxPushPullRequest: [() => ({ repo: widgets, pr: { number: 7 } }), null],
     sandboxRemovePullRequest: [() => ({ repo: widgets, pr: { number: 7 } }), null],
     sandboxCreatePullRequest: [() => ({ repo: widgets, pr: { number: 7 }, state: 'closed' }), null],
+    sandboxMergePullRequest: [() => ({ repo: widgets, pr: { number: 8 } }), null],
+    sandboxCommit: [() => ({ repo: widgets, branch: 'main', files: { 'a.txt': 'a' } }), null],
+    sandboxSetCheck: [
+      () => ({ repo: widgets, sha: 'a'.repeat(40), name: 'ci/test', state: 'failure' }),
+      null,
+    ],
+    sandboxConfigureRepository: [() => ({ repo: widgets, ci: { mode: 'manual' } }), null],
+    sandboxGetRepository: [() => ({ repo: widgets, sha: 'a'.repeat(40) }), null],
     sandboxPutTestCases: [
       () => ({ repo: widgets, testCases: [{ name: 'another', status: 'broken' }] }),
       null,
@@ -102,12 +125,23 @@ describe('an organization', () => {
     expect((await stranger.refusal('listUnhealthyTests', input, 404)).code).toBe('ORGANIZATION_NOT_FOUND');
   });
 
+  it('has its landings to itself, though the other has a queue of the same name', async () => {
+    for (const by of [{ pr: { number: 6 } }, { commit: landedSha }]) {
+      expect((await stranger.refusal('getLanding', { ...main, ...by }, 404)).code).toBe('LANDING_NOT_FOUND');
+      expect(await owner.call('getLanding', { ...main, ...by })).toMatchObject({
+        landedSha,
+        requiredStatuses: ['secret-check'],
+        members: [{ prNumber: 6 }],
+      });
+    }
+  });
+
   it('has no series in another’s metrics, and was changed by none of this', async () => {
     const metrics = await stranger.call('getMergeQueueMetrics', {});
     expect(metrics.match(/mq_awaiting_mergeability\{[^}]*queue_type="main"\} (\d+)/)?.[1]).toBe('0');
     await world.runJobs();
     expect(await owner.call('getSubmittedPullRequest', pr(7))).toMatchObject({
-      state: 'pending',
+      state: 'testing',
       prTitle: 'secret title',
       readiness: { hasImpactedTargets: true },
     });

@@ -122,7 +122,8 @@ describe('the files', () => {
 
   it('are named in kebab-case', () => {
     const odd = tracked.filter(
-      (file) => /^(src|script|bench|sim)\/.*\.ts$/.test(file) && !/^[a-z0-9/-]+(\.test)?\.ts$/.test(file),
+      (file) =>
+        /^(src|script|bench|sim|soak)\/.*\.ts$/.test(file) && !/^[a-z0-9/-]+(\.test)?\.ts$/.test(file),
     );
     expect(odd).toEqual([]);
   });

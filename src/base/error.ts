@@ -27,6 +27,7 @@ export const errorRegistry = {
     status: 404,
     meaning: 'The pull request was never submitted to this queue.',
   },
+  LANDING_NOT_FOUND: { status: 404, meaning: 'The queue put no such commit or pull request on its branch.' },
   TEST_RUN_NOT_FOUND: { status: 404, meaning: 'The queue has no such test run.' },
   TEST_CASE_NOT_FOUND: { status: 404, meaning: 'The repository has no such test case.' },
   CONNECTION_NOT_FOUND: { status: 404, meaning: 'The webhook address names no connection.' },
@@ -45,6 +46,10 @@ export const errorRegistry = {
   PULL_REQUEST_NOT_ENQUEUEABLE: {
     status: 409,
     meaning: 'The pull request is closed or already merged on its host.',
+  },
+  SANDBOX_REFUSED: {
+    status: 409,
+    meaning: 'The sandbox host cannot do what its control API was asked; the message says why.',
   },
   BODY_TOO_LARGE: { status: 413, meaning: 'The request body is larger than 20 MiB.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The request body is not `application/json`.' },

@@ -9,7 +9,7 @@ import type { Queue } from '#core/queue/model.ts';
 import { defaultSettings, type QueueSettings } from '#core/queue/settings.ts';
 import { fullName, type RepositoryName } from '#core/repository.ts';
 import type { Cell } from '#db/cell.ts';
-import { enqueueReconcile } from '#db/job.ts';
+import { enqueueAtHost, enqueueReconcile } from '#db/job.ts';
 import * as store from '#db/queue-store.ts';
 import { ensureRepository } from '#db/repository-store.ts';
 import type { Repository } from '#db/scope-view.ts';
@@ -36,12 +36,15 @@ export function createQueue(
       state: 'RUNNING',
       settings: { ...defaultSettings, ...settings },
       switching: null,
+      stateReason: null,
     };
     if (!(await store.createQueue(tx, kept.id, queue)))
       throw appError('QUEUE_ALREADY_EXISTS', {
         public: `The branch ${branch} of ${fullName(kept)} already has a merge queue. Change it with updateQueue.`,
       });
     await store.appendQueueFact(tx, queue.id, { kind: 'queue_created', payload: queue.settings }, actor, now);
+    // The branch is looked at before the first pull request comes.
+    await enqueueAtHost(tx, 'sweep-queue', { queueId: queue.id });
     return { queue, repository: kept };
   });
 }

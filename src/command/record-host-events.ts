@@ -1,24 +1,101 @@
-// A host says that something changed: each pull request named is asked for anew. Repositories the organization does not
-// have are passed over: a webhook can name anything.
+// A host says that something changed. What it says of checks is recorded as it is; pull requests and branches are asked
+// for anew. Repositories the organization does not have are passed over: a webhook can name anything.
+//
+// What arrives within a few milliseconds is recorded in one transaction, and each is answered when that has committed:
+// under load a transaction costs more than what is in it. Few are under way at once, and what arrives meanwhile goes into
+// the next: the more there is to record, the larger the batches.
 
-import type { OrganizationId } from '#base/id.ts';
-import { type RepositoryName, repositoryKey } from '#core/repository.ts';
-import type { Cell } from '#db/cell.ts';
-import { enqueueRefresh } from '#db/job.ts';
-import { findRepositoryId } from '#db/repository-store.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OrganizationId, QueueId, RepositoryId } from '#base/id.ts';
+import type { HostEvent } from '#core/queue/host-event.ts';
+import { repositoryKey } from '#core/repository.ts';
+import type { Cell, Tx } from '#db/cell.ts';
+import { type CheckWord, recordChecks } from '#db/check-store.ts';
+import { enqueueAtHost, enqueueReconciles, enqueueRefresh } from '#db/job.ts';
+import { listQueuesOnBranch } from '#db/queue-view.ts';
+import { findRepositoryIds } from '#db/repository-store.ts';
 import { withTransaction } from '#db/transaction.ts';
 
-type ChangedPullRequest = { readonly repository: RepositoryName; readonly number: number };
+type Arrived = { readonly organizationId: OrganizationId; readonly event: HostEvent };
+type Batch = { readonly arrived: Arrived[]; readonly recorded: Promise<void> };
 
+const gatherMs = 2;
+const batchMax = 1_000;
+/** One is being worked on while the other waits for the disk. */
+const underWayMax = 2;
+
+type Intake = {
+  /** The batch that takes what arrives. */
+  open: Batch | null;
+  underWay: number;
+  /** Batches that wait for their turn. */
+  readonly waiting: (() => void)[];
+};
+
+const intakes = new WeakMap<Cell, Intake>();
+
+/** Answers when it is durable. */
 export function recordHostEvents(
   cell: Cell,
   organizationId: OrganizationId,
-  events: readonly ChangedPullRequest[],
+  events: readonly HostEvent[],
 ): Promise<void> {
-  return withTransaction(cell, async (tx) => {
-    for (const { repository, number } of events) {
-      const id = await findRepositoryId(tx, organizationId, repositoryKey(repository));
-      if (id !== null) await enqueueRefresh(tx, id, number);
+  if (events.length === 0) return Promise.resolve();
+  let intake = intakes.get(cell);
+  if (intake === undefined) intakes.set(cell, (intake = { open: null, underWay: 0, waiting: [] }));
+  if (intake.open === null || intake.open.arrived.length >= batchMax) intake.open = openBatch(cell, intake);
+  const { arrived, recorded } = intake.open;
+  for (const event of events) arrived.push({ organizationId, event });
+  return recorded;
+}
+
+function openBatch(cell: Cell, intake: Intake): Batch {
+  const arrived: Arrived[] = [];
+  const recordInTurn = async () => {
+    await sleep(gatherMs);
+    if (intake.underWay >= underWayMax) await new Promise<void>((resolve) => intake.waiting.push(resolve));
+    intake.underWay += 1;
+    if (intake.open?.arrived === arrived) intake.open = null;
+    try {
+      await withTransaction(cell, (tx) => record(tx, arrived));
+    } finally {
+      intake.underWay -= 1;
+      intake.waiting.shift()?.();
     }
-  });
+  };
+  return { arrived, recorded: recordInTurn() };
+}
+
+async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
+  const ids = await findRepositoryIds(
+    tx,
+    arrived.map(({ organizationId, event }) => ({ organizationId, key: repositoryKey(event.repository) })),
+  );
+  const words: CheckWord[] = [];
+  const refreshes = new Map<string, readonly [RepositoryId, number]>();
+  const moves: { repositoryId: RepositoryId; branch: string; sha: string | null }[] = [];
+  for (const [index, { event }] of arrived.entries()) {
+    const repositoryId = ids[index];
+    if (repositoryId === null || repositoryId === undefined) continue;
+    if (event.kind === 'check-changed') words.push({ repositoryId, sha: event.sha, check: event.check });
+    else if (event.kind === 'branch-moved')
+      moves.push({ repositoryId, branch: event.branch, sha: event.sha });
+    else refreshes.set(`${repositoryId} ${event.number}`, [repositoryId, event.number]);
+  }
+  // In a fixed order, so that two batches never wait for each other in a circle.
+  const dirty = words.length === 0 ? [] : await recordChecks(tx, words);
+  if (dirty.length > 0) await enqueueReconciles(tx, dirty);
+  for (const key of [...refreshes.keys()].toSorted()) await enqueueRefresh(tx, ...refreshes.get(key)!);
+  for (const queueId of await movedQueues(tx, moves)) await enqueueAtHost(tx, 'sweep-queue', { queueId });
+}
+
+/** The queues whose branch is not where we know it to be. */
+async function movedQueues(
+  tx: Tx,
+  moves: readonly { repositoryId: RepositoryId; branch: string; sha: string | null }[],
+): Promise<readonly QueueId[]> {
+  const found = new Set<QueueId>();
+  for (const { repositoryId, branch, sha } of moves)
+    for (const queueId of await listQueuesOnBranch(tx, repositoryId, branch, sha)) found.add(queueId);
+  return [...found].toSorted();
 }

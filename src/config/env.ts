@@ -58,6 +58,14 @@ export const variables = {
     schema: z.enum(['on', 'off']).optional(),
     doc: 'Serve every host name that is not configured from the built-in sandbox host. Default: on while no host is configured.',
   },
+  SIGNALBOX_SANDBOX_SCRIPTS: {
+    schema: z.enum(['on', 'off']).default('off'),
+    doc: 'Let repositories of the sandbox host run `ci.sh` as their CI. Whoever may push to them then runs programs as the user of Signalbox.',
+  },
+  SIGNALBOX_DATA_DIR: {
+    schema: z.string().default('.data'),
+    doc: 'Folder for repositories on disk. The API and the workers must share it while the sandbox host is on.',
+  },
   SIGNALBOX_BOOTSTRAP_ORG: {
     schema: z
       .string()
@@ -97,6 +105,10 @@ export const variables = {
     schema: integer(1, 1_000).default(10),
     doc: 'Jobs at once per cell and process.',
   },
+  SIGNALBOX_SWEEP_SECONDS: {
+    schema: integer(1, 3_600).default(30),
+    doc: 'How often a queue with pull requests in it asks its host for what webhooks may have missed.',
+  },
   SIGNALBOX_DRAIN_SECONDS: {
     schema: integer(0, 600).default(0),
     doc: 'Seconds after SIGTERM in which requests are still taken while `/readyz` says no, so that a load balancer can look away.',
@@ -127,6 +139,8 @@ export type Config = {
   readonly port: number;
   readonly publicUrl: string;
   readonly sandbox: boolean;
+  readonly sandboxScripts: boolean;
+  readonly dataDir: string;
   readonly bootstrap: { readonly organization: string; readonly token: string } | null;
   readonly logLevel: Parsed['SIGNALBOX_LOG_LEVEL'];
   readonly rateLimit: {
@@ -137,6 +151,7 @@ export type Config = {
   readonly connections: number;
   readonly readerConnections: number;
   readonly workerConcurrency: number;
+  readonly sweepMs: number;
   readonly drainMs: number;
   readonly shutdownMs: number;
   readonly historyMonths: number;
@@ -191,6 +206,8 @@ function configOf(parsed: Parsed): Config {
     port: parsed.SIGNALBOX_PORT,
     publicUrl: parsed.SIGNALBOX_PUBLIC_URL ?? `http://localhost:${parsed.SIGNALBOX_PORT}`,
     sandbox: parsed.SIGNALBOX_SANDBOX !== 'off',
+    sandboxScripts: parsed.SIGNALBOX_SANDBOX_SCRIPTS === 'on',
+    dataDir: parsed.SIGNALBOX_DATA_DIR,
     bootstrap: organization === undefined || token === undefined ? null : { organization, token },
     logLevel: parsed.SIGNALBOX_LOG_LEVEL,
     rateLimit: {
@@ -201,6 +218,7 @@ function configOf(parsed: Parsed): Config {
     connections: parsed.SIGNALBOX_DB_CONNECTIONS,
     readerConnections: parsed.SIGNALBOX_DB_READERS,
     workerConcurrency: parsed.SIGNALBOX_WORKER_CONCURRENCY,
+    sweepMs: parsed.SIGNALBOX_SWEEP_SECONDS * 1000,
     drainMs: parsed.SIGNALBOX_DRAIN_SECONDS * 1000,
     shutdownMs: parsed.SIGNALBOX_SHUTDOWN_SECONDS * 1000,
     historyMonths: parsed.SIGNALBOX_HISTORY_MONTHS,

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { ErrorCode } from '#base/error.ts';
 import { Empty, part, type Scope } from './common.ts';
 import { GetOrganizationRequest, GetOrganizationResponse } from './organization.ts';
+import * as landing from './landing.ts';
 import * as pullRequest from './pull-request.ts';
 import * as queue from './queue.ts';
 import * as sandbox from './sandbox.ts';
@@ -139,6 +140,15 @@ export const endpoints = {
     response: Empty,
     errors: [...inQueue, ...onHost],
   },
+  getLanding: {
+    ...read,
+    path: '/v1/getLanding',
+    tag: 'Test runs',
+    summary: 'The proof of a landing: what was on the branch, what was tested, and what is on it now.',
+    request: landing.GetLandingRequest,
+    response: landing.Landing,
+    errors: [...inQueue, 'LANDING_NOT_FOUND'],
+  },
   getMergeQueueTestingDetails: {
     ...read,
     path: '/v1/getMergeQueueTestingDetails',
@@ -263,9 +273,9 @@ export const endpoints = {
     path: '/sandbox/v1/createPullRequest',
     tag: 'Sandbox',
     summary: 'Make a pull request of the sandbox host as described',
-    request: sandbox.SandboxWriteRequest,
+    request: sandbox.SandboxCreateRequest,
     response: sandbox.SandboxPullRequestResponse,
-    errors: ['REPOSITORY_NOT_FOUND'],
+    errors: ['REPOSITORY_NOT_FOUND', 'SANDBOX_REFUSED'],
   },
   sandboxUpdatePullRequest: {
     ...admin,
@@ -283,7 +293,7 @@ export const endpoints = {
     summary: 'Push a new head to a pull request of the sandbox host',
     request: sandbox.SandboxPushRequest,
     response: sandbox.SandboxPullRequestResponse,
-    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'],
+    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND', 'SANDBOX_REFUSED'],
   },
   sandboxRemovePullRequest: {
     ...admin,
@@ -302,6 +312,51 @@ export const endpoints = {
     request: sandbox.SandboxPullRequestRequest,
     response: sandbox.SandboxPullRequestResponse,
     errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'],
+  },
+  sandboxMergePullRequest: {
+    ...admin,
+    path: '/sandbox/v1/mergePullRequest',
+    tag: 'Sandbox',
+    summary: 'Merge a pull request of the sandbox host by hand',
+    request: sandbox.SandboxMergeRequest,
+    response: sandbox.SandboxMergeResponse,
+    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND', 'SANDBOX_REFUSED'],
+  },
+  sandboxCommit: {
+    ...admin,
+    path: '/sandbox/v1/commit',
+    tag: 'Sandbox',
+    summary: 'Put a commit on a branch of the sandbox host, move the branch or delete it',
+    request: sandbox.SandboxCommitRequest,
+    response: sandbox.SandboxCommitResponse,
+    errors: ['REPOSITORY_NOT_FOUND', 'SANDBOX_REFUSED'],
+  },
+  sandboxSetCheck: {
+    ...admin,
+    path: '/sandbox/v1/setCheck',
+    tag: 'Sandbox',
+    summary: 'Report a status of a commit to the sandbox host, as CI would',
+    request: sandbox.SandboxCheckRequest,
+    response: sandbox.SandboxCheckResponse,
+    errors: ['REPOSITORY_NOT_FOUND', 'TEST_RUN_NOT_FOUND'],
+  },
+  sandboxConfigureRepository: {
+    ...admin,
+    path: '/sandbox/v1/configureRepository',
+    tag: 'Sandbox',
+    summary: 'Set CI, branch protection and faults of a repository of the sandbox host',
+    request: sandbox.SandboxConfigureRequest,
+    response: sandbox.SandboxConfigureResponse,
+    errors: ['REPOSITORY_NOT_FOUND', 'SANDBOX_REFUSED'],
+  },
+  sandboxGetRepository: {
+    ...admin,
+    path: '/sandbox/v1/getRepository',
+    tag: 'Sandbox',
+    summary: 'Read a repository of the sandbox host: its address, branches and pull requests',
+    request: sandbox.SandboxRepositoryRequest,
+    response: sandbox.SandboxRepositoryResponse,
+    errors: ['REPOSITORY_NOT_FOUND'],
   },
   sandboxPutTestCases: {
     ...admin,

@@ -98,6 +98,10 @@ export const QueueRecord = z
     targetBranch: z.string(),
     branch: z.string(),
     state: z.enum(queueStates),
+    stateReason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the queue stopped by itself; null where a person set its state.' }),
     ...settingsOut,
   })
   .meta({ id: 'QueueRecord' });

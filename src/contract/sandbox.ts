@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { mergeabilities } from '#core/queue/model.ts';
+import { mergeMethods } from '#core/queue/settings.ts';
 import {
   Branch,
   InstantIn,
@@ -17,8 +18,24 @@ const Sha = z.string().regex(shaPattern, 'must be a full commit sha');
 
 const target = { repo: Repository, pr: PullRequestRef };
 
+// oxlint-disable-next-line no-control-regex -- control characters are what must be refused
+const filePath = /^(?!\/)(?!.*(^|\/)(\.{0,2}|\.[gG][iI][tT])(\/|$))[^\u0000-\u001f\u007f]+$/;
+
+const Content = z.string().max(1_048_576);
+
+const Files = z
+  .record(
+    z.string().max(512).regex(filePath, 'must be a path of a file inside the repository'),
+    z.union([Content, z.object({ content: Content, executable: z.boolean().default(false) }), z.null()]),
+  )
+  .refine((files) => Object.keys(files).length <= 1_000, 'must name at most 1000 files')
+  .meta({
+    description: 'By path: the content of a file as text, or with `executable`; null deletes the file.',
+  });
+
 const wishes = {
   title: line(1, 500).optional(),
+  body: z.string().max(65_536).optional(),
   sha: Sha.optional(),
   baseBranch: Branch.optional(),
   author: line(1, 100).optional(),
@@ -29,21 +46,178 @@ const wishes = {
 
 export const SandboxPullRequestRequest = z.object(target);
 export const SandboxWriteRequest = z.object({ ...target, ...wishes });
-export const SandboxPushRequest = z.object({ ...target, sha: Sha.optional() });
+export const SandboxCreateRequest = z
+  .object({
+    ...target,
+    ...wishes,
+    files: Files.optional(),
+    parentSha: Sha.optional().meta({ description: 'What `files` are put on. Absent: the base branch.' }),
+    branch: Branch.optional().meta({
+      description: 'A branch that was pushed: its head is the pull request’s.',
+    }),
+  })
+  .superRefine(({ sha, files, branch }, context) => {
+    if ([sha, files, branch].filter((head) => head !== undefined).length > 1)
+      context.addIssue({
+        code: 'custom',
+        path: ['sha'],
+        message: 'only one of sha, files and branch may be given',
+      });
+  });
+export const SandboxPushRequest = z.object({ ...target, sha: Sha.optional(), files: Files.optional() });
 
-export const SandboxPullRequestResponse = z.object({
-  pullRequest: z
-    .object({
-      number: z.int(),
-      title: z.string(),
-      sha: z.string(),
-      baseBranch: z.string(),
-      author: z.string(),
-      mergeability: z.enum(mergeabilities),
-      draft: z.boolean(),
-      state: z.enum(['open', 'closed', 'merged']),
-    })
-    .meta({ id: 'SandboxPullRequest' }),
+const SandboxPullRequest = z
+  .object({
+    number: z.int(),
+    title: z.string(),
+    body: z.string().optional().meta({ description: 'Absent when it is empty.' }),
+    sha: z.string(),
+    baseBranch: z.string(),
+    author: z.string(),
+    mergeability: z.enum(mergeabilities),
+    draft: z.boolean(),
+    state: z.enum(['open', 'closed', 'merged']),
+  })
+  .meta({ id: 'SandboxPullRequest' });
+
+export const SandboxPullRequestResponse = z.object({ pullRequest: SandboxPullRequest });
+
+export const SandboxMergeRequest = z.object({
+  ...target,
+  method: lenientEnum(mergeMethods).default('squash'),
+});
+export const SandboxMergeResponse = z.object({ pullRequest: SandboxPullRequest, sha: z.string() });
+
+export const SandboxCommitRequest = z
+  .object({
+    repo: Repository,
+    branch: Branch,
+    files: Files.optional(),
+    message: z.string().min(1).max(65_536).optional(),
+    author: line(1, 100).optional(),
+    sha: Sha.optional().meta({ description: 'Moves the branch to this commit.' }),
+    force: z.boolean().default(false).meta({ description: 'Move it even where commits are lost.' }),
+    delete: z.boolean().default(false).meta({ description: 'Deletes the branch.' }),
+  })
+  .superRefine(({ files, sha, delete: isDeleted }, context) => {
+    if ([files !== undefined, sha !== undefined, isDeleted].filter(Boolean).length !== 1)
+      context.addIssue({
+        code: 'custom',
+        path: ['files'],
+        message: 'give exactly one of files, sha and delete',
+      });
+  });
+export const SandboxCommitResponse = z.object({
+  branch: z.string(),
+  sha: z.string().nullable().meta({ description: 'The head of the branch; null when it was deleted.' }),
+});
+
+const checkStates = ['pending', 'success', 'failure', 'error'] as const;
+
+export const SandboxCheckRequest = z
+  .object({
+    repo: Repository,
+    sha: Sha.optional(),
+    testRunOf: PullRequestRef.shape.number
+      .optional()
+      .meta({ description: 'The commit of the newest test run of this pull request.' }),
+    name: line(1, 255),
+    state: lenientEnum(checkStates),
+    url: z.string().max(2048).default(''),
+  })
+  .superRefine(({ sha, testRunOf }, context) => {
+    if ((sha === undefined) === (testRunOf === undefined))
+      context.addIssue({ code: 'custom', path: ['sha'], message: 'give either sha or testRunOf' });
+  });
+export const SandboxCheckResponse = z.object({ sha: z.string() });
+
+const milliseconds = z.int().min(0).max(3_600_000);
+const Duration = z.union([milliseconds, z.object({ min: milliseconds, max: milliseconds })]);
+const Context = line(1, 255);
+
+const ci = {
+  mode: lenientEnum(['auto', 'manual']),
+  contexts: z.array(Context).max(20),
+  script: z.boolean(),
+  timeoutMs: z.int().min(100).max(3_600_000),
+  flakeRate: z.number().min(0).max(1),
+  seed: line(0, 100),
+};
+
+const faults = {
+  webhooks: lenientEnum(['deliver', 'drop', 'double']),
+  shuffleMs: z.int().min(0).max(600_000),
+  answers: lenientEnum(['ok', '5xx', 'timeout']),
+};
+
+export const SandboxConfigureRequest = z.object({
+  repo: Repository,
+  ci: z
+    .object({ ...ci, durationMs: Duration })
+    .partial()
+    .optional(),
+  ciOn: lenientEnum(['test_branches', 'all']).optional(),
+  protection: z
+    .record(
+      Branch,
+      z
+        .object({
+          requiredChecks: z.array(Context).max(100).default([]),
+          refusePushes: z.boolean().default(false),
+          refuseMerges: line(1, 1000).nullable().default(null),
+        })
+        .nullable(),
+    )
+    .optional()
+    .meta({ description: 'By branch; null: not protected. A branch not named requires what CI reports.' }),
+  faults: z
+    .object({ ...faults, untilMs: z.int().min(1).max(86_400_000) })
+    .partial()
+    .optional()
+    .meta({ description: '`untilMs`: answers are good again after so many milliseconds.' }),
+});
+
+const SandboxSettings = z
+  .object({
+    ci: z.object({ ...ci, durationMs: z.object({ min: z.int(), max: z.int() }) }),
+    ciOn: z.enum(['test_branches', 'all']),
+    protection: z.record(
+      z.string(),
+      z
+        .object({
+          requiredChecks: z.array(z.string()),
+          refusePushes: z.boolean(),
+          refuseMerges: z.string().nullable(),
+        })
+        .nullable(),
+    ),
+    faults: z.object({ ...faults, answersUntil: z.string().nullable() }),
+  })
+  .meta({ id: 'SandboxSettings' });
+
+export const SandboxConfigureResponse = z.object({ settings: SandboxSettings });
+
+export const SandboxRepositoryRequest = z.object({
+  repo: Repository,
+  sha: Sha.optional().meta({ description: 'Also answer with what CI says of this commit.' }),
+});
+export const SandboxRepositoryResponse = z.object({
+  cloneUrl: z.string().meta({ description: 'The password is an API token; any user name will do.' }),
+  settings: SandboxSettings,
+  branches: z.array(z.object({ name: z.string(), sha: z.string() })),
+  pullRequests: z.array(SandboxPullRequest).meta({ description: 'Open ones, at most 500.' }),
+  checks: z.array(z.object({ name: z.string(), state: z.enum(checkStates), url: z.string() })).optional(),
+  ciRuns: z
+    .array(
+      z.object({
+        branch: z.string(),
+        attempt: z.int(),
+        state: z.enum(['queued', 'running', 'done']),
+        outcome: z.enum(['success', 'failure', 'error']).nullable(),
+        log: z.string(),
+      }),
+    )
+    .optional(),
 });
 
 const quarantineSettings = ['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE', 'NEVER_QUARANTINE'] as const;

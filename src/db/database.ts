@@ -34,17 +34,31 @@ export interface ApiToken {
   scopes: string[];
 }
 
+export interface CommitCheck {
+  body: Json;
+  kind: string;
+  name: string;
+  reported_at: Timestamp;
+  repository_id: string;
+  sha: string;
+}
+
 export interface Entry {
+  commit_title: Generated<string>;
   concluded_at: Timestamp | null;
+  end_requested: string | null;
   forced: Generated<boolean>;
   id: string;
   in_queue_ms: Generated<number>;
+  landing: Generated<boolean>;
   line_major: number | null;
   line_minor: number | null;
   line_rank: number | null;
   no_batch: Generated<boolean>;
+  plan: Json | null;
   pr_author: string;
   pr_base_branch: string;
+  pr_body: Generated<string>;
   pr_draft: Generated<boolean>;
   pr_mergeability: string;
   pr_number: number;
@@ -53,9 +67,11 @@ export interface Entry {
   pr_title: string;
   pr_url: string;
   priority: Generated<number>;
+  probed_tip: string | null;
   queue_id: string;
   queued_at: Timestamp | null;
   reason: string | null;
+  restart_requested: Generated<boolean>;
   restarts: Generated<number>;
   seniority: number;
   state: Generated<string>;
@@ -63,6 +79,7 @@ export interface Entry {
   submitted_at: Generated<Timestamp>;
   test_ms: Generated<number>;
   test_run_id: string | null;
+  tested_on_tip: string | null;
   trip: Generated<number>;
   used_default_priority: Generated<boolean>;
   wait_ms: Generated<number>;
@@ -103,6 +120,35 @@ export interface ImpactedTargets {
   uploaded_at: Generated<Timestamp>;
 }
 
+export interface Landing {
+  base_sha: string;
+  checks: Generated<Json>;
+  concluded_at: Timestamp | null;
+  detail: Json | null;
+  intended_at: Timestamp;
+  landed_sha: string | null;
+  landed_tree: string | null;
+  method: string;
+  mode: string | null;
+  number: number;
+  observed: Generated<boolean>;
+  proof: string;
+  queue_id: string;
+  status: Generated<string>;
+  test_run_id: string | null;
+  tested_tree: string | null;
+}
+
+export interface LandingMember {
+  commit_sha: string | null;
+  head_sha: string;
+  number: number;
+  position: number;
+  pr_number: number;
+  queue_id: string;
+  trip: number;
+}
+
 export interface Organization {
   created_at: Generated<Timestamp>;
   id: string;
@@ -112,15 +158,24 @@ export interface Organization {
 
 export interface Queue {
   branch: string;
+  branch_epoch: Generated<number>;
+  branch_sha: string | null;
   created_at: Generated<Timestamp>;
   deleted_at: Timestamp | null;
+  host_away_at: Timestamp | null;
   id: string;
   mode: Generated<string>;
   repository_id: string;
   settings: Json;
   state: Generated<string>;
+  state_reason: string | null;
   switching_mode: string | null;
   switching_return_to: string | null;
+}
+
+export interface QueuePlan {
+  queue_id: string;
+  state: Json;
 }
 
 export interface Repository {
@@ -135,17 +190,48 @@ export interface Repository {
   owner_key: string;
 }
 
+export interface SandboxCheck {
+  name: string;
+  repository_id: string;
+  sha: string;
+  state: string;
+  updated_at: Generated<Timestamp>;
+  url: Generated<string>;
+}
+
+export interface SandboxCi {
+  attempt: Generated<number>;
+  branch: string;
+  created_at: Generated<Timestamp>;
+  due_at: Timestamp | null;
+  log: Generated<string>;
+  outcome: string | null;
+  repository_id: string;
+  sha: string;
+  state: Generated<string>;
+}
+
 export interface SandboxPullRequest {
   author: string;
   base_branch: string;
+  body: Generated<string>;
+  branch: string | null;
+  disk_sha: string | null;
   draft: Generated<boolean>;
   head_sha: string;
+  merge_sha: string | null;
   mergeability: Generated<string>;
   number: number;
   repository_id: string;
+  revision: Generated<number>;
   state: Generated<string>;
   title: string;
   updated_at: Generated<Timestamp>;
+}
+
+export interface SandboxRepository {
+  repository_id: string;
+  settings: Generated<Json>;
 }
 
 export interface TestCase {
@@ -196,13 +282,20 @@ export interface TestRollup {
 export interface TestRun {
   base_sha: string | null;
   check_suites: Generated<Json>;
+  composition: Generated<string>;
   concluded_at: Timestamp | null;
   created_at: Generated<Timestamp>;
   id: string;
   kind: Generated<string>;
+  number: number | null;
+  outcome: string | null;
+  outcome_detail: Json | null;
+  phase: Generated<string>;
+  pushed_at: Timestamp | null;
   queue_id: string;
   required_statuses: Generated<string[]>;
   required_statuses_source: Generated<string>;
+  started_at: Timestamp | null;
   status: Generated<string>;
   status_checks: Generated<Json>;
   test_branch: string;
@@ -241,14 +334,21 @@ export interface WorkerHeartbeat {
 
 export interface DB {
   api_token: ApiToken;
+  commit_check: CommitCheck;
   entry: Entry;
   fact: Fact;
   host_connection: HostConnection;
   impacted_targets: ImpactedTargets;
+  landing: Landing;
+  landing_member: LandingMember;
   organization: Organization;
   queue: Queue;
+  queue_plan: QueuePlan;
   repository: Repository;
+  sandbox_check: SandboxCheck;
+  sandbox_ci: SandboxCi;
   sandbox_pull_request: SandboxPullRequest;
+  sandbox_repository: SandboxRepository;
   test_case: TestCase;
   test_failure: TestFailure;
   test_failure_group: TestFailureGroup;

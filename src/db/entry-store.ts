@@ -5,7 +5,6 @@ import type { EntryId, QueueId } from '#base/id.ts';
 import { evolve } from '#core/queue/evolve.ts';
 import type { Fact } from '#core/queue/fact.ts';
 import { type Entry, isEnded, isUnderTest, type Queue } from '#core/queue/model.ts';
-import type { SnapshotEntry } from '#core/queue/plan.ts';
 import type { Tx } from './cell.ts';
 import {
   entryColumns,
@@ -18,7 +17,6 @@ import {
   rewritableColumns,
   tripRow,
 } from './row.ts';
-import { hasTargetsColumn } from './scope-view.ts';
 import { statement } from './statement.ts';
 import type { QueueLock } from './transaction.ts';
 
@@ -48,20 +46,6 @@ export async function loadEntry(tx: Tx, lock: QueueLock, prNumber: number): Prom
     entry: row.entry_id === null ? null : entryOf(row),
     nextSeniority: row.next_seniority,
   };
-}
-
-const selectLive = statement<[queueId: string], EntryRow & { has_impacted_targets: boolean }>(`
-  select ${entryColumns}, ${hasTargetsColumn}
-  from entry e
-  join queue q on q.id = e.queue_id
-  join repository r on r.id = q.repository_id
-  where e.queue_id = $1 and e.line_rank is not null
-  order by e.line_rank, e.line_major, e.line_minor`);
-
-/** Every live entry of the queue, in queue order. */
-export async function loadLiveEntries(tx: Tx, lock: QueueLock): Promise<readonly SnapshotEntry[]> {
-  const rows = await selectLive(tx, lock.queueId);
-  return rows.map((row) => ({ entry: entryOf(row), hasImpactedTargets: row.has_impacted_targets }));
 }
 
 export type EntryChange = {
@@ -128,6 +112,7 @@ function factRow(queueId: QueueId, before: Entry | null, fact: Fact, after: Entr
     actor,
     test_run_id: 'runId' in stage ? stage.runId : null,
     restart: kind === 'restart_requested' || leftTest,
-    payload: kind === 'moved' || kind === 'restart_requested' ? null : payload,
+    payload:
+      Object.keys(payload).length === 0 || kind === 'moved' || kind === 'restart_requested' ? null : payload,
   };
 }

@@ -4,10 +4,19 @@ import type { QueueId, RepositoryId } from '#base/id.ts';
 import type { Tx } from './cell.ts';
 import { statement } from './statement.ts';
 
+type OfQueue = { readonly queueId: QueueId };
+/** Work at a host; `tries`: how often it was put off because the host did not answer. */
+type AtHost = OfQueue & { readonly tries?: number };
+
 /** What the worker can be asked to do, with what it needs to know. */
 export type JobPayloads = {
-  'reconcile-queue': { readonly queueId: QueueId };
+  'reconcile-queue': OfQueue;
   'refresh-pull-request': { readonly repositoryId: RepositoryId; readonly prNumber: number };
+  'publish-runs': AtHost;
+  land: AtHost & { readonly number: number };
+  'sweep-queue': AtHost;
+  'probe-entries': AtHost;
+  'sandbox-ci': { readonly repositoryId: RepositoryId; readonly branch: string; readonly sha: string };
 };
 
 // A burst of signals folds into one pending job. Its row is locked by whoever adds to it, so a run that starts later
@@ -22,9 +31,29 @@ const addReconcile = statement<[queueId: string, jobKey: string, runAt: Date | n
 export const enqueueReconcile = (tx: Tx, queueId: QueueId): Promise<unknown> =>
   addReconcile(tx, queueId, `reconcile:${queueId}`, null);
 
+const addReconciles = statement<[queueIds: string]>(`
+  select graphile_worker.add_jobs(array(
+    select row('reconcile-queue', json_build_object('queueId', id::text), null, null, 20, 'reconcile:' || id::text,
+      null, null)::graphile_worker.job_spec
+    from unnest($1::uuid[]) as id))`);
+
+/** Marks many queues dirty at once; their ids in rising order. */
+export const enqueueReconciles = (tx: Tx, queueIds: readonly QueueId[]): Promise<unknown> =>
+  addReconciles(tx, `{${queueIds.join(',')}}`);
+
+// Adding a job writes a row and its indexes even where it changes nothing, and most looks ask for what the look before
+// asked for. A job that is not due for a while cannot begin before this transaction ends.
+const isThere = (condition: string): string => `
+  exists (select from graphile_worker.jobs j where j.key = $2 and j.locked_at is null and j.attempts = 0
+    and j.run_at > now() + interval '10 seconds' and ${condition})`;
+
+const addWakeUp = statement<[queueId: string, jobKey: string, runAt: Date]>(
+  `${addReconcileStatement} where not ${isThere('j.run_at = $3')}`,
+);
+
 /** Looks at a queue again at an instant; a key of its own, so that it never delays a pending look. */
 export const enqueueWakeUp = (tx: Tx, queueId: QueueId, at: Date): Promise<unknown> =>
-  addReconcile(tx, queueId, `wake:${queueId}`, at);
+  addWakeUp(tx, queueId, `wake:${queueId}`, at);
 
 const addRefresh = statement<[repositoryId: string, prNumber: number, jobKey: string]>(
   `select graphile_worker.add_job('refresh-pull-request',
@@ -34,3 +63,66 @@ const addRefresh = statement<[repositoryId: string, prNumber: number, jobKey: st
 /** Asks the host for a pull request anew. */
 export const enqueueRefresh = (tx: Tx, repositoryId: RepositoryId, prNumber: number): Promise<unknown> =>
   addRefresh(tx, repositoryId, prNumber, `refresh:${repositoryId}:${prNumber}`);
+
+const addJob = statement<[task: string, payload: string, jobKey: string, runAt: Date | null]>(`
+  select graphile_worker.add_job($1, $2::json, job_key := $3, run_at := $4, max_attempts := 20)`);
+
+type HostTask = 'publish-runs' | 'land' | 'sweep-queue' | 'probe-entries';
+
+const hostJobKey = (task: HostTask, { queueId, ...rest }: AtHost & { readonly number?: number }): string =>
+  `${task}:${queueId}${rest.number === undefined ? '' : `:${rest.number}`}`;
+
+/** Work at a host, at once or at an instant: the last word on when counts. */
+export const enqueueAtHost = <Task extends HostTask>(
+  tx: Tx,
+  task: Task,
+  payload: JobPayloads[Task],
+  at: Date | null = null,
+): Promise<unknown> => addJob(tx, task, JSON.stringify(payload), hostJobKey(task, payload), at);
+
+const addJobBy = statement<[task: string, jobKey: string, runAt: Date, payload: string]>(`
+  select graphile_worker.add_job($1, $4::json, job_key := $2, run_at := $3, max_attempts := 20,
+    job_key_mode := 'preserve_run_at')
+  where not ${isThere('j.run_at <= $3')}`);
+
+/** Work that is due by an instant: one that is due earlier already stays as it is. */
+export const enqueueBy = <Task extends HostTask>(
+  tx: Tx,
+  task: Task,
+  payload: JobPayloads[Task],
+  at: Date,
+): Promise<unknown> => addJobBy(tx, task, hostJobKey(task, payload), at, JSON.stringify(payload));
+
+const addIdleSweeps = statement<[]>(`
+  select graphile_worker.add_jobs(array(
+    select row('sweep-queue', json_build_object('queueId', id::text), null, now() + random() * interval '50 minutes',
+      20, 'sweep-queue:' || id::text, null, null)::graphile_worker.job_spec
+    from queue where deleted_at is null order by id), job_key_preserve_run_at := true)`);
+
+/** Every queue within the hour; one that is due earlier anyway stays as it is. */
+export const enqueueIdleSweeps = (tx: Tx): Promise<unknown> => addIdleSweeps(tx);
+
+const addTidy = statement<[queueId: string, jobKey: string, runAt: Date]>(`
+  select graphile_worker.add_job('publish-runs', json_build_object('queueId', $1::text), job_key := $2,
+    run_at := $3, max_attempts := 20, job_key_mode := 'preserve_run_at')`);
+
+/** Removes test branches that nobody needs any more; a key of its own, so that it never delays a start. */
+export const enqueueTidy = (tx: Tx, queueId: QueueId, at: Date): Promise<unknown> =>
+  addTidy(tx, queueId, `tidy:${queueId}`, at);
+
+const addSandboxCi = statement<[payload: string, jobKey: string, delayMs: number]>(`
+  select graphile_worker.add_job('sandbox-ci', $1::json, job_key := $2,
+    run_at := now() + make_interval(secs => $3::float8 / 1000), max_attempts := 20)`);
+
+/** Ends the CI of the sandbox host for what was pushed to a branch. */
+export const enqueueSandboxCi = (
+  tx: Tx,
+  payload: JobPayloads['sandbox-ci'],
+  delayMs: number,
+): Promise<unknown> =>
+  addSandboxCi(
+    tx,
+    JSON.stringify(payload),
+    `sandbox-ci:${payload.repositoryId}:${payload.sha}:${payload.branch}`,
+    delayMs,
+  );

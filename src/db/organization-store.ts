@@ -32,6 +32,22 @@ const insertConnection = statement<[id: string, organizationId: string, secret: 
   insert into host_connection (id, organization_id, kind, host_key, webhook_secret) values ($1, $2, 'sandbox', '*', $3)
   on conflict (organization_id, kind, host_key) do nothing`);
 
+const selectSandbox = statement<[organizationId: string], { id: string; webhook_secret: string }>(`
+  select id, webhook_secret from host_connection
+  where organization_id = $1 and kind = 'sandbox' and host_key = '*'`);
+
+/** Where the sandbox sends the webhooks of an organization, made if it is not there. */
+export async function ensureSandboxConnection(
+  db: Tx,
+  organizationId: OrganizationId,
+): Promise<{ readonly id: string; readonly secret: string }> {
+  const [known] = await selectSandbox(db, organizationId);
+  if (known !== undefined) return { id: known.id, secret: known.webhook_secret };
+  await insertConnection(db, newId(), organizationId, randomBytes(32).toString('base64url'));
+  const [made] = await selectSandbox(db, organizationId);
+  return { id: made!.id, secret: made!.webhook_secret };
+}
+
 export async function findOrganization(db: Tx, slug: string): Promise<OrganizationId | null> {
   const row = await db.selectFrom('organization').select('id').where('slug', '=', slug).executeTakeFirst();
   return row === undefined ? null : (row.id as OrganizationId);

@@ -58,9 +58,12 @@ const updateQueue = statement<
     switchingMode: string | null,
     switchingReturnTo: string | null,
     settings: string,
+    stateReason: string | null,
   ]
 >(`
-  update queue set state = $2, mode = $3, switching_mode = $4, switching_return_to = $5, settings = $6 where id = $1`);
+  update queue set state = $2, mode = $3, switching_mode = $4, switching_return_to = $5, settings = $6,
+    state_reason = $7
+  where id = $1`);
 
 export async function saveQueue(tx: Tx, lock: QueueLock, queue: Queue): Promise<void> {
   const { mode, ...settings } = queue.settings;
@@ -72,6 +75,7 @@ export async function saveQueue(tx: Tx, lock: QueueLock, queue: Queue): Promise<
     queue.switching?.mode ?? null,
     queue.switching?.returnTo ?? null,
     JSON.stringify(settings),
+    queue.stateReason,
   );
 }
 

@@ -6,7 +6,14 @@ import type { Reason } from '#core/queue/reason.ts';
 import { sql } from 'kysely';
 import type { Tx } from './cell.ts';
 import { entryColumns, entryOf, type EntryRow } from './row.ts';
-import { hasTargetsColumn, positionColumn, type ScopedEntry } from './scope-view.ts';
+import {
+  hasTargetsColumn,
+  lineColumns,
+  lineFactsOf,
+  type LineRow,
+  positionColumn,
+  type ScopedEntry,
+} from './scope-view.ts';
 import { statement } from './statement.ts';
 
 export const enqueuedStatement = `
@@ -21,16 +28,17 @@ export async function listEnqueued(db: Tx, queueId: QueueId): Promise<readonly E
   return (await selectEnqueued(db, queueId)).map(entryOf);
 }
 
-type ScopedRow = EntryRow & { has_impacted_targets: boolean; position: number | null };
+type ScopedRow = EntryRow & LineRow & { has_impacted_targets: boolean; position: number | null };
 
 const scopedOf = (row: ScopedRow): ScopedEntry => ({
   entry: entryOf(row),
   hasImpactedTargets: row.has_impacted_targets,
   position: row.position,
+  line: lineFactsOf(row),
 });
 
 const selectEntries = statement<[queueId: string, prNumbers: string], ScopedRow>(`
-  select ${entryColumns}, ${hasTargetsColumn}, ${positionColumn}
+  select ${entryColumns}, ${hasTargetsColumn}, ${positionColumn}, ${lineColumns}
   from entry e join queue q on q.id = e.queue_id join repository r on r.id = q.repository_id
   where e.queue_id = $1 and e.pr_number = any ($2::bigint[])`);
 
@@ -72,7 +80,8 @@ export async function listNewest(
     );
   const order = windowed ? sql`e.concluded_at desc, e.seniority desc` : sql`e.seniority desc`;
   const { rows } = await sql<ScopedRow & { concluded_at: Date | null }>`
-    select ${sql.raw(entryColumns)}, e.concluded_at, ${sql.raw(hasTargetsColumn)}, ${sql.raw(positionColumn)}
+    select ${sql.raw(entryColumns)}, e.concluded_at, ${sql.raw(hasTargetsColumn)}, ${sql.raw(positionColumn)},
+      ${sql.raw(lineColumns)}
     from entry e join queue q on q.id = e.queue_id join repository r on r.id = q.repository_id
     where ${sql.join(conditions, sql` and `)} order by ${order} limit ${take}`.execute(db);
   return rows.map((row) => ({
@@ -106,6 +115,23 @@ const selectQueuesOf = statement<[repositoryId: string], { id: string }>(
 /** The queues of a repository, in a fixed order so that whoever marks several of them never waits in a circle. */
 export async function listQueueIds(db: Tx, repositoryId: RepositoryId): Promise<readonly QueueId[]> {
   return (await selectQueuesOf(db, repositoryId)).map((row) => row.id as QueueId);
+}
+
+const selectQueuesOnBranch = statement<
+  [repositoryId: string, branch: string, sha: string | null],
+  { id: string }
+>(`
+  select id from queue where repository_id = $1 and branch = $2 and deleted_at is null
+    and branch_sha is distinct from $3`);
+
+/** The queue of a branch, unless it knows the branch to be there. */
+export async function listQueuesOnBranch(
+  db: Tx,
+  repositoryId: RepositoryId,
+  branch: string,
+  sha: string | null,
+): Promise<readonly QueueId[]> {
+  return (await selectQueuesOnBranch(db, repositoryId, branch, sha)).map((row) => row.id as QueueId);
 }
 
 const selectQueuesWith = statement<[repositoryId: string, prNumber: number], { id: string; branch: string }>(`

@@ -59,19 +59,27 @@ export async function findRepository(
   return { id, organizationId: organization_id as OrganizationId, ...name };
 }
 
-const selectRepositoryId = statement<
-  [organizationId: string, host: string, owner: string, name: string],
-  { id: string }
->(
-  `select id from repository where organization_id = $1 and host_key = $2 and owner_key = $3 and name_key = $4`,
-);
+const selectRepositoryIds = statement<[keys: string], { n: number; id: string }>(`
+  select k.n, r.id from jsonb_to_recordset($1) as k (n int, organization uuid, host text, owner text, name text)
+  join repository r on r.organization_id = k.organization and r.host_key = k.host and r.owner_key = k.owner
+    and r.name_key = k.name`);
 
-/** Null if the organization has no such repository. */
-export async function findRepositoryId(
+type RepositoryKey = { readonly organizationId: OrganizationId; readonly key: RepositoryName };
+
+/** For each of several the id, or null if the organization has no such repository. */
+export async function findRepositoryIds(
   db: Tx,
-  organizationId: OrganizationId,
-  key: RepositoryName,
-): Promise<RepositoryId | null> {
-  const [row] = await selectRepositoryId(db, organizationId, key.host, key.owner, key.name);
-  return row === undefined ? null : (row.id as RepositoryId);
+  wanted: readonly RepositoryKey[],
+): Promise<readonly (RepositoryId | null)[]> {
+  const numbers = new Map<string, number>();
+  const at = wanted.map(({ organizationId, key }) => {
+    const text = `${organizationId} ${key.host} ${key.owner} ${key.name}`;
+    const n = numbers.get(text) ?? numbers.size;
+    numbers.set(text, n);
+    return { n, organization: organizationId, ...key };
+  });
+  const distinct = [...new Map(at.map((key) => [key.n, key])).values()];
+  const rows = await selectRepositoryIds(db, JSON.stringify(distinct));
+  const ids = new Map(rows.map((row) => [row.n, row.id as RepositoryId]));
+  return at.map(({ n }) => ids.get(n) ?? null);
 }

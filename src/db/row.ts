@@ -3,17 +3,18 @@
 import type { EntryId, QueueId, RunId } from '#base/id.ts';
 import type { Entry, Queue, QueueState, SettableQueueState, Stage } from '#core/queue/model.ts';
 import { isEnded } from '#core/queue/model.ts';
-import { linePlaceOf } from '#core/queue/order.ts';
+import type { CancelledReason } from '#core/queue/reason.ts';
+import { placeAlone } from '#core/queue/engine/line-place.ts';
 import { defaultSettings, type QueueSettings } from '#core/queue/settings.ts';
 import type { Entry as EntryTable, Queue as QueueTable, Trip as TripTable } from './database.ts';
 import type { Selectable } from 'kysely';
 
 export const queueColumns = `q.id as queue_id, q.branch, q.state as queue_state, q.mode, q.switching_mode,
-  q.switching_return_to, q.settings`;
+  q.switching_return_to, q.state_reason, q.settings`;
 
 export type QueueRow = Pick<
   Selectable<QueueTable>,
-  'branch' | 'mode' | 'switching_mode' | 'switching_return_to' | 'settings'
+  'branch' | 'mode' | 'switching_mode' | 'switching_return_to' | 'state_reason' | 'settings'
 > & { readonly queue_id: string; readonly queue_state: string };
 
 export function queueOf(row: QueueRow): Queue {
@@ -33,17 +34,28 @@ export function queueOf(row: QueueRow): Queue {
             mode: row.switching_mode as QueueSettings['mode'],
             returnTo: row.switching_return_to as SettableQueueState,
           },
+    stateReason: row.state_reason,
   };
 }
 
 export const entryColumns = `e.id as entry_id, e.pr_number, e.trip, e.state as entry_state, e.state_changed_at, e.reason,
   e.test_run_id, e.priority, e.used_default_priority, e.no_batch, e.forced, e.submitted_at, e.seniority, e.queued_at,
   e.wait_ms, e.test_ms, e.in_queue_ms, e.restarts, e.pr_title, e.pr_sha, e.pr_base_branch, e.pr_author, e.pr_url,
-  e.pr_mergeability, e.pr_draft, e.pr_state`;
+  e.pr_mergeability, e.pr_draft, e.pr_state, e.pr_body, e.commit_title, e.landing, e.end_requested,
+  e.restart_requested`;
 
 export type EntryRow = Omit<
   Selectable<EntryTable>,
-  'id' | 'state' | 'queue_id' | 'line_rank' | 'line_major' | 'line_minor' | 'concluded_at'
+  | 'id'
+  | 'state'
+  | 'queue_id'
+  | 'line_rank'
+  | 'line_major'
+  | 'line_minor'
+  | 'concluded_at'
+  | 'plan'
+  | 'probed_tip'
+  | 'tested_on_tip'
 > & { readonly entry_id: string; readonly entry_state: string };
 
 export function entryOf(row: EntryRow): Entry {
@@ -52,6 +64,7 @@ export function entryOf(row: EntryRow): Entry {
     pullRequest: {
       number: row.pr_number,
       title: row.pr_title,
+      body: row.pr_body,
       headSha: row.pr_sha,
       baseBranch: row.pr_base_branch,
       author: row.pr_author,
@@ -74,6 +87,10 @@ export function entryOf(row: EntryRow): Entry {
     testMs: row.test_ms,
     inQueueMs: row.in_queue_ms,
     restarts: row.restarts,
+    commitTitle: row.commit_title,
+    landing: row.landing,
+    endRequested: row.end_requested as CancelledReason | null,
+    restartRequested: row.restart_requested,
   };
 }
 
@@ -89,13 +106,17 @@ export const rewritableColumns = [
   'trip', 'state', 'state_changed_at', 'reason', 'test_run_id', 'priority', 'used_default_priority',
   'no_batch', 'forced', 'submitted_at', 'seniority', 'queued_at', 'concluded_at', 'wait_ms', 'test_ms',
   'in_queue_ms', 'restarts', 'line_rank', 'line_major', 'line_minor', 'pr_title', 'pr_sha',
-  'pr_base_branch', 'pr_author', 'pr_url', 'pr_mergeability', 'pr_draft', 'pr_state',
+  'pr_base_branch', 'pr_author', 'pr_url', 'pr_mergeability', 'pr_draft', 'pr_state', 'pr_body', 'commit_title',
+  'landing', 'end_requested', 'restart_requested',
 ] as const satisfies readonly (keyof EntryTable)[];
 
 /** The row an entry is written as, by column name. */
-export function entryRow(queueId: QueueId, entry: Entry): Selectable<EntryTable> {
+export function entryRow(
+  queueId: QueueId,
+  entry: Entry,
+): Omit<Selectable<EntryTable>, 'plan' | 'probed_tip' | 'tested_on_tip'> {
   const { stage, pullRequest } = entry;
-  const place = linePlaceOf(entry);
+  const place = placeAlone(entry);
   return {
     queue_id: queueId,
     pr_number: pullRequest.number,
@@ -128,6 +149,11 @@ export function entryRow(queueId: QueueId, entry: Entry): Selectable<EntryTable>
     pr_mergeability: pullRequest.mergeability,
     pr_draft: pullRequest.draft,
     pr_state: pullRequest.state,
+    pr_body: pullRequest.body,
+    commit_title: entry.commitTitle,
+    landing: entry.landing,
+    end_requested: entry.endRequested,
+    restart_requested: entry.restartRequested,
   };
 }
 

@@ -13,7 +13,12 @@ export type RunMember = {
   readonly url: string;
 };
 
-export type RunRow = Omit<Selectable<TestRun>, 'queue_id'> & { readonly members: readonly RunMember[] };
+type PlannerColumns =
+  'number' | 'phase' | 'composition' | 'outcome' | 'outcome_detail' | 'pushed_at' | 'started_at';
+
+export type RunRow = Omit<Selectable<TestRun>, 'queue_id' | PlannerColumns> & {
+  readonly members: readonly RunMember[];
+};
 
 type RunFilter =
   | { readonly kind: 'one'; readonly runId: string }
@@ -34,10 +39,25 @@ const members = sql`(
   from test_run_member m left join entry e on e.queue_id = m.queue_id and e.pr_number = m.pr_number
   where m.queue_id = t.queue_id and m.test_run_id = t.id) as members`;
 
+// While a run is under way what CI says of it is in commit_check; a concluded one keeps its own.
+const liveChecks = sql.raw(`
+  case when t.status <> 'in_progress' then t.status_checks else coalesce((
+    select jsonb_agg(jsonb_build_object('context', c.name, 'url', c.body ->> 'url', 'state', upper(c.body ->> 'state'))
+      order by c.name)
+    from commit_check c join queue q on q.id = t.queue_id and q.repository_id = c.repository_id
+    where c.sha = t.test_branch_sha and c.kind = 'status'), t.status_checks) end as status_checks,
+  case when t.status <> 'in_progress' then t.check_suites else coalesce((
+    select jsonb_agg(jsonb_build_object('checkRuns', s.runs)) from (
+      select jsonb_agg(jsonb_build_object('name', c.body ->> 'name', 'url', c.body ->> 'url',
+        'status', upper(c.body ->> 'status'), 'conclusion', upper(c.body ->> 'conclusion')) order by c.name) as runs
+      from commit_check c join queue q on q.id = t.queue_id and q.repository_id = c.repository_id
+      where c.sha = t.test_branch_sha and c.kind = 'check' group by c.body ->> 'suite') s), t.check_suites)
+  end as check_suites`);
+
 export async function listRuns(db: Tx, queueId: QueueId, filter: RunFilter): Promise<readonly RunRow[]> {
   const { rows } = await sql<RunRow>`
     select t.id, t.kind, t.status, t.created_at, t.concluded_at, t.test_branch, t.test_branch_sha, t.test_tree_sha,
-      t.base_sha, t.required_statuses, t.required_statuses_source, t.check_suites, t.status_checks, ${members}
+      t.base_sha, t.required_statuses, t.required_statuses_source, ${liveChecks}, ${members}
     from test_run t where t.queue_id = ${queueId} and ${condition(queueId, filter)}`.execute(db);
   return rows;
 }

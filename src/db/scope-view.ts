@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
+import type { Check } from '#core/queue/check.ts';
 import type { Entry, Queue } from '#core/queue/model.ts';
 import { type RepositoryName, repositoryKey } from '#core/repository.ts';
 import type { Tx } from './cell.ts';
@@ -27,6 +28,32 @@ export type ScopedEntry = {
   readonly hasImpactedTargets: boolean;
   /** How many are ahead in the line; null when it is not in it. */
   readonly position: number | null;
+  readonly line: LineFacts;
+};
+
+/** What of the line explains an entry: its run while it is under test, those before it while it is pending. */
+export type LineFacts = {
+  readonly run: {
+    readonly status: 'in_progress' | 'succeeded' | 'failed' | 'cancelled';
+    readonly outcome: string | null;
+    readonly isBisection: boolean;
+    readonly isBatch: boolean;
+    readonly createdAt: string;
+    readonly pushedAt: string | null;
+    readonly required: readonly string[];
+    /** Members ahead of the group that are still in the queue. */
+    readonly ahead: readonly number[];
+    readonly tested: readonly number[];
+    readonly checks: readonly Check[];
+  } | null;
+  readonly pending: {
+    readonly conflictsWith: number | null;
+    readonly before: readonly number[];
+    /** How many are under test, and so ahead of it. */
+    readonly testingCount: number;
+    readonly slotsTaken: number;
+  } | null;
+  readonly isHostAway: boolean;
 };
 
 /** What exists of what was named; null from the first part on that does not. */
@@ -57,7 +84,9 @@ type ScopeRow = {
   name: string;
   has_impacted_targets: boolean;
   position: number | null;
-} & { [Column in keyof QueueRow]: QueueRow[Column] } & { [Column in keyof EntryRow]: EntryRow[Column] };
+} & LineRow & { [Column in keyof QueueRow]: QueueRow[Column] } & {
+    [Column in keyof EntryRow]: EntryRow[Column];
+  };
 
 /** How many entries of the line come before `e`. */
 export const positionColumn = `case when e.line_rank < 2 then (
@@ -65,6 +94,45 @@ export const positionColumn = `case when e.line_rank < 2 then (
     where ahead.queue_id = e.queue_id and ahead.line_rank is not null
       and (ahead.line_rank, ahead.line_major, ahead.line_minor) < (e.line_rank, e.line_major, e.line_minor)
   ) end as position`;
+
+/** See LineFacts; only what the entry's state needs is read. Needs `q` for the queue. */
+export const lineColumns = `
+  case when e.line_rank = 0 then (
+    select json_build_object('status', t.status, 'outcome', t.outcome, 'isBisection', t.kind = 'bisection',
+      'createdAt', t.created_at, 'pushedAt', t.pushed_at, 'required', t.required_statuses,
+      'isBatch', (select count(*) > 1 from test_run_member m
+        where m.queue_id = t.queue_id and m.test_run_id = t.id and m.under_test),
+      'tested', coalesce((select json_agg(m.pr_number order by m.position) from test_run_member m
+        where m.queue_id = t.queue_id and m.test_run_id = t.id and m.under_test), '[]'),
+      'ahead', coalesce((select json_agg(m.pr_number order by m.position) from test_run_member m
+        join entry a on a.queue_id = m.queue_id and a.pr_number = m.pr_number and a.line_rank = 0
+        where m.queue_id = t.queue_id and m.test_run_id = t.id and not m.under_test), '[]'),
+      'checks', coalesce((select json_agg(c.body) from commit_check c
+        where c.repository_id = q.repository_id and c.sha = t.test_branch_sha), '[]'))
+    from test_run t where t.queue_id = e.queue_id and t.id = e.test_run_id) end as line_run,
+  case when e.line_rank = 1 then json_build_object(
+    'conflictsWith', (select b.pr_number from entry b where b.queue_id = e.queue_id
+      and b.pr_number = (e.plan -> 'place' ->> 'behind')::bigint and b.line_rank < 2),
+    'before', coalesce((select json_agg(b.pr_number) from (
+      select a.pr_number from entry a where a.queue_id = e.queue_id and a.line_rank = 1
+        and (a.line_major, a.line_minor) < (e.line_major, e.line_minor)
+      order by a.line_rank, a.line_major, a.line_minor limit 3) b), '[]'),
+    'testingCount', (select count(*) from entry a where a.queue_id = e.queue_id and a.line_rank = 0),
+    'slotsTaken', (select count(*) from test_run t
+      where t.queue_id = e.queue_id and t.status = 'in_progress' and t.kind = 'main')) end as line_pending,
+  q.host_away_at is not null as is_host_away`;
+
+export type LineRow = {
+  readonly line_run: LineFacts['run'];
+  readonly line_pending: LineFacts['pending'];
+  readonly is_host_away: boolean;
+};
+
+export const lineFactsOf = (row: LineRow): LineFacts => ({
+  run: row.line_run,
+  pending: row.line_pending,
+  isHostAway: row.is_host_away,
+});
 
 /** Whether targets were uploaded for exactly the head of `e`; needs `r` for the repository. */
 export const hasTargetsColumn = `exists (
@@ -75,7 +143,7 @@ export const hasTargetsColumn = `exists (
 export const scopeStatement = `
   select t.id as token_id, t.name as token_name, t.organization_id, o.slug, o.name as organization_name, t.scopes,
     t.expires_at, r.id as repository_id, r.host, r.owner, r.name, ${queueColumns}, ${entryColumns},
-    ${hasTargetsColumn}, ${positionColumn}
+    ${hasTargetsColumn}, ${positionColumn}, ${lineColumns}
   from api_token t
   join organization o on o.id = t.organization_id
   left join repository r on r.organization_id = t.organization_id
@@ -129,6 +197,11 @@ export async function readScope(db: Tx, tokenHash: Buffer, key: ScopeKey): Promi
     entry:
       row.entry_id === null
         ? null
-        : { entry: entryOf(row), hasImpactedTargets: row.has_impacted_targets, position: row.position },
+        : {
+            entry: entryOf(row),
+            hasImpactedTargets: row.has_impacted_targets,
+            position: row.position,
+            line: lineFactsOf(row),
+          },
   };
 }

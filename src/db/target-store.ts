@@ -102,3 +102,29 @@ export async function readTargetNames(
   );
   return new Map(named);
 }
+
+const selectHashes = statement<
+  [repositoryId: string, prNumbers: string, headShas: string],
+  { pr_number: number; hashes: Buffer }
+>(`
+  select i.pr_number, i.hashes from impacted_targets i
+  join unnest($2::bigint[], $3::text[]) as k (pr_number, head_sha) using (pr_number, head_sha)
+  where i.repository_id = $1`);
+
+/** The hashes of the targets of some pull requests, in rising order. */
+export async function readTargetHashes(
+  db: Tx,
+  repositoryId: RepositoryId,
+  heads: readonly { readonly prNumber: number; readonly headSha: string }[],
+): Promise<ReadonlyMap<number, Float64Array>> {
+  const rows = await selectHashes(
+    db,
+    repositoryId,
+    `{${heads.map((head) => head.prNumber).join(',')}}`,
+    `{${heads.map((head) => head.headSha).join(',')}}`,
+  );
+  // Copied, because what the driver hands out need not begin where a number may.
+  return new Map(
+    rows.map(({ pr_number: pr, hashes }) => [pr, new Float64Array(new Uint8Array(hashes).buffer)]),
+  );
+}

@@ -23,6 +23,7 @@ import { queueHandlers } from './route/queue.ts';
 import { sandboxHandlers } from './route/sandbox.ts';
 import { testHealthHandlers } from './route/test-health.ts';
 import { testingHandlers } from './route/testing.ts';
+import { addSandboxGit } from './sandbox-git.ts';
 import { addWebhookRoute } from './webhook.ts';
 
 declare module 'fastify' {
@@ -73,6 +74,7 @@ export async function createApp(deps: Deps): Promise<App> {
   addOperations(server, tools);
   addServicePaths(server, deps, state);
   await addWebhookRoute(server, deps);
+  if (deps.config.sandbox) await addSandboxGit(server, tools);
   await addDocumentation(server, deps);
   return { server, drain: () => (state.draining = true) };
 }

@@ -15,7 +15,10 @@ const tokenLengthMax = 512;
 
 export function callerOf(cells: Cells, request: FastifyRequest): Caller {
   const header = request.headers['x-api-token'];
-  const token = Array.isArray(header) ? header[0] : header;
+  return callerWith(cells, Array.isArray(header) ? header[0] : header);
+}
+
+export function callerWith(cells: Cells, token: string | undefined): Caller {
   if (token === undefined || token === '')
     throw appError('AUTHENTICATION_REQUIRED', {
       public: 'Send your API token in the x-api-token header.',

@@ -4,11 +4,21 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, appError } from '#base/error.ts';
 import type { Log } from '#base/log.ts';
 import type { ErrorBody } from '#contract/common.ts';
+import { HostError } from '#host/host.ts';
 
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof SyntaxError)
     return appError('MALFORMED_JSON', { public: 'The request body is not JSON.', cause: error });
+  if (error instanceof HostError)
+    return appError('HOST_ERROR', {
+      public:
+        error.trouble === 'forbidden'
+          ? 'The repository host refused. Check that Signalbox may read this repository.'
+          : 'The repository host does not answer. Try again in a moment.',
+      cause: error,
+      retryAfterSeconds: Math.ceil((error.retryAfterMs ?? 2_000) / 1_000),
+    });
   const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown };
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

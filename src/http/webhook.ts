@@ -3,12 +3,36 @@
 import type { FastifyInstance } from 'fastify';
 import { appError } from '#base/error.ts';
 import { recordHostEvents } from '#command/record-host-events.ts';
-import { findConnection } from '#db/organization-store.ts';
+import type { Cell } from '#db/cell.ts';
+import { type Connection, findConnection } from '#db/organization-store.ts';
 import type { Deps } from './deps.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** A busy host sends thousands of webhooks a second: its connection is read once in this time. */
+const connectionKeptMs = 1_000;
+const connectionsMax = 1_000;
+
+type FindConnection = (cell: Cell, id: string) => Promise<Connection | null>;
+
+function connectionReader(): FindConnection {
+  const kept = new Map<string, { readonly connection: Promise<Connection | null>; readonly until: number }>();
+  return (cell, id) => {
+    const key = `${cell.name} ${id}`;
+    const known = kept.get(key);
+    if (known !== undefined && performance.now() < known.until) return known.connection;
+    const connection = findConnection(cell.reader, id);
+    if (kept.size >= connectionsMax) kept.clear();
+    kept.set(key, { connection, until: performance.now() + connectionKeptMs });
+    // One that could not be read, or is not there yet, is looked for by the next.
+    const forget = () => void kept.delete(key);
+    connection.then((found) => found === null && forget(), forget);
+    return connection;
+  };
+}
+
 export async function addWebhookRoute(app: FastifyInstance, { cells, hostFor }: Deps): Promise<void> {
+  const readConnection = connectionReader();
   await app.register((scope, _options, done) => {
     // The signature is over the bytes, whatever they claim to be.
     scope.removeAllContentTypeParsers();
@@ -16,7 +40,7 @@ export async function addWebhookRoute(app: FastifyInstance, { cells, hostFor }: 
     scope.post<{ Params: { connection: string } }>('/hooks/:connection', async (request, reply) => {
       const [cellName = '', id = ''] = request.params.connection.split('_');
       const cell = cells.find(cellName);
-      const connection = cell && uuid.test(id) ? await findConnection(cell.reader, id) : null;
+      const connection = cell && uuid.test(id) ? await readConnection(cell, id) : null;
       // Hosts are looked up by name; the sandbox answers for every name that is not configured.
       const host = cell && connection ? hostFor(cell.name, connection.kind) : null;
       if (!cell || !connection || !host)

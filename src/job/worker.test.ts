@@ -3,6 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import type { Cell } from '#db/cell.ts';
 import { openTestCell } from '../../test/database.ts';
+import { createMirrors } from './mirrors.ts';
+import { createTargetCache } from './target-cache.ts';
 import { startWorker } from './worker.ts';
 
 const silent = {
@@ -24,16 +26,19 @@ const start = (cell: Cell, shutdownMs = 5_000) =>
     clock: systemClock,
     log: silent,
     hostFor: () => null,
+    mirrors: createMirrors('unused'),
+    targets: createTargetCache(cell),
+    sweepMs: 30_000,
     historyMonths: 24,
     concurrency: 2,
     shutdownMs,
   });
 
-const jobs = async (cell: Cell) =>
+const jobs = async (cell: Cell, task = 'reconcile-queue') =>
   (
-    await sql<{ locked_by: string | null }>`select locked_by from graphile_worker._private_jobs`.execute(
-      cell.db,
-    )
+    await sql<{
+      locked_by: string | null;
+    }>`select locked_by from graphile_worker.jobs where task_identifier = ${task}`.execute(cell.db)
   ).rows;
 
 describe('a worker', () => {
@@ -91,5 +96,7 @@ describe('a worker', () => {
     holder.release();
     // The job itself goes on to its end here, where the process does not exit.
     await expect.poll(() => jobs(cell), { timeout: 10_000 }).toEqual([]);
+    // It asked for a look at the branch; nobody works here any more.
+    expect(await jobs(cell, 'sweep-queue')).toEqual([{ locked_by: null }]);
   });
 });

@@ -18,7 +18,9 @@ import { assert } from '#base/assert.ts';
 import type { Log } from '#base/log.ts';
 import type { Cell } from '#db/cell.ts';
 import { beat, listStopped, removeHeartbeats } from '#db/heartbeat-store.ts';
-import { maintainHistory, reconcileQueue, refreshPullRequest, type TaskDeps } from './task.ts';
+import type { TaskDeps } from './deps.ts';
+import { patientPool } from './patient-pool.ts';
+import { tasks } from './task.ts';
 
 /** Time between two beats. */
 const beatMs = 2_000;
@@ -43,14 +45,17 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   events.once('pool:create', ({ workerPool }) => (workerId = workerPool.id));
   const utils = await makeWorkerUtils({ pgPool: cell.pool, logger });
   const runner = await run({
-    pgPool: cell.pool,
+    pgPool: patientPool(cell.pool),
     logger,
     concurrency: options.concurrency,
     noHandleSignals: true,
     // A job added by a committing transaction wakes the worker; polling is for what that missed.
     pollInterval: 1_000,
     taskList: tasksOf(options),
-    parsedCronItems: parseCronItems([{ task: 'maintain-history', match: '17 3 * * *' }]),
+    parsedCronItems: parseCronItems([
+      { task: 'maintain-history', match: '17 3 * * *' },
+      { task: 'sweep-idle', match: '41 * * * *' },
+    ]),
     events,
   });
   assert(workerId !== undefined, 'a started worker has a pool');
@@ -92,12 +97,10 @@ async function releaseStopped(cell: Cell, utils: WorkerUtils, workerId: string):
 }
 
 function tasksOf(deps: WorkerOptions): Record<string, Task> {
-  return {
-    'reconcile-queue': (payload) => reconcileQueue(deps, payload as Parameters<typeof reconcileQueue>[1]),
-    'refresh-pull-request': (payload) =>
-      refreshPullRequest(deps, payload as Parameters<typeof refreshPullRequest>[1]),
-    'maintain-history': () => maintainHistory(deps),
-  };
+  // Payloads are written by db/job.ts, by the names of these tasks.
+  return Object.fromEntries(
+    Object.entries(tasks).map(([name, task]) => [name, (payload) => task(deps, payload as never)]),
+  );
 }
 
 function loggerOf(log: Log, cell: Cell): Logger {

@@ -40,6 +40,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   post('setImpactedTargets', ['submit', 'upload'], [...PULL_REQUEST, 'impactedTargets'], {
     impactedTargets: ['//a'],
   }),
+  post('getLanding', ['read'], QUEUE, { pr: { number: 1 } }),
   post('getMergeQueueTestingDetails', ['read'], QUEUE),
   post('createQueue', ['admin'], QUEUE),
   post('deleteQueue', ['admin'], QUEUE),

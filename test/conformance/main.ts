@@ -18,6 +18,7 @@ import {
   checkRoutes,
 } from './section-common.ts';
 import { checkHostEvents } from './section-host-event.ts';
+import { checkLandingQuestions, checkMerge, checkVerdicts } from './section-landing.ts';
 import { checkListBounds, checkLists } from './section-list.ts';
 import { checkMetrics, checkMetricsParameters } from './section-metrics.ts';
 import { checkPages } from './section-page.ts';
@@ -80,6 +81,9 @@ const SECTIONS: readonly (readonly [string, (world: World) => Promise<void>])[] 
   ['targets: readiness', checkTargetReadiness],
   ['testing: details', checkTestingDetails],
   ['testing: under test', checkUnderTest],
+  ['landing: questions', checkLandingQuestions],
+  ['landing: only submitted', checkMerge],
+  ['landing: verdicts', checkVerdicts],
   ['lists: bounds', checkListBounds],
   ['lists: pull requests', checkLists],
   ['metrics: parameters', checkMetricsParameters],

@@ -1,8 +1,9 @@
 /** What happens on the host to a pull request that is submitted, and the conflicts that follow from it. */
-import { expectError, expectField } from './expect.ts';
+import { expectError, expectField, expectInvalid } from './expect.ts';
 import { pick } from './json.ts';
 import {
   cancel,
+  freshRepo,
   makePausedQueue,
   sandbox,
   submit,
@@ -47,6 +48,7 @@ export async function checkHostEvents(world: World): Promise<void> {
   await checkPushedHead(world, queue);
   await checkMergedByHand(world, queue);
   await checkSandboxAnswers(world, queue);
+  await checkSandboxRepository(world);
 }
 
 async function checkPushedHead(world: World, queue: QueueRef): Promise<void> {
@@ -103,4 +105,19 @@ async function checkSandboxAnswers(world: World, queue: QueueRef): Promise<void>
   world.recorder.check('a push makes a new head', typeof sha === 'string' && sha !== given.sha, pushed.text);
   const open = await world.client.send('/sandbox/v1/getPullRequest', { token: null, body: { repo, pr } });
   expectError(world, 'the sandbox needs a token', open, 401, 'AUTHENTICATION_REQUIRED');
+}
+
+async function checkSandboxRepository(world: World): Promise<void> {
+  const repo = freshRepo(world, 'repository');
+  const pr = { number: 1 };
+  const change = { title: 'A file', files: { 'a.txt': 'a' } };
+  const made = await sandbox(world, 'createPullRequest', { repo, pr, ...change });
+  expectField(world, 'a pull request of files is open', made, ['pullRequest', 'state'], 'open');
+  const merged = await sandbox(world, 'mergePullRequest', { repo, pr });
+  expectField(world, 'it can be merged by hand', merged, ['pullRequest', 'state'], 'merged');
+  const shown = await sandbox(world, 'getRepository', { repo });
+  const main = { name: 'main', sha: pick(merged.json, 'sha') };
+  expectField(world, 'and is on its branch then', shown, ['branches'], [main]);
+  const both = await sandbox(world, 'setCheck', { repo, name: 'ci', state: 'success' });
+  expectInvalid(world, 'a status is of a commit', both, 'sha');
 }

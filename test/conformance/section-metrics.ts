@@ -16,7 +16,7 @@ const HISTOGRAMS = [
   'mq_pr_wait_duration_1h_seconds',
   'mq_pr_test_duration_1h_seconds',
   'mq_pr_time_in_queue_1h_seconds',
-];
+] as const;
 const BUCKETS = ['60', '300', '600', '900', '1800', '3600', '5400', '7200', '+Inf'];
 
 function getMetrics(world: World, query: Record<string, string>, token?: string): Promise<Answer> {
@@ -107,6 +107,47 @@ function checkValues(world: World, exposition: Exposition, labels: Record<string
   recorder.equal('cancellations are counted', conclusions('cancelled'), ended);
   recorder.equal('no merge is a zero', conclusions('merged'), 0);
   recorder.equal('no failure is a zero', conclusions('failed'), 0);
+}
+
+export type KnownNumbers = {
+  readonly merged: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  /** Admitted and not ended. */
+  readonly live: number;
+  readonly testing?: number;
+};
+
+/** Numbers of a queue of which all that happened is known. */
+export async function checkMetricsOf(
+  world: World,
+  queue: QueueRef,
+  when: string,
+  known: KnownNumbers,
+): Promise<void> {
+  const { recorder } = world;
+  const answer = await getMetrics(world, queryOf(queue));
+  const { samples, problems } = parseExposition(answer.text);
+  recorder.equal(`metrics ${when} can be parsed`, problems, []);
+  const value = (name: string, more: Record<string, string> = {}) =>
+    samples.find(
+      (s) => s.name === name && isMain(s) && Object.entries(more).every(([key, v]) => s.labels[key] === v),
+    )?.value;
+  for (const conclusion of ['merged', 'failed', 'cancelled'] as const)
+    recorder.equal(
+      `${conclusion} ${when}`,
+      value('mq_pr_conclusions_1h_total', { conclusion }),
+      known[conclusion],
+    );
+  recorder.equal(`depth ${when}`, value('mq_depth_current'), known.live);
+  recorder.equal(`slots in use ${when}`, value('mq_testing_slots_active'), known.testing ?? 0);
+  recorder.equal(`nothing awaits mergeability ${when}`, value('mq_awaiting_mergeability'), 0);
+  const tested = known.merged + known.failed;
+  for (const name of HISTOGRAMS) recorder.equal(`${name} counts ${when}`, value(`${name}_count`), tested);
+  const spent = (name: string) => value(`${name}_sum`) ?? -1;
+  const [wait, test, whole] = [spent(HISTOGRAMS[0]), spent(HISTOGRAMS[1]), spent(HISTOGRAMS[2])];
+  const isWhole = wait >= 0 && (tested === 0 ? test === 0 : test > 0) && whole + 0.001 >= wait + test;
+  recorder.check(`time in the queue ${when} holds waiting and testing`, isWhole, brief([wait, test, whole]));
 }
 
 function isMain(sample: Sample): boolean {

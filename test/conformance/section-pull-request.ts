@@ -7,6 +7,7 @@ import { RECORD, TIMELINE_ENTRY, isInstant, problemsOf } from './shape.ts';
 import {
   ADMITTED,
   NEVER_REPORTED,
+  PATIENCE_MS,
   cancel,
   freshRepo,
   getRecord,
@@ -209,7 +210,7 @@ export async function checkAdmission(world: World): Promise<void> {
 async function expectAdmitted(world: World, name: string, queue: QueueRef, number: number): Promise<void> {
   const answer = await waitForState(world, queue, number, ADMITTED);
   const state = String(pick(answer.json, 'state'));
-  const detail = `expected one of ${ADMITTED.join(', ')} within 10 s, got ${brief(answer.json)}`;
+  const detail = `expected one of ${ADMITTED.join(', ')} within ${PATIENCE_MS / 1000} s, got ${brief(answer.json)}`;
   world.recorder.check(name, ADMITTED.includes(state), detail);
 }
 

@@ -5,6 +5,7 @@ import { has, pick, pickList } from './json.ts';
 import { ENQUEUED, problemsOf } from './shape.ts';
 import {
   NEVER_REPORTED,
+  PATIENCE_MS,
   cancel,
   eventually,
   freshRepo,
@@ -216,7 +217,7 @@ export async function checkQueueOrder(world: World): Promise<void> {
   const admitted = await eventually(
     () => post(world, 'getQueue', queue),
     (answer) => isAdmitted(pickList(answer.json, 'enqueuedPullRequests')),
-    10_000,
+    PATIENCE_MS,
     40,
   );
   await post(world, 'updateQueue', { ...queue, state: 'PAUSED' });

@@ -8,7 +8,8 @@ import { post, type World } from './world.ts';
 
 /** Well over the default burst of 200 and what comes back while it lasts. */
 const BURST = 1500;
-const AT_ONCE = 50;
+/** More than the default burst, so that a slow deployment comes to its limit too. */
+const AT_ONCE = 300;
 
 /** Sends `count` requests, `AT_ONCE` at a time, until one is limited and then another 100. */
 async function burst(count: number, ask: (index: number) => Promise<Answer>): Promise<readonly Answer[]> {
@@ -20,7 +21,7 @@ async function burst(count: number, ask: (index: number) => Promise<Answer>): Pr
     );
     answers.push(...batch);
     left -= batch.length;
-    if (batch.some((answer) => answer.status === 429)) left = Math.min(left, 2 * AT_ONCE);
+    if (batch.some((answer) => answer.status === 429)) left = Math.min(left, 100);
   }
   return answers;
 }

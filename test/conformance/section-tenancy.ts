@@ -14,6 +14,7 @@ const HIDDEN: Readonly<Record<string, string>> = {
   restartTestsOnPullRequest: 'QUEUE_NOT_FOUND',
   getSubmittedPullRequest: 'QUEUE_NOT_FOUND',
   setImpactedTargets: 'QUEUE_NOT_FOUND',
+  getLanding: 'QUEUE_NOT_FOUND',
   getMergeQueueTestingDetails: 'QUEUE_NOT_FOUND',
   deleteQueue: 'QUEUE_NOT_FOUND',
   getQueue: 'QUEUE_NOT_FOUND',

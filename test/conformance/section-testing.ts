@@ -1,10 +1,10 @@
-/** Testing details, and the conflicts that need a pull request under test (skipped where none gets there). */
+/** Testing details, and the conflicts that need a pull request under test. */
 import { brief } from './check.ts';
 import { show } from './client.ts';
 import { UNKNOWN_ID } from './endpoint.ts';
 import { expectError, expectField, expectInvalid, expectOk, expectShape } from './expect.ts';
 import { pick, pickList } from './json.ts';
-import { RECORD, TEST_RUN, problemsOf } from './shape.ts';
+import { RECORD, TEST_RUN, isSha, problemsOf } from './shape.ts';
 import {
   NEVER_REPORTED,
   cancel,
@@ -13,7 +13,9 @@ import {
   makePausedQueue,
   makeQueue,
   post,
+  sandbox,
   submit,
+  waitForBegunRun,
   waitForState,
   type QueueRef,
   type World,
@@ -43,13 +45,13 @@ export async function checkUnderTest(world: World): Promise<void> {
   const queue = { repo: freshRepo(world, 'under-test'), targetBranch: 'main' };
   await makeQueue(world, queue, NEVER_REPORTED);
   await submit(world, queue, 1);
-  const record = await waitForState(world, queue, 1, ['testing'], 8000);
-  if (pick(record.json, 'state') !== 'testing')
-    return world.recorder.skip(
-      names,
-      `the deployment brought nothing under test (${String(pick(record.json, 'state'))})`,
-    );
+  const record = await waitForState(world, queue, 1, ['testing']);
+  if (!expectField(world, 'what is submitted comes under test', record, ['state'], 'testing')) return;
+  expectField(world, 'at the head of the line', record, ['queuePosition'], 0);
+  const waitsFor = pickList(record.json, 'waitingFor');
+  world.recorder.check('it says what it waits for', waitsFor.length > 0, brief(record.json));
   await checkRun(world, queue);
+  await checkRunOnTop(world, queue);
   await checkRestart(world, queue);
   await checkSwitching(world, queue);
 }
@@ -57,10 +59,7 @@ export async function checkUnderTest(world: World): Promise<void> {
 async function checkRun(world: World, queue: QueueRef): Promise<void> {
   const { recorder } = world;
   const ask = (more: object) => post(world, 'getMergeQueueTestingDetails', { ...queue, ...more });
-  const byPr = await eventually(
-    () => ask({ pr: { number: 1 } }),
-    (answer) => answer.status === 200,
-  );
+  const byPr = await waitForBegunRun(world, queue, 1);
   expectShape(world, 'a test run', problemsOf(byPr.json, TEST_RUN), byPr.json);
   const id = String(pick(byPr.json, 'testRunId'));
   expectField(world, 'it is found by its id', await ask({ testRunId: id }), ['testRunId'], id);
@@ -77,6 +76,54 @@ async function checkRun(world: World, queue: QueueRef): Promise<void> {
     NEVER_REPORTED.requiredStatuses,
   );
   expectField(world, 'and says where that is from', byPr, ['requiredStatusesSource'], 'queue');
+  expectField(world, 'it goes on', byPr, ['status'], 'in_progress');
+  expectField(world, 'it has not ended', byPr, ['concludedAt'], null);
+  expectField(world, 'it isolates no failure', byPr, ['queueType'], 'main');
+  expectField(world, 'nothing is ahead of it', byPr, ['dependentPrs'], []);
+  const isBuilt = ['baseSha', 'testBranchSha', 'testTreeSha'].every((key) => isSha(pick(byPr.json, key)));
+  recorder.check('its base, commit and tree are told', isBuilt, brief(byPr.json));
+  const sha = pick(byPr.json, 'testBranchSha');
+  const shown = await sandbox(world, 'getRepository', { repo: queue.repo });
+  const branches = pickList(shown.json, 'branches');
+  const onHost = branches.find((item) => pick(item, 'name') === branch);
+  recorder.equal('its branch is on the host', pick(onHost, 'sha'), sha, shown.asked);
+  const main = branches.find((item) => pick(item, 'name') === 'main');
+  recorder.equal('on top of the branch as it is', pick(byPr.json, 'baseSha'), pick(main, 'sha'), shown.asked);
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const results = await post(world, 'listMergeQueueTestingResults', { ...queue, since });
+  expectField(world, 'it is listed among the results', results, ['testingResults', 0, 'testRunId'], id);
+}
+
+/** A second one is tested together with what is ahead of it. */
+async function checkRunOnTop(world: World, queue: QueueRef): Promise<void> {
+  const first = await waitForBegunRun(world, queue, 1);
+  await submit(world, queue, 2);
+  const record = await waitForState(world, queue, 2, ['testing']);
+  expectField(world, 'a second is tested beside it', record, ['state'], 'testing');
+  expectField(world, 'in the second place', record, ['queuePosition'], 1);
+  const run = await waitForBegunRun(world, queue, 2);
+  expectShape(world, 'the run on top', problemsOf(run.json, TEST_RUN), run.json);
+  const numbers = (key: string) => pickList(run.json, key).map((item) => pick(item, 'prNumber'));
+  world.recorder.equal('it tests the second', numbers('testedPullRequests'), [2]);
+  world.recorder.equal('on top of the first', numbers('dependentPrs'), [1]);
+  const isOther = pick(run.json, 'testRunId') !== pick(first.json, 'testRunId');
+  world.recorder.check('in a run of its own', isOther, brief(run.json));
+  const all = await post(world, 'getMergeQueueTestingDetails', queue);
+  world.recorder.equal('the queue performs both', pickList(all.json, 'testRuns').length, 2, all.asked);
+  await cancel(world, queue, 2);
+  const gone = await eventually(
+    () => post(world, 'getMergeQueueTestingDetails', queue),
+    (answer) => pickList(answer.json, 'testRuns').length === 1,
+  );
+  const left = pickList(gone.json, 'testRuns').map((item) => pick(item, 'testRunId'));
+  world.recorder.equal('and only the first once the second is cancelled', left, [
+    pick(first.json, 'testRunId'),
+  ]);
+  const ended = await post(world, 'getMergeQueueTestingDetails', {
+    ...queue,
+    testRunId: pick(run.json, 'testRunId'),
+  });
+  expectField(world, 'whose run is then cancelled', ended, ['status'], 'cancelled');
 }
 
 async function checkRestart(world: World, queue: QueueRef): Promise<void> {
@@ -95,6 +142,12 @@ async function checkRestart(world: World, queue: QueueRef): Promise<void> {
   );
   const isNew = pick(after.json, 'testRunId') !== before;
   world.recorder.check('a new run takes the place of the old', isNew, `still ${String(before)}`);
+  const old = await post(world, 'getMergeQueueTestingDetails', { ...queue, testRunId: before });
+  expectField(world, 'which is cancelled', old, ['status'], 'cancelled');
+  const pushed = await waitForBegunRun(world, queue, 1);
+  expectField(world, 'it tests the same', pushed, ['testTreeSha'], pick(old.json, 'testTreeSha'));
+  const isFresh = pick(pushed.json, 'testBranchSha') !== pick(old.json, 'testBranchSha');
+  world.recorder.check('in a commit of which CI has said nothing', isFresh, brief(pushed.json));
 }
 
 async function checkSwitching(world: World, queue: QueueRef): Promise<void> {

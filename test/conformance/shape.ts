@@ -11,10 +11,16 @@ export function isInstant(value: unknown): boolean {
   return typeof value === 'string' && INSTANT.test(value) && !Number.isNaN(Date.parse(value));
 }
 
+/** A whole commit or tree, of SHA-1 or SHA-256. */
+export function isSha(value: unknown): boolean {
+  return typeof value === 'string' && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
+}
+
 const text: Test = { is: (v) => typeof v === 'string', what: 'a string' };
 const number: Test = { is: (v) => typeof v === 'number', what: 'a number' };
 const integer: Test = { is: (v) => Number.isInteger(v), what: 'an integer' };
 const flag: Test = { is: (v) => typeof v === 'boolean', what: 'a boolean' };
+const sha: Test = { is: isSha, what: 'a sha' };
 const instant: Test = { is: isInstant, what: 'an instant in UTC with milliseconds' };
 const texts: Test = {
   is: (v) => Array.isArray(v) && v.every((item) => typeof item === 'string'),
@@ -172,9 +178,9 @@ export const TEST_RUN: Shape = {
   concludedAt: orNull(instant),
   queueType: oneOf('main', 'bisection'),
   testBranch: text,
-  testBranchSha: orNull(text),
-  testTreeSha: orNull(text),
-  baseSha: orNull(text),
+  testBranchSha: orNull(sha),
+  testTreeSha: orNull(sha),
+  baseSha: orNull(sha),
   requiredStatuses: texts,
   requiredStatusesSource: oneOf('queue', 'repository_file', 'branch_protection'),
   checkSuites: list,
@@ -183,4 +189,28 @@ export const TEST_RUN: Shape = {
   dependentPrs: list,
   impactedTargets: list,
   impactedTargetsForTestedPrs: list,
+};
+
+export const LANDING: Shape = {
+  landedAt: instant,
+  proof: oneOf('exact', 'lane', 'direct'),
+  landingMode: oneOf('fast_forward', 'host'),
+  mergeMethod: oneOf('merge_commit', 'squash', 'rebase'),
+  baseSha: sha,
+  landedSha: sha,
+  testedTreeSha: sha,
+  landedTreeSha: sha,
+  testRunId: orNull(text),
+  testBranchSha: orNull(sha),
+  requiredStatuses: texts,
+  statusChecks: list,
+  members: {
+    is: (v) =>
+      Array.isArray(v) &&
+      v.length > 0 &&
+      v.every(
+        (item) => problemsOf(item, { prNumber: integer, prSha: sha, landedSha: orNull(sha) }).length === 0,
+      ),
+    what: 'a list of { prNumber, prSha, landedSha }',
+  },
 };

@@ -29,6 +29,9 @@ export const ADMITTED = ['pending', 'testing', 'tests_passed', 'merged'];
 /** A required status that nobody reports: a pull request under test then stays under test. */
 export const NEVER_REPORTED = { requiredStatuses: ['conformance/never-reported'] };
 
+/** How long a deployment may take over what a queue does by itself; nearly all of it takes seconds. */
+export const PATIENCE_MS = 30_000;
+
 export function createRunName(): string {
   return randomBytes(5).toString('hex');
 }
@@ -69,6 +72,19 @@ export async function makePausedQueue(
   return queue;
 }
 
+/** A queue whose tests end only when `setCheck` says so. For deployments with a sandbox. */
+export async function makeManualQueue(
+  world: World,
+  label: string,
+  settings: Readonly<Record<string, unknown>> = {},
+): Promise<QueueRef> {
+  const queue = { repo: freshRepo(world, label), targetBranch: 'main' };
+  const set = await sandbox(world, 'configureRepository', { repo: queue.repo, ci: { mode: 'manual' } });
+  if (set.status !== 200) throw new Error(`cannot make CI wait: ${set.status} ${set.text}`);
+  await makeQueue(world, queue, settings);
+  return queue;
+}
+
 export function submit(
   world: World,
   queue: QueueRef,
@@ -95,7 +111,7 @@ export function getRecord(
 export async function eventually(
   ask: () => Promise<Answer>,
   accept: (answer: Answer) => boolean,
-  timeoutMs = 10_000,
+  timeoutMs = PATIENCE_MS,
   pauseMs = 150,
 ): Promise<Answer> {
   const giveUpAt = Date.now() + timeoutMs;
@@ -112,12 +128,18 @@ export function waitForState(
   queue: QueueRef,
   number: number,
   states: readonly string[],
-  timeoutMs = 10_000,
 ): Promise<Answer> {
   return eventually(
     () => getRecord(world, queue, number),
     (answer) => states.includes(String(pick(answer.json, 'state'))),
-    timeoutMs,
+  );
+}
+
+/** Waits until CI has taken up what the pull request is tested in; before that little of the run is known. */
+export function waitForBegunRun(world: World, queue: QueueRef, number: number): Promise<Answer> {
+  return eventually(
+    () => post(world, 'getMergeQueueTestingDetails', { ...queue, pr: { number } }),
+    ({ json }) => pick(json, 'status') === 'in_progress' && pickList(json, 'statusChecks').length > 0,
   );
 }
 

@@ -18,7 +18,7 @@ describe('one that is not in the line', () => {
     world.send({ kind: 'readiness', pr: 1, ready: true });
     expect(told(world, 1)).toEqual([
       'It is ready, and enters the line as soon as the queue admits it.',
-      'The queue is draining: it admits nothing new.',
+      'The queue is draining: it finishes what was admitted before and admits nothing new until its state is RUNNING again.',
     ]);
   });
 
@@ -32,12 +32,12 @@ describe('one that is pending', () => {
     const world = new World({ concurrency: 1 });
     for (const pr of [1, 2, 3, 4, 5, 6, 7]) world.submit(pr);
     expect([2, 3, 4, 5, 6, 7].flatMap((pr) => told(world, pr))).toEqual([
-      'It is next: all 1 test slots are taken, and it gets the first that is free.',
-      'All 1 test slots are taken, and #2 is before it.',
-      'All 1 test slots are taken, and #2, #3 are before it.',
-      'All 1 test slots are taken, and #2, #3, #4 are before it.',
-      'All 1 test slots are taken, and #2, #3, #4 and 1 more are before it.',
-      'All 1 test slots are taken, and #2, #3, #4 and 2 more are before it.',
+      'It is next: the one test slot is taken, and it gets the first that is free.',
+      '#2 is before it, and the one test slot is taken.',
+      '#2, #3 are before it, and the one test slot is taken.',
+      '#2, #3, #4 are before it, and the one test slot is taken.',
+      '#2, #3, #4 and 1 more are before it, and the one test slot is taken.',
+      '#2, #3, #4 and 2 more are before it, and the one test slot is taken.',
     ]);
   });
 
@@ -88,7 +88,7 @@ describe('one that is pending', () => {
     world.send({ kind: 'ended', pr: 1, reason: 'USER_REQUESTED' });
     expect(told(world, 2)).toEqual([
       'It is next, and starts with the queue’s next look.',
-      'The queue is paused: nothing starts and nothing merges until it runs again.',
+      'The queue is paused: nothing is admitted, tested or merged until its state is RUNNING again.',
     ]);
   });
 });
@@ -100,8 +100,8 @@ describe('one in the line', () => {
     for (const pr of [1, 2]) world.submit(pr);
     world.advance(minutes(3));
     expect([...told(world, 1), ...told(world, 2)]).toEqual([
-      'Its tests were asked for 3 min ago and have not begun (at most 60 min). It is tested on the branch.',
-      'Its tests were asked for 3 min ago and have not begun (at most 60 min). It is tested on top of #1.',
+      'Its tests were asked for 3 min ago and have not begun. It times out in 57 min. It is tested on the branch.',
+      'Its tests were asked for 3 min ago and have not begun. It times out in 57 min. It is tested on top of #1.',
     ]);
   });
 
@@ -227,7 +227,7 @@ describe('one in a batch that is searched', () => {
   it('is told that the search begins where there is none yet', () => {
     const world = searching();
     expect(explain({ ...world.snapshot, searches: [] }, 1, 0)).toEqual([
-      'Its batch is about to be searched.',
+      'The tests of its batch failed: the culprit is searched for next.',
     ]);
     const [search] = world.snapshot.searches;
     const searches = [{ ...search!, id: 999, members: [5, 6] }, search!];
@@ -244,12 +244,15 @@ describe('the state of the queue', () => {
     expect(told(world, 1)).toHaveLength(1);
     world.send({ kind: 'state', state: 'PAUSED' });
     expect(told(world, 1).at(-1)).toBe(
-      'The queue is paused: nothing starts and nothing merges until it runs again.',
+      'The queue is paused: nothing is admitted, tested or merged until its state is RUNNING again.',
     );
     world.send({ kind: 'state', state: 'RUNNING' });
     world.send({ kind: 'settings', settings: { mode: 'parallel' } });
-    expect(told(world, 1).at(-1)).toBe(
-      'The queue is switching modes: it goes on once nothing is under test.',
+    // What is under test goes on; what is not waits for it.
+    expect(told(world, 1)).toHaveLength(1);
+    world.submit(2);
+    expect(told(world, 2).at(-1)).toBe(
+      'The queue is switching modes: it admits nothing until what is under test has finished.',
     );
   });
 
@@ -260,7 +263,7 @@ describe('the state of the queue', () => {
     world.send({ kind: 'host-away' });
     expect(told(world, 1)).toEqual([
       'Its host does not answer: nothing is decided until it does.',
-      'Its tests were asked for 0 min ago and have not begun (at most 60 min). It is tested on the branch.',
+      'Its tests were asked for 0 min ago and have not begun. It times out in 60 min. It is tested on the branch.',
     ]);
     world.send({ kind: 'host-back' });
     world.pass('1');

@@ -80,6 +80,18 @@ function* eventsOf(snapshot: Snapshot): Generator<Event> {
     yield { kind: 'landing-lost', landing: landing.id - 1, tip: moved };
     for (const pr of landing.members)
       yield { kind: 'landing-refused', landing: landing.id, pr, reason: 'MERGE_REFUSED_BY_HOST' };
+    for (const [index, pr] of landing.members.entries()) {
+      if (index === 0) continue;
+      const taken = landing.members.slice(0, index);
+      yield {
+        kind: 'landed-in-part',
+        landing: landing.id,
+        members: taken,
+        tip: [tip, ...taken].join(),
+        pr,
+        reason: 'MERGE_REFUSED_BY_HOST',
+      };
+    }
   }
   yield { kind: 'branch-moved', tip: moved };
   for (const next of ['RUNNING', 'PAUSED', 'DRAINING'] as const)
@@ -105,6 +117,7 @@ const names = {
   'run-not-started': 'no start',
   conflict: 'conflict',
   landed: 'landing',
+  'landed-in-part': 'landing in part',
   'landing-lost': 'lost landing',
   'landing-refused': 'refused landing',
   'branch-moved': 'external push',

@@ -151,3 +151,16 @@ describe('a landing that the host refuses', () => {
     expect(world.outcome(1)).toBeUndefined();
   });
 });
+
+it('a landing of which the host took only the beginning keeps what it took, and fails the one it refused', () => {
+  const world = new World({ batch: true, batchingMinSize: 3 });
+  world.landsByItself = false;
+  for (const pr of [1, 2, 3]) world.submit(pr);
+  world.pass('1+2+3');
+  const landing = world.snapshot.landing!.id;
+  const reason = 'MERGE_REFUSED_BY_HOST';
+  world.send({ kind: 'landed-in-part', landing, members: [1], tip: 'T1', pr: 2, reason });
+  expect([world.merged(), world.outcome(2), world.snapshot.tip]).toEqual([[1], 'failed', 'T1']);
+  world.advance(minutes(5));
+  expect(world.run('3').composition).toEqual({ base: 'T1', members: [3], tested: 1 });
+});

@@ -1,6 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Client, main, openWorldForTest, pr, widgets, type World } from '../harness.ts';
 
+/** A queue whose one test slot is taken by #100, which CI never answers for: whoever is ready stays pending. */
+async function openBusyQueue(world: World, team: Client, settings: object = {}): Promise<void> {
+  await team.call('sandboxConfigureRepository', { repo: widgets, ci: { mode: 'manual' } });
+  await team.call('createQueue', { ...main, concurrency: 1, ...settings });
+  await team.call('setImpactedTargets', { ...pr(100), impactedTargets: 'ALL' });
+  await team.call('submitPullRequest', pr(100));
+  await world.runJobs();
+}
+
 describe('a submitted pull request', () => {
   let world: World;
   let team: Client;
@@ -17,7 +26,7 @@ describe('a submitted pull request', () => {
   ) => team.call(operation, { repo: widgets, pr: { number }, ...facts });
 
   it('enters the line once the queue has looked at it', async () => {
-    await team.call('createQueue', main);
+    await openBusyQueue(world, team);
     const record = await team.call('submitPullRequest', pr(7));
     expect(record).toMatchObject({
       state: 'not_ready',
@@ -28,13 +37,13 @@ describe('a submitted pull request', () => {
     await world.runJobs();
     expect(await team.call('getSubmittedPullRequest', pr(7))).toMatchObject({
       state: 'pending',
-      queuePosition: 0,
-      waitingFor: ['It is next in line, waiting for a free test slot.'],
+      queuePosition: 1,
+      waitingFor: ['It is next: the one test slot is taken, and it gets the first that is free.'],
     });
   });
 
   it('waits while its host says it cannot be merged, and enters when it can', async () => {
-    await team.call('createQueue', main);
+    await openBusyQueue(world, team);
     await sandbox('sandboxCreatePullRequest', 8, { mergeability: 'not_mergeable' });
     await team.call('submitPullRequest', pr(8));
     await world.runJobs();
@@ -45,7 +54,7 @@ describe('a submitted pull request', () => {
   });
 
   it('goes back to not_ready when it stops being mergeable, and keeps its place among equals', async () => {
-    await team.call('createQueue', main);
+    await openBusyQueue(world, team);
     for (const number of [1, 2, 3]) await team.call('submitPullRequest', pr(number));
     await world.runJobs();
     await sandbox('sandboxUpdatePullRequest', 2, { mergeability: 'in_progress' });
@@ -54,11 +63,11 @@ describe('a submitted pull request', () => {
     await sandbox('sandboxUpdatePullRequest', 2, { mergeability: 'mergeable' });
     await world.runJobs();
     const { enqueuedPullRequests } = await team.call('getQueue', main);
-    expect(enqueuedPullRequests.map(({ prNumber }) => prNumber)).toEqual([1, 2, 3]);
+    expect(enqueuedPullRequests.map(({ prNumber }) => prNumber)).toEqual([100, 1, 2, 3]);
   });
 
   it('waits for its base branch to be the queue’s', async () => {
-    await team.call('createQueue', main);
+    await openBusyQueue(world, team);
     await sandbox('sandboxCreatePullRequest', 9, { baseBranch: 'develop' });
     const record = await team.call('submitPullRequest', pr(9));
     expect(record.readiness.doesBaseBranchMatch).toBe(false);
@@ -70,7 +79,7 @@ describe('a submitted pull request', () => {
   });
 
   it('waits for impacted targets in parallel mode, and finds those that came before it', async () => {
-    await team.call('createQueue', { ...main, mode: 'parallel' });
+    await openBusyQueue(world, team, { mode: 'parallel' });
     await team.call('submitPullRequest', pr(4));
     await team.call('setImpactedTargets', { ...pr(5), impactedTargets: ['//lib', '//app', '//lib'] });
     expect(await team.call('submitPullRequest', pr(5))).toMatchObject({
@@ -84,7 +93,7 @@ describe('a submitted pull request', () => {
   });
 
   it('needs new targets after a push', async () => {
-    await team.call('createQueue', { ...main, mode: 'parallel' });
+    await openBusyQueue(world, team, { mode: 'parallel' });
     await team.call('setImpactedTargets', { ...pr(5), impactedTargets: [] });
     await team.call('sandboxPushPullRequest', { repo: widgets, pr: { number: 5 } });
     const record = await team.call('submitPullRequest', pr(5));
@@ -98,7 +107,7 @@ describe('a submitted pull request', () => {
     ['made a draft', { draft: true }, 'cancelled', 'PR_CONVERTED_TO_DRAFT'],
     ['merged by hand', { state: 'merged' }, 'merged', 'MANUAL_MERGE'],
   ])('leaves the queue with its reason when it is %s', async (_what, facts, end, conclusionReason) => {
-    await team.call('createQueue', main);
+    await openBusyQueue(world, team);
     const { prSha } = await team.call('submitPullRequest', pr(6));
     await world.runJobs();
     await sandbox('sandboxUpdatePullRequest', 6, facts);
@@ -114,7 +123,7 @@ describe('a submitted pull request', () => {
   });
 
   it('leaves the queue when its host knows it no more', async () => {
-    await team.call('createQueue', main);
+    await openBusyQueue(world, team);
     await team.call('submitPullRequest', pr(6));
     await team.call('sandboxRemovePullRequest', { repo: widgets, pr: { number: 6 } });
     await world.runJobs();
@@ -125,7 +134,7 @@ describe('a submitted pull request', () => {
   });
 
   it('starts a new trip under the same id when it is submitted after its end', async () => {
-    await team.call('createQueue', main);
+    await openBusyQueue(world, team);
     const first = await team.call('submitPullRequest', pr(6));
     await team.call('cancelPullRequest', pr(6));
     const second = await team.call('submitPullRequest', { ...pr(6), priority: 'high' });
@@ -139,13 +148,13 @@ describe('a submitted pull request', () => {
   });
 
   it('is cancelled when it was never ready for longer than the queue’s patience', async () => {
-    await team.call('createQueue', { ...main, notReadyTimeoutHours: 2 });
+    await openBusyQueue(world, team, { notReadyTimeoutHours: 2 });
     await sandbox('sandboxCreatePullRequest', 8, { mergeability: 'not_mergeable' });
     await team.call('submitPullRequest', pr(8));
     await world.runJobs();
     world.clock.advance(3 * 3_600_000);
     // Any look at the queue notices; the wake-up that the plan asked for is one.
-    await team.call('updateQueue', { ...main, concurrency: 6 });
+    await team.call('updateQueue', { ...main, pendingFailureDepth: 1 });
     await world.runJobs();
     expect(await team.call('getSubmittedPullRequest', pr(8))).toMatchObject({
       conclusionReason: 'NOT_READY_TIMEOUT_EXPIRED',
@@ -157,7 +166,7 @@ describe('the state of a queue', () => {
   it.each(['PAUSED', 'DRAINING'] as const)('keeps submitted pull requests out while %s', async (state) => {
     const world = await openWorldForTest();
     const team = await world.client();
-    await team.call('createQueue', main);
+    await openBusyQueue(world, team);
     await team.call('submitPullRequest', pr(1));
     await world.runJobs();
     expect((await team.call('updateQueue', { ...main, state })).state).toBe(state);
@@ -165,9 +174,9 @@ describe('the state of a queue', () => {
     await world.runJobs();
     const states = async () =>
       (await team.call('getQueue', main)).enqueuedPullRequests.map((entry) => entry.state);
-    expect(await states()).toEqual(['pending', 'not_ready']);
+    expect(await states()).toEqual(['testing', 'pending', 'not_ready']);
     await team.call('updateQueue', { ...main, state: 'running' });
     await world.runJobs();
-    expect(await states()).toEqual(['pending', 'pending']);
+    expect(await states()).toEqual(['testing', 'pending', 'pending']);
   });
 });

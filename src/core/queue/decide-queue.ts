@@ -25,7 +25,9 @@ export function decideQueueChange(
     return { kind: 'accepted', queue: { ...queue, settings: { ...queue.settings, ...settings } } };
   }
   const state = change.state ?? queue.state;
-  const changed: Queue = { ...queue, state, settings: { ...queue.settings, ...settings } };
+  // Whoever sets the state has seen why the queue stopped.
+  const stateReason = change.state === undefined ? queue.stateReason : null;
+  const changed: Queue = { ...queue, state, stateReason, settings: { ...queue.settings, ...settings } };
   if (mode === undefined || mode === queue.settings.mode) return { kind: 'accepted', queue: changed };
   if (!isAnythingUnderTest)
     return { kind: 'accepted', queue: { ...changed, settings: { ...changed.settings, mode } } };

@@ -87,7 +87,12 @@ function decideSubmit(
   if (entry === null || isEnded(entry.stage)) return accepted(begin);
 
   const endedBy = endingOf(queue, entry.pullRequest, pullRequest);
-  if (endedBy !== null) return accepted(cancelled(endedBy), begin);
+  if (endedBy !== null && entry.landing)
+    return rejected(
+      'PULL_REQUEST_NOT_ENQUEUEABLE',
+      `Pull request #${pullRequest.number} is being put on the branch as it was before. Submit it again in a moment.`,
+    );
+  if (endedBy !== null) return accepted(ending(entry, endedBy), begin);
   const rewritten: FactBody = { kind: 'rewritten', ...wish };
   return samePullRequest(entry.pullRequest, pullRequest)
     ? accepted(rewritten)
@@ -105,7 +110,7 @@ function decideCancel(entry: Entry, reason: CancelledReason, accepted: Accept): 
         `Pull request #${entry.pullRequest.number} has ${entry.stage.kind}: there is nothing left to cancel.`,
       );
     default:
-      return accepted(cancelled(reason));
+      return accepted(ending(entry, reason));
   }
 }
 
@@ -116,9 +121,11 @@ function decideObserve(
   accepted: Accept,
 ): Decision {
   if (isEnded(entry.stage)) return accepted();
-  if (pullRequest === null) return accepted(cancelled('PR_CLOSED'));
+  if (pullRequest === null) return accepted(ending(entry, 'PR_CLOSED'));
   const changed = !samePullRequest(entry.pullRequest, pullRequest);
   const observed: FactBody[] = changed ? [{ kind: 'observed', pullRequest }] : [];
+  // What is being put on the branch is seen as merged before the landing has said so.
+  if (pullRequest.state === 'merged' && entry.landing) return accepted();
   if (pullRequest.state === 'merged')
     return accepted(...observed, {
       kind: 'moved',
@@ -127,7 +134,7 @@ function decideObserve(
     });
   const endedBy = endingOf(queue, entry.pullRequest, pullRequest);
   // The record keeps the head it was submitted with: a cancelled trip never shows a commit it was not about.
-  if (endedBy !== null) return accepted(cancelled(endedBy));
+  if (endedBy !== null) return accepted(ending(entry, endedBy));
   return accepted(...observed);
 }
 
@@ -142,11 +149,11 @@ function endingOf(queue: Queue, before: PullRequest, after: PullRequest): Cancel
   return null;
 }
 
-const cancelled = (reason: CancelledReason): FactBody => ({
-  kind: 'moved',
-  to: { kind: 'cancelled', reason },
-  reason,
-});
+/** While it is being put on the branch, only the branch can say how that ended. */
+const ending = (entry: Entry, reason: CancelledReason): FactBody =>
+  entry.landing
+    ? { kind: 'end_requested', reason }
+    : { kind: 'moved', to: { kind: 'cancelled', reason }, reason };
 
 const samePullRequest = (a: PullRequest, b: PullRequest): boolean =>
   a.title === b.title &&

@@ -3,7 +3,7 @@
 import { assert, unreachable } from '#base/assert.ts';
 import type { EntryId } from '#base/id.ts';
 import type { Fact } from './fact.ts';
-import { type Entry, type Stage, isInQueue, isUnderTest } from './model.ts';
+import { type Entry, type Stage, isEnded, isInQueue, isUnderTest } from './model.ts';
 
 /** `newId` is used only when the pull request has no entry in this queue yet. */
 export function evolve(entry: Entry | null, fact: Fact, newId: EntryId): Entry {
@@ -26,6 +26,10 @@ export function evolve(entry: Entry | null, fact: Fact, newId: EntryId): Entry {
       testMs: 0,
       inQueueMs: 0,
       restarts: 0,
+      commitTitle: pullRequest.title,
+      landing: false,
+      endRequested: null,
+      restartRequested: false,
     };
   }
   assert(entry !== null, `a fact "${fact.kind}" needs an entry`);
@@ -35,9 +39,18 @@ export function evolve(entry: Entry | null, fact: Fact, newId: EntryId): Entry {
       return { ...entry, priority, usedDefaultPriority, noBatch, forced };
     }
     case 'observed':
-      return { ...entry, pullRequest: fact.pullRequest };
+      // Its commits keep the text that it was submitted with.
+      return { ...entry, pullRequest: { ...fact.pullRequest, body: entry.pullRequest.body } };
     case 'restart_requested':
-      return { ...entry, restarts: entry.restarts + 1 };
+      return { ...entry, restarts: entry.restarts + 1, restartRequested: true };
+    case 'restarted':
+      return { ...entry, restartRequested: false };
+    case 'landing_begun':
+      return { ...entry, landing: true };
+    case 'landing_ended':
+      return { ...entry, landing: false };
+    case 'end_requested':
+      return { ...entry, endRequested: fact.reason };
     case 'moved':
       return move(entry, fact.to, fact.at);
     default:
@@ -52,6 +65,9 @@ function move(entry: Entry, to: Stage, at: Date): Entry {
     ...entry,
     stage: to,
     stageChangedAt: at,
+    landing: entry.landing && !isEnded(to),
+    endRequested: isEnded(to) ? null : entry.endRequested,
+    restartRequested: entry.restartRequested && isUnderTest(to),
     queuedAt: entry.queuedAt ?? (to.kind === 'pending' ? at : null),
     waitMs: entry.waitMs + (from.kind === 'pending' ? elapsedMs : 0),
     testMs: entry.testMs + (from.kind === 'testing' ? elapsedMs : 0),

@@ -1,7 +1,7 @@
 // What happened to an entry: append-only, and the only thing that changes it (evolve.ts).
 
 import type { PullRequest, Stage } from './model.ts';
-import type { Reason } from './reason.ts';
+import type { CancelledReason, Reason } from './reason.ts';
 
 export type FactBody =
   /** A trip begins. */
@@ -26,6 +26,13 @@ export type FactBody =
   | { readonly kind: 'observed'; readonly pullRequest: PullRequest }
   /** Its test run is asked for anew, in place. */
   | { readonly kind: 'restart_requested'; readonly reason: Reason }
+  /** The plan has begun the tests anew. */
+  | { readonly kind: 'restarted' }
+  /** It is being put on the branch from now on; or not any more, because that did not happen. */
+  | { readonly kind: 'landing_begun' }
+  | { readonly kind: 'landing_ended' }
+  /** It is to leave unless it lands now. */
+  | { readonly kind: 'end_requested'; readonly reason: CancelledReason }
   /** It goes from one stage to another. */
   | { readonly kind: 'moved'; readonly to: Stage; readonly reason: Reason | null };
 

@@ -20,6 +20,8 @@ export type Queue = {
   readonly settings: QueueSettings;
   /** Set while `SWITCHING_MODES`: the mode to take and the state to return to when nothing is under test. */
   readonly switching: { readonly mode: QueueSettings['mode']; readonly returnTo: SettableQueueState } | null;
+  /** Why the queue stopped by itself; null where a person set its state. */
+  readonly stateReason: string | null;
 };
 
 export const mergeabilities = ['unspecified', 'in_progress', 'mergeable', 'not_mergeable'] as const;
@@ -29,6 +31,8 @@ type Mergeability = (typeof mergeabilities)[number];
 export type PullRequest = {
   readonly number: number;
   readonly title: string;
+  /** What its author wrote about it, at most 64 KiB. */
+  readonly body: string;
   readonly headSha: string;
   readonly baseBranch: string;
   readonly author: string;
@@ -100,6 +104,14 @@ export type Entry = {
   readonly inQueueMs: number;
   /** How often the tests of this trip were started anew. */
   readonly restarts: number;
+  /** Its title when it was submitted: its commit is made of it, the same in every run. */
+  readonly commitTitle: string;
+  /** It is being put on the branch: only the branch says how that ends. */
+  readonly landing: boolean;
+  /** Asked for while it is landing: takes effect if the landing does not. */
+  readonly endRequested: CancelledReason | null;
+  /** Its tests were asked for anew, and the plan has not looked since. */
+  readonly restartRequested: boolean;
 };
 
 export const isEnded = (stage: Stage): boolean =>

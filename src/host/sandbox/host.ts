@@ -1,80 +1,121 @@
-// A complete host that needs no account: it holds pull requests and says of them what it was told to say. A pull
-// request nobody told it about is made up on first sight, always the same for the same repository and number: open
-// and mergeable onto the branch of the queue that asks.
+// A complete host that needs no account: repositories with real commits, pull requests, CI, branch protection, a merge
+// call and webhooks. Pull requests and statuses are in the database, commits on disk. A pull request nobody told it
+// about is made up on first sight, always the same for the same repository and number: open and mergeable onto the
+// branch of the queue that asks.
 
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import { fullName } from '#core/repository.ts';
-import { createHash } from 'node:crypto';
-import type { Host, HostRepository, PullRequestQuery } from '../host.ts';
+import { type Host, HostError, type HostRepository } from '../host.ts';
+import { createAnnouncer } from './announce.ts';
+import { createCi } from './ci.ts';
+import { createControl, type SandboxControl } from './control.ts';
+import { createDisk } from './disk.ts';
+import { madeUp } from './made-up.ts';
+import { createMerger } from './merge.ts';
+import { createPushNotice } from './push.ts';
+import { type Faults, requiredChecksOf, type SandboxSettings, settingsFrom } from './setting.ts';
+import type { SandboxPullRequest, SandboxStore } from './store.ts';
 import { parseWebhook } from './webhook.ts';
 
-/** A pull request as the sandbox keeps it; `missing`: it says that there is none. */
-export type SandboxPullRequest = Omit<PullRequest, 'url' | 'state'> & {
-  readonly state: PullRequest['state'] | 'missing';
+export type SandboxOptions = {
+  readonly store: SandboxStore;
+  /** The folder of the repositories. */
+  readonly folder: string;
+  readonly cellName: string;
+  /** Where our API is reached; null: what webhooks would tell is recorded directly. */
+  readonly publicUrl: string | null;
+  /** Whether the operator lets repositories run scripts as CI. */
+  readonly scripts: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
 };
 
-/** Where the sandbox keeps its pull requests. */
-export type SandboxStore = {
-  readonly find: (repository: HostRepository, number: number) => Promise<SandboxPullRequest | null>;
-  /** Keeps the given pull request unless one of that number is kept already; returns the kept one. */
-  readonly insert: (
-    repository: HostRepository,
-    pullRequest: SandboxPullRequest,
-  ) => Promise<SandboxPullRequest>;
-};
+export type SandboxHost = Host & { readonly kind: 'sandbox'; readonly control: SandboxControl };
 
-export function createSandboxHost(store: SandboxStore): Host {
+export const isSandboxHost = (host: Host | null): host is SandboxHost => host?.kind === 'sandbox';
+
+/** How long a host that does not answer keeps its caller waiting. */
+const silenceMs = 1_000;
+
+export function createSandboxHost(options: SandboxOptions): SandboxHost {
+  const { store, clock } = options;
+  const disk = createDisk(options.folder, store);
+  const announce = createAnnouncer(options);
+  const ci = createCi({ store, disk, announce, scripts: options.scripts });
+  const noticePush = createPushNotice({ store, disk, ci, announce });
+  const { merge, markMerged } = createMerger({ store, disk, clock, announce, noticePush });
+
+  /** The settings, if the host is to answer at all. */
+  const settingsOf = async (repository: HostRepository): Promise<SandboxSettings> => {
+    const settings = settingsFrom(await store.findSettings(repository));
+    await requireAnswer(settings.faults, clock);
+    return settings;
+  };
+
   return {
     kind: 'sandbox',
     repositories: 'implicit',
     readPullRequest: async (query) => {
       const { repository, number } = query;
-      const kept = (await store.find(repository, number)) ?? (await store.insert(repository, madeUp(query)));
+      const found = await store.find(repository, number);
+      if (found !== null) await requireAnswer(settingsFrom({ faults: found.faults ?? {} }).faults, clock);
+      else await settingsOf(repository);
+      const kept = found?.pullRequest ?? (await store.insert(repository, madeUp(query)));
       return kept.state === 'missing' ? null : shown(repository, kept);
     },
+    readChecks: async (repository, sha) => {
+      const settings = await settingsOf(repository);
+      await ci.repair(repository, settings, sha);
+      return store.listChecks(repository, sha);
+    },
+    readRequiredChecks: async (repository, branch) => requiredChecksOf(await settingsOf(repository), branch),
+    remoteOf: async (repository) => {
+      await settingsOf(repository);
+      return { url: await disk.ensure(repository) };
+    },
+    afterPush: async (repository, updates) => {
+      await settingsOf(repository);
+      await noticePush(repository, updates);
+    },
+    // The sandbox marks what it is told to.
+    showsPushedAsMerged: () => true,
+    markMerged: async (repository, number, sha) => {
+      await settingsOf(repository);
+      await markMerged(repository, number, sha);
+    },
+    merge: async (request) => {
+      await settingsOf(request.repository);
+      return merge(request);
+    },
     parseWebhook,
+    control: createControl({ ...options, disk, announce, ci, noticePush, merge }),
   };
+}
+
+async function requireAnswer({ answers, answersUntil }: Faults, clock: Clock): Promise<void> {
+  if (answers === 'ok' || (answersUntil !== null && new Date(answersUntil) <= clock.now())) return;
+  if (answers === 'timeout') await sleep(silenceMs);
+  throw new HostError(
+    'unavailable',
+    answers === 'timeout' ? 'The sandbox host does not answer.' : 'The sandbox host answered with 503.',
+  );
 }
 
 function shown(repository: HostRepository, kept: SandboxPullRequest): PullRequest {
-  const { state, ...pullRequest } = kept;
+  const { number, title, body, headSha, baseBranch, author, mergeability, draft, state } = kept;
   return {
-    ...pullRequest,
-    url: `https://${repository.host}/${fullName(repository)}/pull/${kept.number}`,
+    number,
+    title,
+    body,
+    headSha,
+    baseBranch,
+    author,
+    mergeability,
+    draft,
+    url: `https://${repository.host}/${fullName(repository)}/pull/${number}`,
     state: state === 'missing' ? 'closed' : state,
   };
 }
-
-const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
-
-const verbs = ['Add', 'Fix', 'Simplify', 'Speed up', 'Document', 'Rename', 'Remove', 'Test'];
-const things = [
-  'the parser',
-  'retries',
-  'the cache',
-  'error messages',
-  'pagination',
-  'the scheduler',
-  'time zones',
-];
-const authors = ['sandbox-amber', 'sandbox-birch', 'sandbox-cedar', 'sandbox-dune'];
-
-/** The pull request of that number, as the sandbox makes it up. */
-export function madeUp({ repository, number, targetBranch }: PullRequestQuery): SandboxPullRequest {
-  const headSha = sha1(`${repository.host}/${fullName(repository)}#${number}`.toLowerCase());
-  const pick = (list: readonly string[], offset: number) =>
-    list[Number.parseInt(headSha.slice(offset, offset + 6), 16) % list.length]!;
-  return {
-    number,
-    title: `${pick(verbs, 0)} ${pick(things, 6)}`,
-    headSha,
-    baseBranch: targetBranch,
-    author: pick(authors, 12),
-    mergeability: 'mergeable',
-    draft: false,
-    state: 'open',
-  };
-}
-
-/** The head after a push that did not say which: follows from the head before, so that a script can repeat itself. */
-export const nextHead = (headSha: string): string => sha1(`${headSha}+`);

@@ -1,6 +1,7 @@
 // Webhooks of the sandbox: signed with HMAC-SHA256 over the body, like those of the hosts it stands in for.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { HostEvent } from '#core/queue/host-event.ts';
 import type { WebhookDelivery, WebhookResult } from '../host.ts';
 import { SandboxEvent } from './schema.ts';
 
@@ -16,9 +17,7 @@ export function parseWebhook({ headers, body, secret }: WebhookDelivery): Webhoo
     return { kind: 'refused', reason: 'The signature of the webhook does not match its body.' };
   const event = SandboxEvent.safeParse(parseJson(body));
   // A signed event we do not know is not an error: hosts add kinds of events.
-  if (!event.success) return { kind: 'accepted', events: [] };
-  const { repository, number } = event.data;
-  return { kind: 'accepted', events: [{ kind: 'pull-request-changed', repository, number }] };
+  return { kind: 'accepted', events: event.success ? [hostEventOf(event.data)] : [] };
 }
 
 function parseJson(body: Buffer): unknown {
@@ -26,5 +25,43 @@ function parseJson(body: Buffer): unknown {
     return JSON.parse(body.toString('utf8'));
   } catch {
     return null;
+  }
+}
+
+function hostEventOf(event: SandboxEvent): HostEvent {
+  const { repository } = event;
+  switch (event.event) {
+    case 'pull_request':
+      return { kind: 'pull-request-changed', repository, number: event.number };
+    case 'status': {
+      const { sha, name, state, url, at } = event;
+      return { kind: 'check-changed', repository, sha, check: { kind: 'status', name, state, url, at } };
+    }
+    case 'push':
+      return { kind: 'branch-moved', repository, branch: event.branch, sha: event.sha };
+  }
+}
+
+/** The body of the webhook that tells of the event. */
+export function webhookBody(event: HostEvent): Buffer {
+  const { host, owner, name } = event.repository;
+  const body = { repository: { host, owner, name }, ...eventBody(event) };
+  return Buffer.from(JSON.stringify(body satisfies SandboxEvent));
+}
+
+type EventBody<Event = SandboxEvent> = Event extends SandboxEvent ? Omit<Event, 'repository'> : never;
+
+function eventBody(event: HostEvent): EventBody {
+  switch (event.kind) {
+    case 'pull-request-changed':
+      return { event: 'pull_request', number: event.number };
+    case 'check-changed': {
+      const { sha, check } = event;
+      // The sandbox has no other checks than statuses.
+      const state = check.kind === 'status' ? check.state : 'pending';
+      return { event: 'status', sha, name: check.name, state, url: check.url, at: check.at };
+    }
+    case 'branch-moved':
+      return { event: 'push', branch: event.branch, sha: event.sha };
   }
 }

@@ -68,8 +68,13 @@ export const pullRequestHandlers: Handlers<
   getSubmittedPullRequest: async (context, input) => {
     const { queue } = requireQueue(context, input);
     const entry = requireEntry(context, input);
-    if (input.includeTimeline !== true) return presentEntry(queue, entry);
-    return presentEntry(queue, entry, await listTimeline(context.cell.reader, queue.id, input.pr.number));
+    if (input.includeTimeline !== true) return presentEntry(queue, entry, context.now);
+    return presentEntry(
+      queue,
+      entry,
+      context.now,
+      await listTimeline(context.cell.reader, queue.id, input.pr.number),
+    );
   },
 
   getSubmittedPullRequests: async (context, input) => {
@@ -80,7 +85,7 @@ export const pullRequestHandlers: Handlers<
     return {
       pullRequests: numbers
         .flatMap((number) => byNumber.get(number) ?? [])
-        .map((scoped) => presentEntry(queue, scoped)),
+        .map((scoped) => presentEntry(queue, scoped, context.now)),
       notFound: numbers.filter((number) => !byNumber.has(number)).map((number) => ({ number })),
     };
   },
@@ -96,7 +101,7 @@ export const pullRequestHandlers: Handlers<
     const page = rows.slice(0, take);
     const last = page.at(-1);
     return {
-      pullRequests: page.map((scoped) => presentEntry(queue, scoped)),
+      pullRequests: page.map((scoped) => presentEntry(queue, scoped, context.now)),
       ...(rows.length > take && last ? { nextCursor: cursorText(filter, last.cursor) } : {}),
     };
   },
@@ -148,5 +153,5 @@ async function present(context: Context, input: Target) {
   const key = { repository: input.repo, branch: input.targetBranch, prNumber: input.pr.number };
   const scope = await readScope(context.cell.reader, context.caller.tokenHash, key);
   const after: Context = { ...context, scope: scope ?? context.scope };
-  return presentEntry(requireQueue(after, input).queue, requireEntry(after, input));
+  return presentEntry(requireQueue(after, input).queue, requireEntry(after, input), context.now);
 }

@@ -1,24 +1,24 @@
-// The control API of the sandbox host. Whatever it changes is followed by an event, as a webhook would be.
+// The control API of the sandbox host. Whatever it changes is followed by an event, as on any host.
 
 import { v5 as uuidV5 } from 'uuid';
 import { appError } from '#base/error.ts';
-import { recordHostEvents } from '#command/record-host-events.ts';
 import type { RequestOf } from '#contract/endpoint.ts';
 import { testCaseId } from '#core/health/identity.ts';
 import { fullName, type RepositoryName } from '#core/repository.ts';
 import { ensureRepository } from '#db/repository-store.ts';
-import {
-  findSandboxPullRequest,
-  insertSandboxPullRequest,
-  saveSandboxPullRequest,
-} from '#db/sandbox-store.ts';
 import type { Repository } from '#db/scope-view.ts';
 import { putTestCase, type TestCaseRecord } from '#db/test-store.ts';
 import { withTransaction } from '#db/transaction.ts';
-import { madeUp, nextHead, type SandboxPullRequest } from '#host/sandbox/host.ts';
+import type { HostRepository } from '#host/host.ts';
+import type { SandboxControl } from '#host/sandbox/control.ts';
+import { isSandboxHost } from '#host/sandbox/host.ts';
+import { refusal } from '#host/sandbox/pull-request.ts';
+import type { SandboxPullRequest } from '#host/sandbox/store.ts';
 import { type Context, type Handlers, hostRepository } from '../context.ts';
 
 type Wishes = Partial<Omit<RequestOf<'sandboxUpdatePullRequest'>, 'repo' | 'pr'>>;
+
+type ConfigureWish = Omit<RequestOf<'sandboxConfigureRepository'>, 'repo'>;
 
 export const sandboxHandlers: Handlers<
   | 'sandboxCreatePullRequest'
@@ -26,41 +26,108 @@ export const sandboxHandlers: Handlers<
   | 'sandboxPushPullRequest'
   | 'sandboxRemovePullRequest'
   | 'sandboxGetPullRequest'
+  | 'sandboxMergePullRequest'
+  | 'sandboxCommit'
+  | 'sandboxSetCheck'
+  | 'sandboxConfigureRepository'
+  | 'sandboxGetRepository'
   | 'sandboxPutTestCases'
 > = {
   sandboxCreatePullRequest: async (context, input) => {
-    const repository = await sandboxRepository(context, input.repo);
-    // A new one is mergeable onto main unless told otherwise.
-    const facts = { ...fresh(context, repository, input.pr.number), ...factsOf(input) };
-    return shown(await save(context, repository, facts));
+    const { control, repository } = await sandboxOf(context, input.repo);
+    const { files, branch } = input;
+    const wish = { facts: factsOf(input), files, branch, parentSha: input.parentSha?.toLowerCase() };
+    return { pullRequest: shown(await control.createPullRequest(repository, input.pr.number, wish)) };
   },
 
   sandboxUpdatePullRequest: async (context, input) => {
-    const repository = await sandboxRepository(context, input.repo);
-    const kept = await requirePullRequest(context, repository, input.pr.number);
-    return shown(await save(context, repository, { ...kept, ...factsOf(input) }));
+    const { control, repository } = await sandboxOf(context, input.repo);
+    return {
+      pullRequest: shown(await control.updatePullRequest(repository, input.pr.number, factsOf(input))),
+    };
   },
 
   sandboxPushPullRequest: async (context, input) => {
-    const repository = await sandboxRepository(context, input.repo);
-    const kept = await requirePullRequest(context, repository, input.pr.number);
-    const headSha = input.sha?.toLowerCase() ?? nextHead(kept.headSha);
-    return shown(await save(context, repository, { ...kept, headSha }));
+    const { control, repository } = await sandboxOf(context, input.repo);
+    const wish = { sha: input.sha?.toLowerCase(), files: input.files };
+    return { pullRequest: shown(await control.pushPullRequest(repository, input.pr.number, wish)) };
   },
 
   sandboxRemovePullRequest: async (context, input) => {
-    const repository = await sandboxRepository(context, input.repo);
-    await save(context, repository, { ...fresh(context, repository, input.pr.number), state: 'missing' });
+    const { control, repository } = await sandboxOf(context, input.repo);
+    await control.removePullRequest(repository, input.pr.number);
     return {};
   },
 
   sandboxGetPullRequest: async (context, input) => {
-    const repository = await sandboxRepository(context, input.repo);
-    return shown(await requirePullRequest(context, repository, input.pr.number));
+    const { control, repository } = await sandboxOf(context, input.repo);
+    return { pullRequest: shown(await control.requirePullRequest(repository, input.pr.number)) };
+  },
+
+  sandboxMergePullRequest: async (context, input) => {
+    const { control, repository } = await sandboxOf(context, input.repo);
+    const { number } = input.pr;
+    const { headSha, baseBranch, title, body } = await control.requirePullRequest(repository, number);
+    const answer = await control.merge({
+      repository,
+      number,
+      targetBranch: baseBranch,
+      method: input.method,
+      headSha,
+      title: `${title} (#${number})`,
+      message: body,
+    });
+    if (answer.kind === 'head-moved') throw refusal(`#${number} was pushed to meanwhile. Try again.`);
+    if (answer.kind === 'refused') throw refusal(answer.message);
+    return {
+      pullRequest: shown(await control.requirePullRequest(repository, number)),
+      sha: answer.sha,
+    };
+  },
+
+  sandboxCommit: async (context, input) => {
+    const { control, repository } = await sandboxOf(context, input.repo);
+    const sha = await control.commit(repository, { ...input, sha: input.sha?.toLowerCase() });
+    return { branch: input.branch, sha };
+  },
+
+  sandboxSetCheck: async (context, input) => {
+    const { control, repository } = await sandboxOf(context, input.repo);
+    const { name, state, url, testRunOf } = input;
+    const sha =
+      input.sha?.toLowerCase() ??
+      (testRunOf === undefined ? null : await control.findTestRunSha(repository, testRunOf));
+    if (sha === null)
+      throw appError('TEST_RUN_NOT_FOUND', {
+        public: `No test run of pull request #${testRunOf} of ${fullName(input.repo)} has begun.`,
+      });
+    await control.setCheck(repository, sha, { name, state, url });
+    return { sha };
+  },
+
+  sandboxConfigureRepository: async (context, input) => {
+    const { control, repository } = await sandboxOf(context, input.repo);
+    return { settings: copyOf(await control.configure(repository, patchOf(input, context.now))) };
+  },
+
+  sandboxGetRepository: async (context, input) => {
+    const { control, repository } = await sandboxOf(context, input.repo);
+    const [settings, branches, pullRequests] = await Promise.all([
+      control.readSettings(repository),
+      control.listBranches(repository),
+      control.listOpen(repository),
+    ]);
+    return {
+      cloneUrl: cloneUrl(context, repository),
+      settings: copyOf(settings),
+      branches: [...branches].map(([name, sha]) => ({ name, sha })),
+      pullRequests: pullRequests.map(shown),
+      ...(input.sha === undefined ? {} : await wordsOfCi(control, repository, input.sha.toLowerCase())),
+    };
   },
 
   sandboxPutTestCases: async (context, input) => {
-    const repository = await sandboxRepository(context, input.repo);
+    const { repository } = await sandboxOf(context, input.repo);
     requireRecent(context, input.testCases);
     const records = input.testCases.map((wish) => testRecord(context, repository, wish));
     await withTransaction(context.cell, async (tx) => {
@@ -70,54 +137,84 @@ export const sandboxHandlers: Handlers<
   },
 };
 
-async function sandboxRepository(context: Context, repo: RepositoryName): Promise<Repository> {
+type Sandbox = { readonly control: SandboxControl; readonly repository: HostRepository };
+
+async function sandboxOf(context: Context, repo: RepositoryName): Promise<Sandbox> {
   const { deps, cell, scope } = context;
-  if (deps.hostFor(cell.name, repo.host)?.kind !== 'sandbox')
+  const host = deps.hostFor(cell.name, repo.host);
+  if (!isSandboxHost(host))
     throw appError('REPOSITORY_NOT_FOUND', {
       public: `${repo.host} is not served by the sandbox. Name a host that is not configured.`,
     });
-  return scope.repository ?? ensureRepository(cell.db, scope.principal.organizationId, repo);
+  const repository =
+    scope.repository ?? (await ensureRepository(cell.db, scope.principal.organizationId, repo));
+  return { control: host.control, repository: hostRepository(context, repository) };
 }
 
-/** The pull request as it is kept; one never seen before is made up onto main. */
-async function requirePullRequest(
-  context: Context,
-  repository: Repository,
-  number: number,
-): Promise<SandboxPullRequest> {
-  const kept =
-    (await findSandboxPullRequest(context.cell.reader, repository.id, number)) ??
-    (await insertSandboxPullRequest(context.cell.db, repository.id, fresh(context, repository, number)));
-  if (kept.state !== 'missing') return kept;
-  throw appError('PULL_REQUEST_NOT_FOUND', {
-    public: `Pull request #${number} of ${fullName(repository)} was removed. Make it again with /sandbox/v1/createPullRequest.`,
-  });
-}
-
-const fresh = (context: Context, repository: Repository, number: number): SandboxPullRequest =>
-  madeUp({ repository: hostRepository(context, repository), number, targetBranch: 'main' });
-
-function factsOf({ title, sha, baseBranch, author, mergeability, draft, state }: Wishes) {
-  const facts = { title, headSha: sha?.toLowerCase(), baseBranch, author, mergeability, draft, state };
+function factsOf({ title, body, sha, baseBranch, author, mergeability, draft, state }: Wishes) {
+  const facts = { title, body, headSha: sha?.toLowerCase(), baseBranch, author, mergeability, draft, state };
   const given = Object.entries(facts).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as Partial<SandboxPullRequest>;
 }
 
-async function save(
-  { cell, scope }: Context,
-  repository: Repository,
-  pullRequest: SandboxPullRequest,
-): Promise<SandboxPullRequest> {
-  const saved = await saveSandboxPullRequest(cell.db, repository.id, pullRequest);
-  const event = { repository, number: pullRequest.number };
-  await recordHostEvents(cell, scope.principal.organizationId, [event]);
-  return saved;
+function shown(kept: SandboxPullRequest) {
+  const { number, title, body, headSha, baseBranch, author, mergeability, draft, state } = kept;
+  return {
+    number,
+    title,
+    ...(body === '' ? {} : { body }),
+    sha: headSha,
+    baseBranch,
+    author,
+    mergeability,
+    draft,
+    state: state === 'missing' ? ('closed' as const) : state,
+  };
 }
 
-function shown(kept: SandboxPullRequest) {
-  const { headSha, state, ...pullRequest } = kept;
+/** What was given, as the sandbox keeps it. */
+function patchOf({ ci, ciOn, protection, faults }: ConfigureWish, now: Date) {
+  const { durationMs, ...ciRest } = ci ?? {};
+  const { untilMs, ...faultsRest } = faults ?? {};
+  const duration = typeof durationMs === 'number' ? { min: durationMs, max: durationMs } : durationMs;
+  const until = untilMs === undefined ? null : new Date(now.getTime() + untilMs).toISOString();
   return {
-    pullRequest: { ...pullRequest, sha: headSha, state: state === 'missing' ? ('closed' as const) : state },
+    ci: given({ ...ciRest, durationMs: duration }),
+    ...given({ ciOn, protection }),
+    faults: given({ ...faultsRest, answersUntil: faultsRest.answers === undefined ? undefined : until }),
+  };
+}
+
+type Given<Fields> = { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
+
+/** Without what is undefined. */
+const given = <Fields extends object>(fields: Fields): Given<Fields> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>;
+
+/** The wire's types are not readonly. */
+const copyOf = <Value>(value: Value) => structuredClone(value) as Writable<Value>;
+
+type Writable<Value> = Value extends readonly (infer Item)[]
+  ? Writable<Item>[]
+  : Value extends object
+    ? { -readonly [Key in keyof Value]: Writable<Value[Key]> }
+    : Value;
+
+const cloneUrl = ({ deps }: Context, { host, owner, name }: RepositoryName): string =>
+  `${deps.config.publicUrl}/sandbox/git/${[host, ...owner.split('/'), name].map(encodeURIComponent).join('/')}.git`;
+
+async function wordsOfCi(control: SandboxControl, repository: HostRepository, sha: string) {
+  const checks = await control.listChecks(repository, sha);
+  const runs = await control.listCi(repository, sha);
+  return {
+    checks: checks.map(({ name, state, url }) => ({ name, state, url })),
+    ciRuns: runs.map(({ branch, attempt, state, outcome, log }) => ({
+      branch,
+      attempt,
+      state,
+      outcome,
+      log,
+    })),
   };
 }
 

@@ -1,13 +1,28 @@
 // Test runs.
 
 import { appError } from '#base/error.ts';
+import type { ResponseOf } from '#contract/endpoint.ts';
 import type { TestRun } from '#contract/testing.ts';
 import { isUnderTest } from '#core/queue/model.ts';
+import { findLanding, type LandingRow } from '#db/landing-view.ts';
 import { countRuns, listRuns, type RunMember, type RunRow } from '#db/run-view.ts';
 import { readTargetNames } from '#db/target-store.ts';
 import { type Context, type Handlers, type QueueScope, requireQueue } from '../context.ts';
 
-export const testingHandlers: Handlers<'getMergeQueueTestingDetails' | 'listMergeQueueTestingResults'> = {
+export const testingHandlers: Handlers<
+  'getLanding' | 'getMergeQueueTestingDetails' | 'listMergeQueueTestingResults'
+> = {
+  getLanding: async (context, input) => {
+    const { queue } = requireQueue(context, input);
+    const by = input.commit === undefined ? { prNumber: input.pr!.number } : { commit: input.commit };
+    const landing = await findLanding(context.cell.reader, queue.id, by);
+    if (landing !== null) return presentLanding(landing);
+    const what = 'commit' in by ? `commit ${by.commit}` : `pull request #${by.prNumber}`;
+    throw appError('LANDING_NOT_FOUND', {
+      public: `The queue for ${queue.targetBranch} has not landed ${what}. Ask getSubmittedPullRequest where a pull request is.`,
+    });
+  },
+
   getMergeQueueTestingDetails: async (context, input) => {
     const scope = requireQueue(context, input);
     if (input.testRunId !== undefined)
@@ -43,6 +58,24 @@ export const testingHandlers: Handlers<'getMergeQueueTestingDetails' | 'listMerg
     };
   },
 };
+
+function presentLanding(row: LandingRow): ResponseOf<'getLanding'> {
+  return {
+    landedAt: row.concluded_at.toISOString(),
+    proof: row.proof as ResponseOf<'getLanding'>['proof'],
+    landingMode: row.mode as ResponseOf<'getLanding'>['landingMode'],
+    mergeMethod: row.method as ResponseOf<'getLanding'>['mergeMethod'],
+    baseSha: row.base_sha,
+    landedSha: row.landed_sha,
+    testedTreeSha: row.tested_tree,
+    landedTreeSha: row.landed_tree,
+    testRunId: row.test_run_id,
+    testBranchSha: row.test_branch_sha,
+    requiredStatuses: [...(row.required_statuses ?? [])],
+    statusChecks: row.checks.map((check) => ({ ...check })),
+    members: row.members.map((member) => ({ ...member })),
+  };
+}
 
 async function presentOne(
   context: Context,

@@ -18,14 +18,14 @@ const names = (prs: readonly number[]): string => prs.map((pr) => `#${pr}`).join
 
 /** What is wrong with a snapshot that a plan made. */
 export function violationsOf(snapshot: Snapshot, now: number): string[] {
+  return [...misshapen(snapshot), ...speechless(snapshot, now)];
+}
+
+/** What makes a plan dangerous to act on: cheap enough to be asked before every commit. */
+export function misshapen(snapshot: Snapshot): string[] {
   // While the host is away nothing is decided: what happened meanwhile is taken in when it is back.
-  if (snapshot.frozenAt !== null) return [...speechless(snapshot, now)];
-  return [
-    ...misplaced(snapshot),
-    ...orphaned(snapshot),
-    ...wrongLanding(snapshot),
-    ...speechless(snapshot, now),
-  ];
+  if (snapshot.frozenAt !== null) return [];
+  return [...misplaced(snapshot), ...orphaned(snapshot), ...wrongLanding(snapshot)];
 }
 
 /** An entry is in one place, and that place knows it. */

@@ -69,6 +69,24 @@ export function landingRefused(draft: Draft, { pr, reason }: { pr: number; reaso
   standDown(draft, landing);
 }
 
+type InPart = { members: readonly number[]; tip: Tip; pr: number; reason: LandingRefusal };
+
+/** Some of it is on the branch, and the next will not be. */
+export function landedInPart(draft: Draft, { members, tip, pr, reason }: InPart): void {
+  const { landing } = draft;
+  if (landing === null || !landing.members.includes(pr)) return;
+  draft.landing = { ...landing, members };
+  landed(draft, tip);
+  // Whoever was in one group with what landed has lost it.
+  for (const member of landing.members) {
+    const place = draft.items.get(member)?.place;
+    if (place?.kind === 'line' && !draft.line.some((group) => group.id === place.group))
+      draft.requeue(member, 'PREREQUISITE_MERGE_ITEM_FAILED');
+  }
+  draft.fail(pr, reason, null);
+  standDown(draft, { ...landing, members: landing.members.filter((member) => draft.items.has(member)) });
+}
+
 export function mergedByHand(draft: Draft, pr: number, tip: Tip): void {
   draft.facts.push({ kind: 'merged', pr, reason: 'MANUAL_MERGE', proof: null, tip });
   const landing = draft.isLanding(pr) ? draft.landing : null;

@@ -8,7 +8,15 @@ import type { SettableQueueState } from '../model.ts';
 import { startPauseMs } from './clock.ts';
 import { Draft } from './draft.ts';
 import type { Targets } from './lane.ts';
-import { end, landed, landingLost, type LandingRefusal, landingRefused, mergedByHand } from './landing.ts';
+import {
+  end,
+  landed,
+  landedInPart,
+  landingLost,
+  type LandingRefusal,
+  landingRefused,
+  mergedByHand,
+} from './landing.ts';
 import { type Action, type Fact, type Item, isActive, type Run, type Snapshot, type Tip } from './model.ts';
 
 export type Event =
@@ -32,6 +40,15 @@ export type Event =
   /** A member conflicts textually with the tip, or with an entry ahead of it. */
   | { readonly kind: 'conflict'; readonly run: number; readonly pr: number; readonly with: 'tip' | number }
   | { readonly kind: 'landed'; readonly landing: number; readonly tip: Tip }
+  /** The host took these, which it begins with, and then would not have the next. */
+  | {
+      readonly kind: 'landed-in-part';
+      readonly landing: number;
+      readonly members: readonly number[];
+      readonly tip: Tip;
+      readonly pr: number;
+      readonly reason: LandingRefusal;
+    }
   /** The branch had moved: nothing was pushed. */
   | { readonly kind: 'landing-lost'; readonly landing: number; readonly tip: Tip }
   /** The host will not have this member. */
@@ -87,11 +104,11 @@ function apply(draft: Draft, event: Event): void {
     case 'conflict':
       return conflict(draft, event);
     case 'landed':
+    case 'landed-in-part':
     case 'landing-lost':
     case 'landing-refused':
       if (draft.landing?.id !== event.landing) return undefined;
-      if (event.kind === 'landed') return landed(draft, event.tip);
-      return event.kind === 'landing-lost' ? landingLost(draft, event.tip) : landingRefused(draft, event);
+      return concludeLanding(draft, event);
     case 'branch-moved':
       // While something is being put on the branch its outcome says where the branch is: this may be that very move.
       if (draft.landing === null) draft.tip = event.tip;
@@ -106,6 +123,24 @@ function apply(draft: Draft, event: Event): void {
       return freeze(draft, event.kind === 'host-away');
     default:
       return unreachable(event);
+  }
+}
+
+type LandingEvent = Extract<
+  Event,
+  { kind: 'landed' | 'landed-in-part' | 'landing-lost' | 'landing-refused' }
+>;
+
+function concludeLanding(draft: Draft, event: LandingEvent): void {
+  switch (event.kind) {
+    case 'landed':
+      return landed(draft, event.tip);
+    case 'landed-in-part':
+      return landedInPart(draft, event);
+    case 'landing-lost':
+      return landingLost(draft, event.tip);
+    case 'landing-refused':
+      return landingRefused(draft, event);
   }
 }
 

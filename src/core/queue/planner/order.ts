@@ -7,7 +7,7 @@ import type { Item } from './model.ts';
 /** An entry that has waited this long is overtaken by nothing but urgent ones. */
 export const ageingMs = 4 * 3_600_000;
 
-const hasAged = (item: Item, now: number): boolean => now - item.submittedAt >= ageingMs;
+export const hasAged = (item: Item, now: number): boolean => now - item.submittedAt >= ageingMs;
 
 export function inOrder(items: Iterable<Item>, now: number): Item[] {
   const rank = (item: Item): number => (isUrgent(item.priority) ? 0 : hasAged(item, now) ? 1 : 2);

@@ -1,0 +1,43 @@
+// Requests and responses about landings: the proof that what landed is what was tested.
+
+import { z } from 'zod';
+import { InstantOut, PullRequestRef, queueRef, Uuid } from './common.ts';
+
+const shaPattern = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
+
+export const GetLandingRequest = z
+  .object({
+    ...queueRef,
+    commit: z
+      .string()
+      .toLowerCase()
+      .regex(shaPattern, 'must be a full commit sha')
+      .optional()
+      .meta({ description: 'A commit that a landing put on the branch.' }),
+    pr: PullRequestRef.optional().meta({ description: 'Its latest landing.' }),
+  })
+  .superRefine(({ commit, pr }, context) => {
+    if ((commit === undefined) === (pr === undefined))
+      context.addIssue({ code: 'custom', path: ['commit'], message: 'give either commit or pr' });
+  });
+
+export const Landing = z
+  .object({
+    landedAt: InstantOut,
+    proof: z.enum(['exact', 'lane', 'direct']).meta({
+      description:
+        'exact: the tested tree is the landed tree. lane: others with disjoint targets landed in between. direct: its own checks passed on a head that holds the tip.',
+    }),
+    landingMode: z.enum(['fast_forward', 'host']),
+    mergeMethod: z.enum(['merge_commit', 'squash', 'rebase']),
+    baseSha: z.string().meta({ description: 'The branch before.' }),
+    landedSha: z.string().meta({ description: 'The branch after.' }),
+    testedTreeSha: z.string(),
+    landedTreeSha: z.string(),
+    testRunId: Uuid.nullable(),
+    testBranchSha: z.string().nullable(),
+    requiredStatuses: z.array(z.string()),
+    statusChecks: z.array(z.looseObject({})).meta({ description: 'What CI said, as it was said.' }),
+    members: z.array(z.object({ prNumber: z.int(), prSha: z.string(), landedSha: z.string().nullable() })),
+  })
+  .meta({ id: 'Landing' });

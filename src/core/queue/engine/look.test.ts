@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import type { RunId } from '#base/id.ts';
+import { anEntry, aQueue, noon, later } from '../../../../test/fixture/entry.ts';
+import type { Check } from '../check.ts';
+import { evolve } from '../evolve.ts';
+import type { Entry, Queue } from '../model.ts';
+import type { QueueSettings } from '../settings.ts';
+import { look, type Look } from './look.ts';
+import type { LandingReport, Picture, PictureEntry, RunReport } from './picture.ts';
+import type { StoredItem, StoredPlan } from './stored.ts';
+
+/** The tables around the look, in memory: what it says is written back, as the store does. */
+class Tables {
+  queue: Queue;
+  branchSha: string | null = 'T';
+  hostAwayAt: Date | null = null;
+  stored: StoredPlan | null = null;
+  landing: LandingReport | null = null;
+  now = noon.getTime();
+  readonly entries = new Map<number, { entry: Entry; stored: StoredItem | null }>();
+  readonly runs = new Map<number, RunReport>();
+  last: Look | null = null;
+  #runIds = 0;
+
+  constructor(settings: Partial<QueueSettings> = {}) {
+    this.queue = aQueue({ settings });
+  }
+
+  submit(pr: number, overrides: Parameters<typeof anEntry>[0] = {}): void {
+    const trip = (this.entries.get(pr)?.entry.trip ?? 0) + 1;
+    const entry = anEntry({
+      stage: 'not_ready',
+      seniority: pr,
+      trip,
+      ...overrides,
+      pullRequest: { number: pr, ...overrides.pullRequest },
+    });
+    this.entries.set(pr, { entry, stored: this.entries.get(pr)?.stored ?? null });
+  }
+
+  look(): Look {
+    const picture: Picture = {
+      queue: this.queue,
+      branchSha: this.branchSha,
+      hostAwayAt: this.hostAwayAt,
+      stored: this.stored,
+      entries: [...this.entries.values()].map(({ entry, stored }): PictureEntry => ({
+        entry,
+        stored,
+        targets: null,
+        probedTip: null,
+        testedOnTip: null,
+      })),
+      runs: [...this.runs.values()],
+      landing: this.landing,
+    };
+    const result = look(picture, this.now, () => `run-${++this.#runIds}` as RunId);
+    this.landing = null;
+    this.stored = JSON.parse(JSON.stringify(result.stored)) as StoredPlan;
+    this.queue = result.queue;
+    for (const [pr, bodies] of result.facts)
+      for (const body of bodies) {
+        const row = this.entries.get(pr)!;
+        const fact = { ...body, at: new Date(this.now), actor: 'queue' };
+        row.entry = evolve(row.entry, fact, row.entry.id);
+      }
+    for (const [pr, stored] of result.items) this.entries.get(pr)!.stored = stored;
+    for (const { id, run } of result.started)
+      this.runs.set(run.id, {
+        id,
+        number: run.id,
+        outcome: null,
+        isPushed: true,
+        required: ['ci'],
+        checks: [],
+      });
+    this.last = result;
+    return result;
+  }
+
+  /** What CI says of the newest run. */
+  says(state: Extract<Check, { kind: 'status' }>['state'], number = [...this.runs.keys()].at(-1)!): Look {
+    const check = { kind: 'status', name: 'ci', state, url: '', at: this.now } as const;
+    this.runs.set(number, { ...this.runs.get(number)!, checks: [check] });
+    return this.look();
+  }
+
+  state(pr: number): string {
+    return this.entries.get(pr)!.entry.stage.kind;
+  }
+}
+
+describe('a look', () => {
+  it('takes a pull request from its submission to the branch', () => {
+    const tables = new Tables();
+    tables.submit(1);
+    expect(tables.look().started).toHaveLength(1);
+    expect(tables.state(1)).toBe('testing');
+    const { landing } = tables.says('success');
+    expect([tables.state(1), landing?.base, tables.entries.get(1)!.entry.landing]).toEqual([
+      'tests_passed',
+      'T',
+      true,
+    ]);
+    tables.branchSha = 'T1';
+    tables.landing = { kind: 'landed', number: landing!.landing.id, tip: 'T1' };
+    tables.look();
+    expect(tables.entries.get(1)!.entry.stage).toEqual({
+      kind: 'merged',
+      reason: 'MERGE_GRAPH_MERGE',
+      runId: 'run-1',
+    });
+    expect([tables.entries.get(1)!.stored, tables.stored!.tip]).toEqual([null, 'T1']);
+  });
+
+  it('taken twice changes nothing', () => {
+    const tables = new Tables();
+    for (const pr of [1, 2, 3]) tables.submit(pr);
+    tables.look();
+    const again = tables.look();
+    expect([again.facts.size, again.started, again.concluded, again.items.size]).toEqual([0, [], [], 0]);
+  });
+
+  it('decides nothing while nobody knows where the branch is', () => {
+    const tables = new Tables();
+    tables.branchSha = null;
+    tables.submit(1);
+    expect([tables.look().started, tables.state(1)]).toEqual([[], 'not_ready']);
+    tables.branchSha = 'T';
+    expect(tables.look().started[0]?.run.composition).toEqual({ base: 'T', members: [1], tested: 1 });
+  });
+
+  it('begins anew on a branch that somebody else moved', () => {
+    const tables = new Tables();
+    tables.submit(1);
+    tables.look();
+    tables.branchSha = 'X';
+    const { started, concluded } = tables.look();
+    expect(started[0]?.run.composition.base).toBe('X');
+    expect(concluded).toEqual([{ number: expect.any(Number) as number, outcome: 'cancelled' }]);
+    expect(tables.entries.get(1)!.entry.restarts).toBe(1);
+  });
+
+  it('lets a command end an entry, without saying so a second time', () => {
+    const tables = new Tables();
+    for (const pr of [1, 2]) tables.submit(pr);
+    tables.look();
+    const row = tables.entries.get(1)!;
+    row.entry = { ...row.entry, stage: { kind: 'cancelled', reason: 'USER_REQUESTED' } };
+    const { facts, started } = tables.look();
+    expect(facts.has(1)).toBe(false);
+    expect(facts.get(2)?.[0]).toMatchObject({ reason: 'PREREQUISITE_MERGE_ITEM_CANCELLED' });
+    expect(started.map(({ run }) => run.composition.members)).toEqual([[2]]);
+  });
+
+  it('takes one that was cancelled and submitted again between two looks for another', () => {
+    const tables = new Tables();
+    for (const pr of [1, 2]) tables.submit(pr);
+    tables.look();
+    tables.submit(1, { seniority: 9 });
+    const { started, facts } = tables.look();
+    // What was tested on top of the first trip begins anew, and the new trip stands behind it.
+    expect(started.map(({ run }) => run.composition.members)).toEqual([[2], [2, 1]]);
+    expect(facts.get(1)?.map((fact) => fact.kind === 'moved' && fact.to.kind)).toEqual([
+      'pending',
+      'testing',
+    ]);
+  });
+
+  it('stops all clocks while the host is away', () => {
+    const tables = new Tables({ testingTimeoutMinutes: 10 });
+    tables.submit(1);
+    tables.look();
+    tables.hostAwayAt = new Date(tables.now);
+    tables.look();
+    tables.now = later(60 * 60_000).getTime();
+    tables.look();
+    tables.hostAwayAt = null;
+    const { wakeAt } = tables.look();
+    expect([tables.state(1), wakeAt]).toEqual(['testing', tables.now + 10 * 60_000]);
+  });
+
+  it('shows those that are searched among as under test', () => {
+    const tables = new Tables({ batch: true, batchingMinSize: 2, bisectionConcurrency: 1 });
+    for (const pr of [1, 2]) tables.submit(pr);
+    tables.look();
+    tables.says('failure');
+    expect([tables.state(1), tables.state(2)]).toEqual(['testing', 'testing']);
+    expect([...tables.last!.places]).toEqual([
+      [1, { rank: 0, major: 0, minor: 0 }],
+      [2, { rank: 0, major: 0, minor: 1 }],
+    ]);
+  });
+
+  it('restarts in place what it was asked to', () => {
+    const tables = new Tables();
+    for (const pr of [1, 2]) tables.submit(pr);
+    tables.look();
+    const row = tables.entries.get(1)!;
+    row.entry = { ...row.entry, restartRequested: true };
+    const { started, concluded } = tables.look();
+    expect(started.map(({ run }) => run.composition.members)).toEqual([[1]]);
+    expect(concluded.map(({ outcome }) => outcome)).toEqual(['cancelled']);
+    expect([row.entry.restartRequested, tables.state(2)]).toEqual([false, 'testing']);
+    expect(row.entry.stage).toEqual({ kind: 'testing', runId: started[0]!.id });
+  });
+
+  it('knows a landing that did not happen, and lets go who asked to leave', () => {
+    const tables = new Tables();
+    tables.submit(1);
+    tables.look();
+    const { landing } = tables.says('success');
+    const row = tables.entries.get(1)!;
+    row.entry = { ...row.entry, endRequested: 'USER_REQUESTED' };
+    tables.landing = { kind: 'lost', number: landing!.landing.id, tip: 'X', restart: [] };
+    tables.branchSha = 'X';
+    tables.look();
+    expect(row.entry.stage).toEqual({ kind: 'cancelled', reason: 'USER_REQUESTED' });
+    expect(row.entry.landing).toBe(false);
+  });
+});

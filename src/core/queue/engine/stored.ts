@@ -1,0 +1,28 @@
+// What the planner remembers between two looks, in the shape in which it is kept. Everything else is read anew: a
+// queue's settings, an entry's priority and readiness, what CI said.
+
+import type { Departure, Group, Landing, Place, Run, Search, Tip } from '../planner/model.ts';
+
+/** Kept per queue: what is under test, and what lands. Its size follows the test slots, not the length of the line. */
+export type StoredPlan = {
+  readonly tip: Tip;
+  readonly line: readonly Group[];
+  readonly searches: readonly Search[];
+  readonly runs: readonly Run[];
+  readonly landing: Landing | null;
+  readonly gone: readonly (readonly [number, Departure])[];
+  readonly frozenAt: number | null;
+  readonly nextId: number;
+};
+
+/** Kept per entry. */
+export type StoredItem = {
+  /** The trip it is about: an entry that was submitted anew is another one to the planner. */
+  readonly trip: number;
+  readonly place: Place;
+  readonly queuedAt: number | null;
+  readonly patienceFrom: number;
+  readonly testedOnTip: Tip | null;
+  /** When the targets were uploaded that it was placed by; null without targets. */
+  readonly targetsAt: number | null;
+};

@@ -1,0 +1,22 @@
+// What hosts tell us by webhooks, whatever the host.
+
+import type { Check } from './check.ts';
+import type { RepositoryName } from '../repository.ts';
+
+/** What a webhook told us. It is signed, so what it says of a check or a branch is believed as it is. */
+export type HostEvent =
+  /** Only that something changed: the host is asked for the rest. */
+  | { readonly kind: 'pull-request-changed'; readonly repository: RepositoryName; readonly number: number }
+  | {
+      readonly kind: 'check-changed';
+      readonly repository: RepositoryName;
+      readonly sha: string;
+      readonly check: Check;
+    }
+  /** Null: the branch is gone. */
+  | {
+      readonly kind: 'branch-moved';
+      readonly repository: RepositoryName;
+      readonly branch: string;
+      readonly sha: string | null;
+    };

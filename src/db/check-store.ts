@@ -1,0 +1,87 @@
+// Writes commit_check: what CI said of commits that are under test. Words about other commits are passed over.
+
+import type { QueueId, RepositoryId } from '#base/id.ts';
+import type { Check } from '#core/queue/check.ts';
+import type { Tx } from './cell.ts';
+import { statement } from './statement.ts';
+
+export type CheckWord = { readonly repositoryId: RepositoryId; readonly sha: string; readonly check: Check };
+
+// One statement for a whole batch: of several words on one check in it only the latest is written, because a statement
+// cannot touch a row twice.
+const upsertChecks = statement<[words: string], { sha: string }>(`
+  with said as (
+    select distinct on (w.repository, w.sha, w.kind, w.name) w.*
+    from jsonb_to_recordset($1) as w (repository uuid, sha text, kind text, name text, at double precision, body jsonb)
+    where exists (select from test_run t join queue q on q.id = t.queue_id and q.repository_id = w.repository
+      where t.test_branch_sha = w.sha and t.status = 'in_progress')
+    order by w.repository, w.sha, w.kind, w.name, w.at desc
+  ), saved as (
+    insert into commit_check as c (repository_id, sha, kind, name, reported_at, body)
+    select repository, sha, kind, name, to_timestamp(at / 1000), body from said
+    on conflict (repository_id, sha, kind, name) do update set reported_at = excluded.reported_at, body = excluded.body
+      where c.reported_at <= excluded.reported_at and c.body <> excluded.body
+    returning sha
+  )
+  select distinct sha from saved`);
+
+const beginRuns = statement<[shas: string], { queue_id: string }>(`
+  update test_run set started_at = now()
+  where test_branch_sha = any ($1::text[]) and status = 'in_progress' and started_at is null returning queue_id`);
+
+// Whether a run can be decided: one of its required checks has failed, or none is open or unheard of. The look decides
+// (core/queue/check.ts); this only tells which looks are worth it, since most words change nothing.
+const selectDecided = statement<[shas: string], { queue_id: string }>(`
+  select distinct t.queue_id from test_run t join queue q on q.id = t.queue_id
+  cross join lateral (
+    select bool_or(said.failed) as failed, count(*) filter (where said.closed) as closed
+    from (
+      select
+        bool_or(case c.kind when 'status' then c.body ->> 'state' in ('failure', 'error')
+          else c.body ->> 'conclusion' not in ('success', 'neutral', 'skipped') end) as failed,
+        bool_and(case c.kind when 'status' then c.body ->> 'state' <> 'pending'
+          else c.body ->> 'status' = 'completed' end) as closed
+      from commit_check c
+      where c.repository_id = q.repository_id and c.sha = t.test_branch_sha
+        and c.body ->> 'name' = any (t.required_statuses)
+      group by c.body ->> 'name'
+    ) said
+  ) verdict
+  where t.test_branch_sha = any ($1::text[]) and t.status = 'in_progress'
+    and (verdict.failed or verdict.closed = (select count(distinct name) from unnest(t.required_statuses) as name))`);
+
+/** A word that a check is open decides nothing. */
+const isOpen = (check: Check): boolean =>
+  check.kind === 'status' ? check.state === 'pending' : check.status !== 'completed';
+
+/** Shas are of hexadecimal digits: they need no quotes. */
+const arrayOf = (shas: Iterable<string>): string => `{${[...shas].join(',')}}`;
+
+/** Records what is new, and answers with the queues that are to be looked at for it, in rising order. */
+export async function recordChecks(tx: Tx, words: readonly CheckWord[]): Promise<readonly QueueId[]> {
+  const rows = words.map(({ repositoryId, sha, check }) => ({
+    repository: repositoryId,
+    sha,
+    kind: check.kind,
+    name: check.kind === 'check' ? `${check.suite}/${check.name}` : check.name,
+    at: check.at,
+    body: check,
+  }));
+  const changed = await upsertChecks(tx, JSON.stringify(rows));
+  if (changed.length === 0) return [];
+  const closed = new Set(words.flatMap(({ sha, check }) => (isOpen(check) ? [] : [sha])));
+  const shas = changed.map((row) => row.sha);
+  const decidable = shas.filter((sha) => closed.has(sha));
+  const [begun, decided] = await Promise.all([
+    beginRuns(tx, arrayOf(shas)),
+    decidable.length === 0 ? [] : selectDecided(tx, arrayOf(decidable)),
+  ]);
+  return [...new Set([...begun, ...decided].map((row) => row.queue_id as QueueId))].toSorted();
+}
+
+const deleteOld = statement<[before: Date]>('delete from commit_check where reported_at < $1');
+
+/** Runs keep what was said of them: this is only the working copy. */
+export async function forgetChecks(tx: Tx, before: Date): Promise<void> {
+  await deleteOld(tx, before);
+}

@@ -1,0 +1,115 @@
+// Writes what was seen of a queue at its host: where the branch is, whether the host answers, and why a queue stopped.
+
+import type { QueueId } from '#base/id.ts';
+import type { Tx } from './cell.ts';
+import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
+import { statement } from './statement.ts';
+import type { QueueLock } from './transaction.ts';
+
+const updateBranch = statement<[queueId: string, sha: string, epoch: number], { id: string }>(`
+  update queue set branch_sha = $2 where id = $1 and branch_epoch = $3 and branch_sha is distinct from $2
+  returning id`);
+
+/** False when it is known already, or when something landed since it was looked at: then it is to be looked at anew. */
+export async function recordBranch(tx: Tx, queueId: QueueId, sha: string, epoch: number): Promise<boolean> {
+  return (await updateBranch(tx, queueId, sha, epoch)).length > 0;
+}
+
+const updateAway = statement<[queueId: string, at: Date], { id: string }>(
+  `update queue set host_away_at = $2 where id = $1 and host_away_at is null returning id`,
+);
+const updateBack = statement<[queueId: string], { id: string }>(
+  `update queue set host_away_at = null where id = $1 and host_away_at is not null returning id`,
+);
+
+/** Answers whether that is news. */
+export async function recordHostAway(tx: Tx, queueId: QueueId, at: Date): Promise<boolean> {
+  return (await updateAway(tx, queueId, at)).length > 0;
+}
+
+export async function recordHostBack(tx: Tx, queueId: QueueId): Promise<boolean> {
+  return (await updateBack(tx, queueId)).length > 0;
+}
+
+const updateHalted = statement<[queueId: string, reason: string]>(`
+  update queue set state = case when switching_mode is null then 'PAUSED' else state end,
+    switching_return_to = case when switching_mode is null then switching_return_to else 'PAUSED' end,
+    state_reason = $2
+  where id = $1`);
+
+/** Stops the queue until a person has looked. */
+export async function haltQueue(tx: Tx, lock: QueueLock, reason: string): Promise<void> {
+  await updateHalted(tx, lock.queueId, reason);
+}
+
+export type Sweeping = QueueAtHost & {
+  /** Runs whose test branch is at the host. */
+  readonly runs: readonly { readonly testBranch: string; readonly sha: string }[];
+  readonly live: readonly { readonly number: number; readonly isMergeabilityKnown: boolean }[];
+};
+
+type SweepRow = AtHostRow & {
+  runs: Sweeping['runs'] | null;
+  live: Sweeping['live'] | null;
+};
+
+const selectSweep = statement<[queueId: string], SweepRow>(`
+  select ${atHostColumns},
+    (select json_agg(json_build_object('testBranch', t.test_branch, 'sha', t.test_branch_sha)) from test_run t
+      where t.queue_id = q.id and t.status = 'in_progress' and t.phase = 'pushed') as runs,
+    (select json_agg(json_build_object('number', e.pr_number,
+        'isMergeabilityKnown', e.pr_mergeability in ('mergeable', 'not_mergeable'))) from entry e
+      where e.queue_id = q.id and e.line_rank is not null) as live
+  from queue q join repository r on r.id = q.repository_id where q.id = $1 and q.deleted_at is null`);
+
+/** Null if the queue is gone. */
+export async function loadSweeping(db: Tx, queueId: QueueId): Promise<Sweeping | null> {
+  const [row] = await selectSweep(db, queueId);
+  if (row === undefined) return null;
+  return {
+    ...queueAtHostOf(row),
+    runs: row.runs ?? [],
+    live: row.live ?? [],
+  };
+}
+
+const selectBranches = statement<[queueId: string], { test_branch: string }>(
+  `select test_branch from test_run where queue_id = $1 and status = 'in_progress'`,
+);
+
+/** The test branches that are needed, those about to be pushed included. */
+export async function listTestBranches(db: Tx, queueId: QueueId): Promise<readonly string[]> {
+  return (await selectBranches(db, queueId)).map((row) => row.test_branch);
+}
+
+const selectProbe = statement<
+  [queueId: string],
+  AtHostRow & { entries: { number: number; headSha: string }[] | null }
+>(`
+  select ${atHostColumns},
+    (select json_agg(json_build_object('number', e.pr_number, 'headSha', e.pr_sha)) from entry e
+      where e.queue_id = q.id and e.line_rank in (1, 2) and e.probed_tip is distinct from q.branch_sha) as entries
+  from queue q join repository r on r.id = q.repository_id where q.id = $1 and q.deleted_at is null`);
+
+/** Entries of which it is not known whether they can merge directly. */
+export async function loadProbing(
+  db: Tx,
+  queueId: QueueId,
+): Promise<(QueueAtHost & { readonly entries: readonly { number: number; headSha: string }[] }) | null> {
+  const [row] = await selectProbe(db, queueId);
+  return row === undefined ? null : { ...queueAtHostOf(row), entries: row.entries ?? [] };
+}
+
+const updateProbed = statement<[queueId: string, tip: string, entries: string]>(`
+  update entry e set probed_tip = $2, tested_on_tip = case when p.tested then $2 end
+  from jsonb_to_recordset($3) as p (number bigint, head text, tested boolean)
+  where e.queue_id = $1 and e.pr_number = p.number and e.pr_sha = p.head`);
+
+export async function recordProbed(
+  tx: Tx,
+  queueId: QueueId,
+  tip: string,
+  entries: readonly { readonly number: number; readonly head: string; readonly tested: boolean }[],
+): Promise<void> {
+  await updateProbed(tx, queueId, tip, JSON.stringify(entries));
+}

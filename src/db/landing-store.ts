@@ -1,0 +1,126 @@
+// Writes landing and landing_member as a landing ends; that one is intended is written by plan-store.ts.
+
+import type { QueueId, RunId } from '#base/id.ts';
+import type { LandingReport } from '#core/queue/engine/picture.ts';
+import type { QueueSettings } from '#core/queue/settings.ts';
+import type { Tx } from './cell.ts';
+import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
+import { memberColumns, memberOf, type MemberRecord } from './run-store.ts';
+import { statement } from './statement.ts';
+
+export type IntendedLanding = QueueAtHost & {
+  readonly number: number;
+  readonly proof: 'exact' | 'lane' | 'direct';
+  readonly method: QueueSettings['mergeMethod'];
+  readonly baseSha: string;
+  readonly members: readonly MemberRecord[];
+  /** The run that proves it; null with a direct proof. */
+  readonly run: { readonly id: RunId; readonly sha: string; readonly tree: string } | null;
+};
+
+type LandingRow = AtHostRow & {
+  number: number;
+  proof: IntendedLanding['proof'];
+  method: IntendedLanding['method'];
+  base_sha: string;
+  members: MemberRecord[];
+  test_run_id: string | null;
+  test_branch_sha: string | null;
+  test_tree_sha: string | null;
+};
+
+const selectLanding = statement<[queueId: string, number: number], LandingRow>(`
+  select ${atHostColumns}, l.number, l.proof, l.method, l.base_sha, l.test_run_id, t.test_branch_sha, t.test_tree_sha,
+    (select json_agg(${memberColumns} order by m.position) from landing_member m
+      join entry e on e.queue_id = $1 and e.pr_number = m.pr_number
+      where m.queue_id = $1 and m.number = $2) as members
+  from landing l join queue q on q.id = l.queue_id join repository r on r.id = q.repository_id
+  left join test_run t on t.queue_id = l.queue_id and t.id = l.test_run_id
+  where l.queue_id = $1 and l.number = $2 and l.status = 'intended'`);
+
+/** Null when it has ended already. */
+export async function loadLanding(db: Tx, queueId: QueueId, number: number): Promise<IntendedLanding | null> {
+  const [row] = await selectLanding(db, queueId, number);
+  if (row === undefined) return null;
+  const { proof, method, test_run_id: id, test_branch_sha: sha, test_tree_sha: tree } = row;
+  return {
+    ...queueAtHostOf(row),
+    number,
+    proof,
+    method,
+    baseSha: row.base_sha,
+    members: row.members.map(memberOf),
+    run: id === null || sha === null || tree === null ? null : { id: id as RunId, sha, tree },
+  };
+}
+
+export type LandedCommits = {
+  readonly mode: 'fast_forward' | 'host';
+  readonly sha: string;
+  readonly tree: string;
+  readonly testedTree: string;
+  readonly members: readonly { readonly number: number; readonly sha: string }[];
+  /** The member that the host would not have, if one: then only those before it landed. */
+  readonly refused: Pick<NonNullable<InPart>, 'pr' | 'reason'> | null;
+};
+
+type InPart = Extract<LandingReport, { kind: 'landed' }>['inPart'];
+
+const updateLanded = statement<
+  [
+    queueId: string,
+    number: number,
+    mode: string,
+    sha: string,
+    tree: string,
+    testedTree: string,
+    at: Date,
+    members: string,
+    detail: string | null,
+  ]
+>(`
+  with landed as (
+    update landing l set status = 'landed', mode = $3, landed_sha = $4, landed_tree = $5, tested_tree = $6,
+      concluded_at = $7, detail = $9, checks = coalesce((select t.status_checks || t.check_suites from test_run t
+        where t.queue_id = $1 and t.id = l.test_run_id), '[]')
+    where queue_id = $1 and number = $2 and status = 'intended' returning number
+  ), branch as (
+    update queue set branch_sha = $4, branch_epoch = branch_epoch + 1 where id = $1 and exists (select from landed)
+  )
+  update landing_member m set commit_sha = c.sha
+  from jsonb_to_recordset($8) as c (number bigint, sha text)
+  where m.queue_id = $1 and m.number = $2 and m.pr_number = c.number and exists (select from landed)`);
+
+export async function recordLanded(
+  tx: Tx,
+  queueId: QueueId,
+  number: number,
+  { mode, sha, tree, testedTree, members, refused }: LandedCommits,
+  at: Date,
+): Promise<void> {
+  const inPart: InPart =
+    refused === null ? undefined : { members: members.map((member) => member.number), ...refused };
+  const detail = inPart === undefined ? null : JSON.stringify({ inPart });
+  await updateLanded(tx, queueId, number, mode, sha, tree, testedTree, at, JSON.stringify(members), detail);
+}
+
+const updateFailed = statement<
+  [queueId: string, number: number, status: string, detail: string, at: Date, tip: string | null]
+>(`
+  with ended as (
+    update landing set status = $3, detail = $4, concluded_at = $5
+    where queue_id = $1 and number = $2 and status = 'intended' returning number
+  )
+  update queue set branch_sha = coalesce($6, branch_sha), branch_epoch = branch_epoch + 1
+  where id = $1 and exists (select from ended)`);
+
+/** It did not happen: the branch had moved, or the host will not have it. */
+export async function recordNotLanded(
+  tx: Tx,
+  queueId: QueueId,
+  { kind, number, ...detail }: Exclude<LandingReport, { kind: 'landed' }>,
+  at: Date,
+): Promise<void> {
+  const tip = 'tip' in detail ? detail.tip : null;
+  await updateFailed(tx, queueId, number, kind, JSON.stringify(detail), at, tip);
+}

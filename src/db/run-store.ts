@@ -1,0 +1,137 @@
+// Writes test_run as its test branch comes and goes; what a look decides about runs is written by plan-store.ts.
+
+import type { QueueId, RunId } from '#base/id.ts';
+import type { RunReport } from '#core/queue/engine/picture.ts';
+import type { Tx } from './cell.ts';
+import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
+import { statement } from './statement.ts';
+
+/** A pull request as its commit is made: nothing of it changes while its trip lasts. */
+export type MemberRecord = {
+  readonly number: number;
+  readonly headSha: string;
+  readonly title: string;
+  readonly body: string;
+  readonly url: string;
+  readonly author: string;
+  readonly submittedAt: Date;
+};
+
+export type AskedRun = {
+  readonly id: RunId;
+  readonly baseSha: string;
+  readonly testBranch: string;
+  readonly members: readonly MemberRecord[];
+  /** How often the very same commits were tested before. */
+  readonly repeats: number;
+};
+
+type StaleRun = { readonly id: RunId; readonly testBranch: string; readonly sha: string };
+
+export type Publishing = QueueAtHost & {
+  readonly asked: readonly AskedRun[];
+  readonly stale: readonly StaleRun[];
+};
+
+export const memberColumns = `json_build_object('number', e.pr_number, 'headSha', m.head_sha, 'title', e.commit_title,
+  'body', e.pr_body, 'url', e.pr_url, 'author', e.pr_author, 'submittedAt', e.submitted_at)`;
+
+export const memberOf = (member: MemberRecord): MemberRecord => ({
+  ...member,
+  submittedAt: new Date(member.submittedAt),
+});
+
+const selectQueue = statement<[queueId: string], AtHostRow>(`
+  select ${atHostColumns} from queue q join repository r on r.id = q.repository_id where q.id = $1`);
+
+type OpenRunRow = {
+  id: string;
+  status: string;
+  phase: string;
+  base_sha: string;
+  test_branch: string;
+  test_branch_sha: string | null;
+  repeats: number;
+  members: MemberRecord[] | null;
+};
+
+const selectOpenRuns = statement<[queueId: string], OpenRunRow>(`
+  select t.id, t.status, t.phase, t.base_sha, t.test_branch, t.test_branch_sha,
+    (select count(*) from test_run o where o.queue_id = $1 and o.composition = t.composition and o.number < t.number)
+      as repeats,
+    case when t.status = 'in_progress' then (
+      select json_agg(${memberColumns} order by m.position) from test_run_member m
+      join entry e on e.queue_id = $1 and e.pr_number = m.pr_number
+      where m.queue_id = $1 and m.test_run_id = t.id) end as members
+  from test_run t where t.queue_id = $1 and t.phase <> 'closed' and t.outcome is distinct from 'conflict'
+  order by t.number`);
+
+/** What of a queue's runs is to be brought to the host, and what is to be taken away, also from a deleted queue. */
+export async function loadPublishing(db: Tx, queueId: QueueId): Promise<Publishing | null> {
+  const [queues, runs] = await Promise.all([selectQueue(db, queueId), selectOpenRuns(db, queueId)]);
+  const [queue] = queues;
+  if (queue === undefined) return null;
+  return {
+    ...queueAtHostOf(queue),
+    asked: runs
+      .filter((run) => run.status === 'in_progress' && run.phase === 'asked')
+      .map((run) => ({
+        id: run.id as RunId,
+        baseSha: run.base_sha,
+        testBranch: run.test_branch,
+        members: run.members?.map(memberOf) ?? [],
+        repeats: run.repeats,
+      })),
+    stale: runs.flatMap(({ id, status, test_branch: testBranch, test_branch_sha: sha }) =>
+      status !== 'in_progress' && sha !== null ? [{ id: id as RunId, testBranch, sha }] : [],
+    ),
+  };
+}
+
+export type BuiltRun = {
+  readonly id: RunId;
+  readonly sha: string;
+  readonly tree: string;
+  readonly required: readonly string[];
+  readonly source: 'queue' | 'repository_file' | 'branch_protection';
+};
+
+const updateBuilt = statement<[queueId: string, runs: string]>(`
+  update test_run t set test_branch_sha = r.sha, test_tree_sha = r.tree, required_statuses_source = r.source,
+    required_statuses = array(select jsonb_array_elements_text(r.required))
+  from jsonb_to_recordset($2) as r (id uuid, sha text, tree text, source text, required jsonb)
+  where t.queue_id = $1 and t.id = r.id`);
+
+/** What is about to be pushed: from now on what CI says of these commits is listened to. */
+export async function recordBuilt(tx: Tx, queueId: QueueId, runs: readonly BuiltRun[]): Promise<void> {
+  await updateBuilt(tx, queueId, JSON.stringify(runs));
+}
+
+const updatePushed = statement<[queueId: string, ids: string, at: Date]>(`
+  update test_run set phase = 'pushed', pushed_at = $3 where queue_id = $1 and id = any ($2::uuid[])`);
+
+export async function recordPushed(tx: Tx, queueId: QueueId, ids: readonly RunId[], at: Date): Promise<void> {
+  await updatePushed(tx, queueId, `{${ids.join(',')}}`, at);
+}
+
+type Unstarted = { readonly id: RunId; readonly outcome: NonNullable<RunReport['outcome']> };
+
+const updateOutcome = statement<[queueId: string, runs: string]>(`
+  update test_run t set outcome = r.kind, outcome_detail = r.detail
+  from jsonb_to_recordset($2) as r (id uuid, kind text, detail jsonb)
+  where t.queue_id = $1 and t.id = r.id and t.status = 'in_progress'`);
+
+/** Runs that will not be tested, each with why. */
+export async function recordUnstarted(tx: Tx, queueId: QueueId, runs: readonly Unstarted[]): Promise<void> {
+  const rows = runs.map(({ id, outcome: { kind, ...detail } }) => ({ id, kind, detail }));
+  await updateOutcome(tx, queueId, JSON.stringify(rows));
+}
+
+const updateClosed = statement<[queueId: string, ids: string]>(`
+  update test_run set phase = 'closed' where queue_id = $1 and status <> 'in_progress' and phase <> 'closed'
+    and (test_branch_sha is null or id = any ($2::uuid[]))`);
+
+/** Nothing of these is left on the host. */
+export async function recordClosed(tx: Tx, queueId: QueueId, ids: readonly RunId[]): Promise<void> {
+  await updateClosed(tx, queueId, `{${ids.join(',')}}`);
+}

@@ -1,0 +1,176 @@
+// Writes sandbox_repository, sandbox_check and sandbox_ci.
+
+import type { RepositoryId } from '#base/id.ts';
+import type { Check } from '#core/queue/check.ts';
+import type { Cell, Tx } from './cell.ts';
+import { enqueueSandboxCi } from './job.ts';
+import { statement } from './statement.ts';
+import { withTransaction } from './transaction.ts';
+
+type StatusCheck = Extract<Check, { kind: 'status' }>;
+type Outcome = 'success' | 'failure' | 'error';
+type CiKey = { readonly branch: string; readonly sha: string };
+type CiRecord = CiKey & {
+  readonly attempt: number;
+  readonly state: 'queued' | 'running' | 'done';
+  readonly outcome: Outcome | null;
+  readonly log: string;
+};
+
+const selectSettings = statement<[repositoryId: string], { settings: unknown }>(
+  'select settings from sandbox_repository where repository_id = $1',
+);
+
+export async function findSandboxSettings(db: Tx, repositoryId: RepositoryId): Promise<unknown> {
+  return (await selectSettings(db, repositoryId))[0]?.settings ?? null;
+}
+
+const upsertSettings = statement<[repositoryId: string, settings: string]>(`
+  insert into sandbox_repository (repository_id, settings) values ($1, $2)
+  on conflict (repository_id) do update set settings = excluded.settings`);
+
+export const saveSandboxSettings = (
+  db: Tx,
+  repositoryId: RepositoryId,
+  settings: unknown,
+): Promise<unknown> => upsertSettings(db, repositoryId, JSON.stringify(settings));
+
+type CheckRow = { name: string; state: string; url: string; at: number };
+
+const checkColumns = 'name, state, url, extract(epoch from updated_at)::float8 * 1000 as at';
+
+const checkOf = (row: CheckRow): StatusCheck => ({
+  kind: 'status',
+  ...row,
+  state: row.state as StatusCheck['state'],
+});
+
+const selectChecks = statement<[repositoryId: string, sha: string], CheckRow>(
+  `select ${checkColumns} from sandbox_check where repository_id = $1 and sha = $2 order by name`,
+);
+
+export async function listSandboxChecks(
+  db: Tx,
+  repositoryId: RepositoryId,
+  sha: string,
+): Promise<readonly StatusCheck[]> {
+  return (await selectChecks(db, repositoryId, sha)).map(checkOf);
+}
+
+// Later words have later times, even within a millisecond.
+const upsertChecks = statement<
+  [repositoryId: string, sha: string, names: readonly string[], state: string, url: string],
+  CheckRow
+>(`
+  insert into sandbox_check as c (repository_id, sha, name, state, url, updated_at)
+  select $1, $2, name, $4, $5, date_trunc('milliseconds', clock_timestamp()) from unnest($3::text[]) as name
+  on conflict (repository_id, sha, name) do update set state = excluded.state, url = excluded.url,
+    updated_at = greatest(excluded.updated_at, c.updated_at + interval '1 millisecond')
+  returning ${checkColumns}`);
+
+export async function saveSandboxCheck(
+  db: Tx,
+  repositoryId: RepositoryId,
+  sha: string,
+  { name, state, url }: Omit<StatusCheck, 'kind' | 'at'>,
+): Promise<readonly StatusCheck[]> {
+  return (await upsertChecks(db, repositoryId, sha, [name], state, url)).map(checkOf);
+}
+
+const ciColumns = 'branch, sha, attempt, state, outcome, log';
+
+const insertCi = statement<
+  [repositoryId: string, branch: string, sha: string, delayMs: number | null],
+  CiRecord
+>(`
+  insert into sandbox_ci (repository_id, branch, sha, attempt, due_at)
+  values ($1, $2, $3, (select count(*) + 1 from sandbox_ci where repository_id = $1 and sha = $3),
+    now() + make_interval(secs => $4::float8 / 1000))
+  on conflict (repository_id, branch, sha) do nothing returning ${ciColumns}`);
+
+/** A record, the pending statuses and the job that ends it; answers with the statuses, null if it was started before. */
+export function startSandboxCi(
+  cell: Cell,
+  repositoryId: RepositoryId,
+  start: CiKey & { readonly contexts: readonly string[]; readonly delayMs: number | null },
+): Promise<readonly StatusCheck[] | null> {
+  const { branch, sha, contexts, delayMs } = start;
+  return withTransaction(cell, async (tx) => {
+    const [record] = await insertCi(tx, repositoryId, branch, sha, delayMs);
+    if (record === undefined) return null;
+    const checks = await upsertChecks(tx, repositoryId, sha, contexts, 'pending', '');
+    if (delayMs !== null) await enqueueSandboxCi(tx, { repositoryId, branch, sha }, delayMs);
+    return checks.map(checkOf);
+  });
+}
+
+const selectCi = statement<[repositoryId: string, branch: string, sha: string], CiRecord>(
+  `select ${ciColumns} from sandbox_ci where repository_id = $1 and branch = $2 and sha = $3`,
+);
+
+export async function findSandboxCi(
+  db: Tx,
+  repositoryId: RepositoryId,
+  { branch, sha }: CiKey,
+): Promise<CiRecord | null> {
+  return (await selectCi(db, repositoryId, branch, sha))[0] ?? null;
+}
+
+const selectCiOfCommit = statement<[repositoryId: string, sha: string], CiRecord>(
+  `select ${ciColumns} from sandbox_ci where repository_id = $1 and sha = $2 order by attempt desc limit 100`,
+);
+
+export const listSandboxCi = (
+  db: Tx,
+  repositoryId: RepositoryId,
+  sha: string,
+): Promise<readonly CiRecord[]> => selectCiOfCommit(db, repositoryId, sha);
+
+const updateRunning = statement<[repositoryId: string, branch: string, sha: string]>(`
+  update sandbox_ci set state = 'running'
+  where repository_id = $1 and branch = $2 and sha = $3 and state = 'queued'`);
+
+export const markSandboxCiRunning = (
+  db: Tx,
+  repositoryId: RepositoryId,
+  { branch, sha }: CiKey,
+): Promise<unknown> => updateRunning(db, repositoryId, branch, sha);
+
+const updateDone = statement<
+  [repositoryId: string, branch: string, sha: string, outcome: string, log: string],
+  { is_newest: boolean }
+>(`
+  update sandbox_ci c set state = 'done', outcome = $4, log = $5
+  where repository_id = $1 and branch = $2 and sha = $3 and state <> 'done'
+  returning not exists (select from sandbox_ci later
+    where later.repository_id = $1 and later.sha = $3 and later.attempt > c.attempt) as is_newest`);
+
+/** Answers with the statuses; none if it had ended, or the commit is tested again meanwhile. */
+export function endSandboxCi(
+  cell: Cell,
+  repositoryId: RepositoryId,
+  end: CiKey & { readonly outcome: Outcome; readonly log: string; readonly contexts: readonly string[] },
+): Promise<readonly StatusCheck[]> {
+  const { branch, sha, outcome, log, contexts } = end;
+  return withTransaction(cell, async (tx) => {
+    const [ended] = await updateDone(tx, repositoryId, branch, sha, outcome, log);
+    if (ended?.is_newest !== true) return [];
+    return (await upsertChecks(tx, repositoryId, sha, contexts, outcome, '')).map(checkOf);
+  });
+}
+
+const selectTestRunSha = statement<[repositoryId: string, number: number], { sha: string | null }>(`
+  select t.test_branch_sha as sha from queue q
+  join test_run_member m on m.queue_id = q.id and m.pr_number = $2 and m.under_test
+  join test_run t on t.queue_id = m.queue_id and t.id = m.test_run_id
+  where q.repository_id = $1 and t.test_branch_sha is not null
+  order by t.created_at desc, t.id desc limit 1`);
+
+/** The commit of the newest test run that the pull request is under test in. */
+export async function findTestRunSha(
+  db: Tx,
+  repositoryId: RepositoryId,
+  number: number,
+): Promise<string | null> {
+  return (await selectTestRunSha(db, repositoryId, number))[0]?.sha ?? null;
+}

@@ -1,0 +1,204 @@
+// Repositories of the sandbox on disk, made when something first needs one: before anybody fetches, what the database
+// knows and the disk lacks is written. Several processes may do so at once: objects are the same whoever writes them,
+// a new repository is renamed into place, and refs move only from where they were seen.
+//
+// Refs: refs/heads/*, refs/pull/<number>/head, and two of our own that nobody else sees: refs/sandbox/branch/* says
+// that a branch was made once (it is not made again when somebody deletes it), refs/sandbox/merged/* which commit
+// merged a head.
+
+import { randomBytes } from 'node:crypto';
+import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { HostRepository } from '../host.ts';
+import { branchRef, changeRefs, findCommit, knownCommits, listRefs, type RefChange, runGit } from './git.ts';
+import { headObjects, rootObjects, rootSha } from './made-up.ts';
+import { type GitObject, packOf } from './object.ts';
+import { type SandboxSettings, settingsFrom } from './setting.ts';
+import type { SandboxPullRequest, SandboxStore } from './store.ts';
+
+export type Disk = {
+  /** The repository's folder, with everything in it that the database knows of. */
+  readonly ensure: (repository: HostRepository) => Promise<string>;
+  /** The head of a branch, made from the first commit if it was never there; null if it was deleted. */
+  readonly ensureBranch: (repository: HostRepository, branch: string) => Promise<string | null>;
+  /** Lets the repository refuse what its protection says. */
+  readonly protect: (repository: HostRepository, settings: SandboxSettings) => Promise<void>;
+};
+
+export const pullRef = (number: number): string => `refs/pull/${number}/head`;
+const madeRef = (branch: string): string => `refs/sandbox/branch/${branch}`;
+
+// Nothing waits for the disk: a process that is killed loses nothing, and a sandbox may lose its last second to a power cut.
+const config: readonly (readonly [string, string])[] = [
+  ['core.fsync', 'none'],
+  ['gc.auto', '0'],
+  ['receive.autogc', 'false'],
+  ['receive.maxInputSize', '256m'],
+  ['transfer.hideRefs', 'refs/sandbox'],
+  ['uploadpack.allowAnySHA1InWant', 'true'],
+  ['uploadpack.allowFilter', 'true'],
+  ['core.filesRefLockTimeout', '5000'],
+  ['http.receivepack', 'true'],
+];
+
+/** Run by git before it takes a push; `protected` holds the refs that nobody may push to, one a line. */
+const preReceive = `#!/bin/sh
+refused=0
+while read -r old new ref; do
+  case "$SIGNALBOX_PUSHER:$ref" in
+    person:refs/pull/* | person:refs/heads/signalbox/*)
+      echo "$ref belongs to the sandbox host: push to a branch of your own."
+      refused=1
+      ;;
+  esac
+  if [ -f protected ] && grep -qxF -e "$ref" protected; then
+    echo "$ref is protected: pushes to it are refused."
+    refused=1
+  fi
+done
+exit $refused
+`;
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function writeObjects(directory: string, objects: readonly GitObject[]): Promise<void> {
+  // Few objects become files of their own, many one pack.
+  const args = objects.length < 100 ? ['unpack-objects', '-q'] : ['index-pack', '--stdin'];
+  await runGit(directory, args, { input: packOf(objects) });
+}
+
+/** A push looks at every ref and every loose object: after so many uses they are packed. */
+const openedPerTidying = 200;
+
+/** Another process may be at it too: then this one is not needed. */
+async function tidy(directory: string): Promise<void> {
+  const quietly = (args: readonly string[]) => runGit(directory, args).catch(() => undefined);
+  await quietly(['pack-refs', '--all']);
+  await quietly(['repack', '-d', '-q']);
+}
+
+async function writeProtection(directory: string, { protection }: SandboxSettings): Promise<void> {
+  const refs = Object.entries(protection).flatMap(([branch, rules]) =>
+    rules?.refusePushes === true ? [`${branchRef(branch)}\n`] : [],
+  );
+  const temporary = join(directory, `protected.${randomBytes(6).toString('hex')}`);
+  await writeFile(temporary, refs.join(''));
+  await rename(temporary, join(directory, 'protected'));
+}
+
+async function createRepository(
+  directory: string,
+  repository: HostRepository,
+  store: SandboxStore,
+): Promise<void> {
+  await mkdir(dirname(directory), { recursive: true });
+  const temporary = `${directory}.${randomBytes(6).toString('hex')}`;
+  try {
+    const init = ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', temporary];
+    await runGit(temporary, init);
+    const lines = config.map(([key, value]) => {
+      const [section, name] = key.split('.');
+      return `[${section}]\n\t${name} = ${value}\n`;
+    });
+    await writeFile(join(temporary, 'config'), lines.join(''), { flag: 'a' });
+    await mkdir(join(temporary, 'hooks'), { recursive: true });
+    await writeFile(join(temporary, 'hooks', 'pre-receive'), preReceive, { mode: 0o755 });
+    await writeProtection(temporary, settingsFrom(await store.findSettings(repository)));
+    await writeObjects(temporary, rootObjects(repository));
+    await changeRefs(temporary, branchChanges('main', rootSha(repository)));
+    // Before it is in place: whoever finds it there must not believe that anything was written to it.
+    await store.forgetWritten(repository);
+    await rename(temporary, directory);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    // Another process was first: its repository is as good.
+    if (!(await exists(join(directory, 'HEAD')))) throw error;
+  }
+}
+
+const branchChanges = (branch: string, sha: string): readonly RefChange[] => [
+  { ref: branchRef(branch), from: null, to: sha },
+  { ref: madeRef(branch), from: null, to: sha },
+];
+
+export function createDisk(root: string, store: SandboxStore): Disk {
+  const pathOf = (repository: HostRepository) => join(root, `${repository.id}.git`);
+  // One at a time per repository and process; whoever comes meanwhile waits for one that begins after it came.
+  const turns = new Map<string, Promise<unknown>>();
+  const inTurn = async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
+    const turn = (turns.get(key) ?? Promise.resolve()).then(work, work);
+    turns.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (turns.get(key) === turn) turns.delete(key);
+    }
+  };
+
+  const opened = new Map<string, number>();
+  const open = async (repository: HostRepository): Promise<string> => {
+    const directory = pathOf(repository);
+    if (!(await exists(join(directory, 'HEAD')))) await createRepository(directory, repository, store);
+    const count = (opened.get(repository.id) ?? 0) + 1;
+    opened.set(repository.id, count % openedPerTidying);
+    if (count === openedPerTidying) await tidy(directory);
+    return directory;
+  };
+  const ensure = (repository: HostRepository) =>
+    inTurn(repository.id, async () => {
+      const directory = await open(repository);
+      for (;;) {
+        const unwritten = await store.listUnwritten(repository);
+        if (unwritten.length === 0) return directory;
+        await writePullRequests(directory, repository, unwritten);
+        await store.markWritten(repository, unwritten);
+      }
+    });
+  return {
+    ensure,
+    ensureBranch: async (repository, branch) => {
+      const directory = await ensure(repository);
+      const known = await findCommit(directory, branchRef(branch));
+      if (known !== null) return known;
+      await changeRefs(directory, branchChanges(branch, rootSha(repository)));
+      return findCommit(directory, branchRef(branch));
+    },
+    protect: async (repository, settings) => writeProtection(await ensure(repository), settings),
+  };
+}
+
+/** Writes heads that were made up, and lets the refs of pull requests point to their heads. */
+async function writePullRequests(
+  directory: string,
+  repository: HostRepository,
+  pullRequests: readonly SandboxPullRequest[],
+): Promise<void> {
+  const objects = pullRequests.flatMap(({ number, revision, headSha }) => {
+    const made = headObjects(repository, number, revision);
+    return made.at(-1)!.sha === headSha ? made : [];
+  });
+  if (objects.length > 0) await writeObjects(directory, objects);
+  const commits = await knownCommits(
+    directory,
+    pullRequests.map(({ headSha }) => headSha),
+  );
+  const refs = await listRefs(directory, 'refs/pull', 'refs/sandbox/branch');
+  const branches = new Set(pullRequests.map(({ baseBranch }) => baseBranch));
+  for (const branch of branches)
+    if (!refs.has(madeRef(branch))) await changeRefs(directory, branchChanges(branch, rootSha(repository)));
+  // A head that is no commit of this repository is only told of: nobody can fetch it.
+  const changes = pullRequests.flatMap(({ number, headSha, state }): RefChange[] => {
+    const ref = pullRef(number);
+    const from = refs.get(ref) ?? null;
+    const to = state !== 'missing' && commits.has(headSha) ? headSha : null;
+    return from === to ? [] : [{ ref, from, to }];
+  });
+  if (await changeRefs(directory, changes)) return;
+  // Another process wrote some of them at the same time: what is left is tried one by one, the database has the last word.
+  for (const { ref, to } of changes) await changeRefs(directory, [{ ref, to }]);
+}

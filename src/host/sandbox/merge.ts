@@ -1,0 +1,91 @@
+// The sandbox's own merge call: on the head of the branch as it is, with compare-and-swap. The branch and a ref that
+// says which commit merged which head move together, so that a caller who asks again after a crash is answered with
+// the merge that happened.
+
+import type { Clock } from '#base/clock.ts';
+import type { HostRepository, MergeAnswer, MergeRequest, RefUpdate } from '../host.ts';
+import type { Announce } from './announce.ts';
+import { mergeHead } from './commit.ts';
+import type { Disk } from './disk.ts';
+import { branchRef, changeRefs, findCommit, isAncestor } from './git.ts';
+import { personOf } from './made-up.ts';
+import { type NoticePush, pullRequestEvent } from './push.ts';
+import { settingsFrom } from './setting.ts';
+import type { SandboxPullRequest, SandboxStore } from './store.ts';
+
+type MergeOptions = {
+  readonly store: SandboxStore;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly announce: Announce;
+  readonly noticePush: NoticePush;
+};
+
+export type Merger = {
+  readonly merge: (request: MergeRequest) => Promise<MergeAnswer>;
+  /** Lets the sandbox show a pull request as merged by a commit that somebody pushed. */
+  readonly markMerged: (repository: HostRepository, number: number, sha: string) => Promise<void>;
+};
+
+/** Times that the branch may move under a merge before it gives up. */
+const attemptsMax = 10;
+
+const mergedRef = (number: number, head: string): string => `refs/sandbox/merged/${number}/${head}`;
+
+const refused = (message: string): MergeAnswer => ({ kind: 'refused', message });
+
+export function createMerger({ store, disk, clock, announce, noticePush }: MergeOptions): Merger {
+  const markMerged: Merger['markMerged'] = async (repository, number, sha) => {
+    await store.patch(repository, number, { state: 'merged', mergeSha: sha });
+    const { faults } = settingsFrom(await store.findSettings(repository));
+    await announce(repository, faults, [pullRequestEvent(repository, number)]);
+  };
+
+  const put = async (request: MergeRequest, kept: SandboxPullRequest): Promise<RefUpdate | string> => {
+    const { repository, number, targetBranch, method, headSha, title, message } = request;
+    const directory = await disk.ensure(repository);
+    if ((await findCommit(directory, headSha)) === null) return `There is no commit ${headSha} to merge.`;
+    const ref = branchRef(targetBranch);
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const known = await findCommit(directory, mergedRef(number, headSha));
+      const tip = await findCommit(directory, ref);
+      if (known !== null && tip !== null && (await isAncestor(directory, known, tip)))
+        return { ref, from: known, to: known };
+      if (tip === null) return `There is no branch ${targetBranch}.`;
+      const text = message === '' ? title : `${title}\n\n${message}`;
+      const author = personOf(kept.author);
+      const at = clock.now();
+      const sha = await mergeHead(directory, { method, tip, head: headSha, message: text, author, at });
+      if (sha === null)
+        return `#${number} cannot be merged into ${targetBranch}: the two have conflicting changes.`;
+      const moved = await changeRefs(directory, [
+        { ref, from: tip, to: sha },
+        { ref: mergedRef(number, headSha), from: known, to: sha },
+      ]);
+      if (moved) return { ref, from: tip, to: sha };
+    }
+    return `${targetBranch} moves too often to merge #${number}. Try again.`;
+  };
+
+  const merge: Merger['merge'] = async (request) => {
+    const { repository, number, targetBranch, headSha } = request;
+    const kept = (await store.find(repository, number))?.pullRequest;
+    if (kept === undefined || kept.state === 'missing')
+      return refused(`There is no pull request #${number}.`);
+    if (kept.state === 'merged' && kept.mergeSha !== null) return { kind: 'merged', sha: kept.mergeSha };
+    if (kept.headSha !== headSha) return { kind: 'head-moved' };
+    if (kept.state !== 'open') return refused(`#${number} is ${kept.state}.`);
+    if (kept.draft) return refused(`#${number} is a draft.`);
+    if (kept.baseBranch !== targetBranch) return refused(`#${number} is onto ${kept.baseBranch}.`);
+    const { protection } = settingsFrom(await store.findSettings(repository));
+    const message = protection[targetBranch]?.refuseMerges ?? null;
+    if (message !== null) return refused(message);
+    const done = await put(request, kept);
+    if (typeof done === 'string') return refused(done);
+    await markMerged(repository, number, done.to!);
+    await noticePush(repository, [done]);
+    return { kind: 'merged', sha: done.to! };
+  };
+
+  return { merge, markMerged };
+}

@@ -1,0 +1,82 @@
+// Objects of git, made in memory: a pull request that is made up has the sha of a commit that can be fetched later,
+// and neither the disk nor a process is asked for it.
+
+import { createHash } from 'node:crypto';
+import { deflateSync } from 'node:zlib';
+
+type ObjectType = 'commit' | 'tree' | 'blob';
+
+export type GitObject = { readonly type: ObjectType; readonly sha: string; readonly body: Buffer };
+
+type TreeEntry = {
+  readonly mode: '100644' | '100755' | '40000';
+  readonly name: string;
+  readonly sha: string;
+};
+
+export type Person = { readonly name: string; readonly email: string };
+
+function gitObject(type: ObjectType, body: Buffer): GitObject {
+  const sha = createHash('sha1').update(`${type} ${body.length}\0`).update(body).digest('hex');
+  return { type, sha, body };
+}
+
+export const blobOf = (text: string): GitObject => gitObject('blob', Buffer.from(text));
+
+/** Git sorts a folder as if its name ended with a slash. */
+const sortKey = ({ mode, name }: TreeEntry): string => (mode === '40000' ? `${name}/` : name);
+
+export function treeOf(entries: readonly TreeEntry[]): GitObject {
+  const sorted = entries.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  const parts = sorted.flatMap(({ mode, name, sha }) => [
+    Buffer.from(`${mode} ${name}\0`),
+    Buffer.from(sha, 'hex'),
+  ]);
+  return gitObject('tree', Buffer.concat(parts));
+}
+
+type CommitFacts = {
+  readonly tree: string;
+  readonly parents: readonly string[];
+  readonly author: Person;
+  readonly committer: Person;
+  readonly atSeconds: number;
+  readonly message: string;
+};
+
+export function commitOf({ tree, parents, author, committer, atSeconds, message }: CommitFacts): GitObject {
+  const line = (role: string, { name, email }: Person) => `${role} ${name} <${email}> ${atSeconds} +0000\n`;
+  return gitObject(
+    'commit',
+    Buffer.from(
+      `tree ${tree}\n${parents.map((parent) => `parent ${parent}\n`).join('')}` +
+        `${line('author', author)}${line('committer', committer)}\n${message}\n`,
+    ),
+  );
+}
+
+const packTypes: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3 };
+
+/** Type and length of a packed object: four bits of the length in the first byte, seven in each that follows. */
+function packHead({ type, body }: GitObject): Buffer {
+  const bytes: number[] = [];
+  let rest = Math.floor(body.length / 16);
+  let byte = (packTypes[type] << 4) | (body.length % 16);
+  while (rest > 0) {
+    bytes.push(byte | 0x80);
+    byte = rest % 128;
+    rest = Math.floor(rest / 128);
+  }
+  return Buffer.from([...bytes, byte]);
+}
+
+/** A pack file of whole objects. */
+export function packOf(objects: readonly GitObject[]): Buffer {
+  const head = Buffer.alloc(12);
+  head.write('PACK');
+  head.writeUInt32BE(2, 4);
+  head.writeUInt32BE(objects.length, 8);
+  const packed = objects.flatMap((object) => [packHead(object), deflateSync(object.body, { level: 1 })]);
+  const content = Buffer.concat([head, ...packed]);
+  return Buffer.concat([content, createHash('sha1').update(content).digest()]);
+}

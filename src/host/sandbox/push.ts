@@ -1,0 +1,64 @@
+// What follows from a push, whoever pushed: CI begins, pull requests opened from a branch take its new head, those whose
+// head the branch now contains are merged, and webhooks tell of all that. Doing it twice changes nothing.
+
+import type { HostEvent } from '#core/queue/host-event.ts';
+import type { HostRepository, RefUpdate } from '../host.ts';
+import type { Announce } from './announce.ts';
+import { type Ci, testBranchPrefix } from './ci.ts';
+import type { Disk } from './disk.ts';
+import { runGit } from './git.ts';
+import { type SandboxSettings, settingsFrom } from './setting.ts';
+import type { SandboxStore } from './store.ts';
+
+type PushOptions = {
+  readonly store: SandboxStore;
+  readonly disk: Disk;
+  readonly ci: Ci;
+  readonly announce: Announce;
+};
+
+export type NoticePush = (repository: HostRepository, updates: readonly RefUpdate[]) => Promise<void>;
+
+export const pullRequestEvent = ({ host, owner, name }: HostRepository, number: number): HostEvent => ({
+  kind: 'pull-request-changed',
+  repository: { host, owner, name },
+  number,
+});
+
+export function createPushNotice({ store, disk, ci, announce }: PushOptions): NoticePush {
+  const moveBranch = async (
+    repository: HostRepository,
+    settings: SandboxSettings,
+    branch: string,
+    { from, to }: RefUpdate,
+  ): Promise<HostEvent[]> => {
+    const { host, owner, name } = repository;
+    const moved: HostEvent = { kind: 'branch-moved', repository: { host, owner, name }, branch, sha: to };
+    if (to === null) return [moved];
+    const isTest = branch.startsWith(testBranchPrefix);
+    if (isTest || settings.ciOn === 'all') await ci.start(repository, settings, { branch, sha: to });
+    if (isTest) return [moved];
+    const added = await addedCommits(await disk.ensure(repository), from, to);
+    const merged = await store.markContained(repository, branch, added, to);
+    const pushed = await store.moveHeads(repository, branch, to);
+    return [moved, ...[...merged, ...pushed].map((number) => pullRequestEvent(repository, number))];
+  };
+
+  return async (repository, updates) => {
+    const settings = settingsFrom(await store.findSettings(repository));
+    const events: HostEvent[] = [];
+    for (const update of updates)
+      if (update.ref.startsWith('refs/heads/'))
+        events.push(...(await moveBranch(repository, settings, update.ref.slice(11), update)));
+    await announce(repository, settings.faults, events);
+  };
+}
+
+/** The commits that a branch did not have before, newest first and at most 10,000. */
+async function addedCommits(directory: string, from: string | null, to: string): Promise<readonly string[]> {
+  const range = from === null ? [] : [`^${from}`];
+  const { code, stdout } = await runGit(directory, ['rev-list', '--max-count=10000', to, ...range], {
+    codes: [0, 128],
+  });
+  return code === 0 ? stdout.split('\n').filter((line) => line !== '') : [];
+}

@@ -1,0 +1,88 @@
+// What can be set on a repository of the sandbox. A setting that is absent has its default.
+
+export type CiSettings = {
+  /** auto: CI ends by itself; manual: it waits for `setCheck`. */
+  readonly mode: 'auto' | 'manual';
+  /** How long CI takes, in milliseconds. Default 1,000 to 3,000. */
+  readonly durationMs: { readonly min: number; readonly max: number };
+  /** The statuses that CI reports. Default `ci/test`. */
+  readonly contexts: readonly string[];
+  /** Run ci.sh of the merged tree; its exit code is the outcome. */
+  readonly script: boolean;
+  /** Milliseconds a script may take. Default 60,000. */
+  readonly timeoutMs: number;
+  /** Share of attempts that fail although nothing is wrong. 0..1. */
+  readonly flakeRate: number;
+  /** Decides which attempts those are, together with the commit and the attempt. */
+  readonly seed: string;
+};
+
+type Protection = {
+  readonly requiredChecks: readonly string[];
+  /** Nobody may push to the branch. */
+  readonly refusePushes: boolean;
+  /** What the merge call answers instead of merging; null: it merges. */
+  readonly refuseMerges: string | null;
+};
+
+export type Faults = {
+  readonly webhooks: 'deliver' | 'drop' | 'double';
+  /** Each webhook is late by up to this many milliseconds, so that they overtake each other. */
+  readonly shuffleMs: number;
+  readonly answers: 'ok' | '5xx' | 'timeout';
+  /** When answers are good again by themselves (ISO 8601); null: when they are set back. */
+  readonly answersUntil: string | null;
+};
+
+export type SandboxSettings = {
+  readonly ci: CiSettings;
+  /** Which pushes CI runs for: those to test branches, or also those to other branches and pull requests. */
+  readonly ciOn: 'test_branches' | 'all';
+  /** By branch; null: not protected. A branch that is absent requires what CI reports. */
+  readonly protection: Readonly<Record<string, Protection | null>>;
+  readonly faults: Faults;
+};
+
+const defaults: SandboxSettings = {
+  ci: {
+    mode: 'auto',
+    durationMs: { min: 1_000, max: 3_000 },
+    contexts: ['ci/test'],
+    script: false,
+    timeoutMs: 60_000,
+    flakeRate: 0,
+    seed: '',
+  },
+  ciOn: 'test_branches',
+  protection: {},
+  faults: { webhooks: 'deliver', shuffleMs: 0, answers: 'ok', answersUntil: null },
+};
+
+/** What is given changes, the rest stays; a branch's protection is replaced whole. */
+export type SettingsPatch = {
+  readonly ci?: Partial<CiSettings>;
+  readonly ciOn?: SandboxSettings['ciOn'];
+  readonly protection?: SandboxSettings['protection'];
+  readonly faults?: Partial<Faults>;
+};
+
+export function withPatch(settings: SandboxSettings, patch: SettingsPatch): SandboxSettings {
+  return {
+    ci: { ...settings.ci, ...patch.ci },
+    ciOn: patch.ciOn ?? settings.ciOn,
+    protection: { ...settings.protection, ...patch.protection },
+    faults: { ...settings.faults, ...patch.faults },
+  };
+}
+
+/** The settings as they were stored, by an older version perhaps. */
+export const settingsFrom = (stored: unknown): SandboxSettings =>
+  withPatch(defaults, stored === null ? {} : (stored as SettingsPatch));
+
+export const requiredChecksOf = (
+  { ci, protection }: SandboxSettings,
+  branch: string,
+): readonly string[] | null => {
+  const own = Object.hasOwn(protection, branch) ? protection[branch] : undefined;
+  return own === undefined ? ci.contexts : (own?.requiredChecks ?? null);
+};

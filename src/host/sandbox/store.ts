@@ -1,0 +1,104 @@
+// What the sandbox keeps in the database, and what it asks of it. src/hosts.ts brings the two together.
+
+import type { OrganizationId } from '#base/id.ts';
+import type { Check } from '#core/queue/check.ts';
+import type { PullRequest } from '#core/queue/model.ts';
+import type { HostEvent } from '#core/queue/host-event.ts';
+import type { HostRepository } from '../host.ts';
+
+/** A pull request as the sandbox keeps it. */
+export type SandboxPullRequest = Omit<PullRequest, 'url' | 'state'> & {
+  /** missing: the sandbox says that there is none. */
+  readonly state: PullRequest['state'] | 'missing';
+  /** Counts the heads that were made up for it. */
+  readonly revision: number;
+  /** The branch it was opened from; null: its head has no branch of its own. */
+  readonly branch: string | null;
+  /** The commit that put it on its base. */
+  readonly mergeSha: string | null;
+};
+
+export type StatusCheck = Extract<Check, { kind: 'status' }>;
+export type CheckWish = Omit<StatusCheck, 'kind' | 'at'>;
+
+export type CiKey = { readonly branch: string; readonly sha: string };
+
+export type CiRecord = CiKey & {
+  readonly attempt: number;
+  readonly state: 'queued' | 'running' | 'done';
+  readonly outcome: 'success' | 'failure' | 'error' | null;
+  readonly log: string;
+};
+
+type CiStart = CiKey & {
+  readonly contexts: readonly string[];
+  /** Milliseconds from now until it ends, by the attempt it turns out to be; null: it ends when told. */
+  readonly delayMs: number | null;
+};
+
+type CiEnd = CiKey & {
+  readonly outcome: 'success' | 'failure' | 'error';
+  readonly log: string;
+  readonly contexts: readonly string[];
+};
+
+export type SandboxStore = {
+  /** The pull request together with the faults of its repository, as they are stored. */
+  readonly find: (
+    repository: HostRepository,
+    number: number,
+  ) => Promise<{ readonly pullRequest: SandboxPullRequest; readonly faults: unknown } | null>;
+  /** Keeps the given pull request unless one of that number is kept already; returns the kept one. */
+  readonly insert: (
+    repository: HostRepository,
+    pullRequest: SandboxPullRequest,
+  ) => Promise<SandboxPullRequest>;
+  readonly save: (repository: HostRepository, pullRequest: SandboxPullRequest) => Promise<SandboxPullRequest>;
+  /** Changes what is given of a pull request that is kept. */
+  readonly patch: (
+    repository: HostRepository,
+    number: number,
+    patch: Partial<SandboxPullRequest>,
+  ) => Promise<SandboxPullRequest | null>;
+  readonly listOpen: (repository: HostRepository) => Promise<readonly SandboxPullRequest[]>;
+  /** Those whose head the repository on disk was not given yet, some at a time. */
+  readonly listUnwritten: (repository: HostRepository) => Promise<readonly SandboxPullRequest[]>;
+  readonly markWritten: (
+    repository: HostRepository,
+    written: readonly SandboxPullRequest[],
+  ) => Promise<unknown>;
+  /** The repository on disk is new: nothing was written to it. */
+  readonly forgetWritten: (repository: HostRepository) => Promise<unknown>;
+  /** Open pull requests onto the branch whose head is one of these are merged; answers with their numbers. */
+  readonly markContained: (
+    repository: HostRepository,
+    branch: string,
+    shas: readonly string[],
+    mergeSha: string,
+  ) => Promise<readonly number[]>;
+  /** Pull requests opened from the branch have its head; answers with the numbers of those that moved. */
+  readonly moveHeads: (repository: HostRepository, branch: string, sha: string) => Promise<readonly number[]>;
+  readonly findSettings: (repository: HostRepository) => Promise<unknown>;
+  readonly saveSettings: (repository: HostRepository, settings: unknown) => Promise<unknown>;
+  readonly listChecks: (repository: HostRepository, sha: string) => Promise<readonly StatusCheck[]>;
+  readonly saveCheck: (
+    repository: HostRepository,
+    sha: string,
+    check: CheckWish,
+  ) => Promise<readonly StatusCheck[]>;
+  /** A record, the pending statuses (the answer) and the job that ends it; null if CI for it was started before. */
+  readonly startCi: (repository: HostRepository, start: CiStart) => Promise<readonly StatusCheck[] | null>;
+  readonly findCi: (repository: HostRepository, key: CiKey) => Promise<CiRecord | null>;
+  readonly listCi: (repository: HostRepository, sha: string) => Promise<readonly CiRecord[]>;
+  readonly markCiRunning: (repository: HostRepository, key: CiKey) => Promise<unknown>;
+  /** Answers with the statuses; none if it had ended, or the commit is tested again meanwhile. */
+  readonly endCi: (repository: HostRepository, end: CiEnd) => Promise<readonly StatusCheck[]>;
+  /** The commit of the newest test run that a pull request is under test in. */
+  readonly findTestRunSha: (repository: HostRepository, number: number) => Promise<string | null>;
+  /** Where webhooks of the organization go, and what they are signed with. */
+  readonly connection: (
+    organizationId: OrganizationId,
+  ) => Promise<{ readonly id: string; readonly secret: string }>;
+  /** What a webhook would have told, recorded without one. */
+  readonly record: (organizationId: OrganizationId, events: readonly HostEvent[]) => Promise<unknown>;
+};

@@ -1,0 +1,64 @@
+// The boundary at which trouble with a host is sorted, once. A host that does not answer is nobody's fault: the queue is
+// marked as waiting for it, which stops its clocks, and the work is put off and tried again after a growing pause, for
+// as long as it takes. Everything else is thrown, and the worker's own retries and log see it.
+
+import type { QueueId } from '#base/id.ts';
+import type { QueueAtHost } from '#db/host-view.ts';
+import { recordHostAway, recordHostBack } from '#db/host-store.ts';
+import { enqueueReconcile } from '#db/job.ts';
+import { withTransaction } from '#db/transaction.ts';
+import type { Tx } from '#db/cell.ts';
+import { GitError } from '#git/error.ts';
+import { type Host, HostError } from '#host/host.ts';
+import type { Mirror } from '#git/mirror.ts';
+import type { TaskDeps } from './deps.ts';
+
+/** How long the host may want us to wait; null if this is not that sort of trouble. */
+function pauseAsked(error: unknown): number | null {
+  if (error instanceof HostError && error.trouble !== 'forbidden') return error.retryAfterMs ?? 0;
+  return error instanceof GitError && error.kind === 'unreachable' ? 0 : null;
+}
+
+const pauseMaxMs = 30_000;
+const pauseOf = (tries: number): number => Math.min(pauseMaxMs, 500 * 2 ** tries);
+
+type Putoff = (tx: Tx, tries: number, at: Date) => Promise<unknown>;
+
+/** Does some work at the host of a queue; `putOff` adds the same job again. */
+export async function atHost(
+  { cell, clock, log }: TaskDeps,
+  { queueId, tries = 0 }: { readonly queueId: QueueId; readonly tries?: number },
+  putOff: Putoff,
+  work: () => Promise<{ readonly isHostAway: boolean } | null>,
+): Promise<void> {
+  try {
+    const done = await work();
+    if (done?.isHostAway !== true) return;
+    await withTransaction(cell, async (tx) => {
+      if (await recordHostBack(tx, queueId)) await enqueueReconcile(tx, queueId);
+    });
+    log.info({ queue: queueId }, 'the host answers again');
+  } catch (error) {
+    const asked = pauseAsked(error);
+    if (asked === null) throw error;
+    const now = clock.now();
+    const at = new Date(Date.now() + Math.max(asked, pauseOf(tries)));
+    await withTransaction(cell, async (tx) => {
+      if (await recordHostAway(tx, queueId, now)) await enqueueReconcile(tx, queueId);
+      await putOff(tx, tries + 1, at);
+    });
+    log.warn({ queue: queueId, tries, err: error }, 'the host does not answer');
+  }
+}
+
+export type Place = { readonly host: Host; readonly mirror: Mirror };
+
+/** The host of a queue and our mirror of its repository; null if no host serves it any more. */
+export async function placeOf(
+  { hostFor, cell, mirrors }: TaskDeps,
+  { repository }: QueueAtHost,
+): Promise<Place | null> {
+  const host = hostFor(cell.name, repository.host);
+  if (host === null) return null;
+  return { host, mirror: await mirrors.open(repository.id, () => host.remoteOf(repository)) };
+}

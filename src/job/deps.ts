@@ -1,0 +1,20 @@
+// What the tasks of the worker are given; main.ts composes it.
+
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import type { Cell } from '#db/cell.ts';
+import type { HostFor } from '#host/host.ts';
+import type { Mirrors } from './mirrors.ts';
+import type { TargetCache } from './target-cache.ts';
+
+export type TaskDeps = {
+  readonly cell: Cell;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly hostFor: HostFor;
+  readonly mirrors: Mirrors;
+  readonly targets: TargetCache;
+  /** How often an active queue is asked for what webhooks may have missed. */
+  readonly sweepMs: number;
+  readonly historyMonths: number;
+};

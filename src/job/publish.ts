@@ -1,0 +1,146 @@
+// Brings the runs that were asked for to the host, as test branches, and takes away those that nobody needs: everything
+// of one queue in one push. What is to be there is read from the tables each time, so doing it twice does no harm, and a
+// push that was interrupted is finished by the next.
+
+import type { RunReport } from '#core/queue/engine/picture.ts';
+import type { FailedReason } from '#core/queue/reason.ts';
+import { enqueueAtHost, enqueueReconcile, type JobPayloads } from '#db/job.ts';
+import {
+  type AskedRun,
+  type BuiltRun,
+  loadPublishing,
+  type MemberRecord,
+  type Publishing,
+  recordBuilt,
+  recordClosed,
+  recordPushed,
+  recordUnstarted,
+} from '#db/run-store.ts';
+import { withTransaction } from '#db/transaction.ts';
+import { buildCandidate, type Change } from '#git/candidate.ts';
+import { GitError } from '#git/error.ts';
+import { branchRef } from '#git/ref.ts';
+import type { RefUpdate } from '#host/host.ts';
+import { atHost, type Place, placeOf } from './at-host.ts';
+import type { TaskDeps } from './deps.ts';
+import { requiredChecks } from './required.ts';
+
+export async function publishRuns(deps: TaskDeps, payload: JobPayloads['publish-runs']): Promise<void> {
+  const { cell } = deps;
+  await atHost(
+    deps,
+    payload,
+    (tx, tries, at) => enqueueAtHost(tx, 'publish-runs', { ...payload, tries }, at),
+    async () => {
+      const work = await loadPublishing(cell.db, payload.queueId);
+      if (work === null) return null;
+      const place = await placeOf(deps, work);
+      if (place === null) return null;
+      await publish(deps, work, place);
+      return work;
+    },
+  );
+}
+
+type Unstarted = Parameters<typeof recordUnstarted>[2][number];
+
+async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<void> {
+  const { cell, clock } = deps;
+  const { queue, repository, asked, stale } = work;
+  const missing = await fetchMembers(work, place);
+  const built: (BuiltRun & { readonly testBranch: string })[] = [];
+  const unstarted: Unstarted[] = [];
+  for (const run of asked) {
+    const result = await build(work, place, run, missing);
+    if ('sha' in result) built.push({ ...result, testBranch: run.testBranch });
+    else unstarted.push({ id: run.id, outcome: result });
+  }
+  if (built.length > 0) await withTransaction(cell, (tx) => recordBuilt(tx, queue.id, built));
+  const updates: RefUpdate[] = [
+    ...built.map((run) => ({ ref: branchRef(run.testBranch), from: null, to: run.sha })),
+    ...stale.map((run) => ({ ref: branchRef(run.testBranch), from: run.sha, to: null })),
+  ];
+  const refused = await push(place, updates);
+  if (refused === null) await place.host.afterPush(repository, updates);
+  await withTransaction(cell, async (tx) => {
+    if (refused === null) {
+      await recordPushed(
+        tx,
+        queue.id,
+        built.map((run) => run.id),
+        clock.now(),
+      );
+      await recordClosed(
+        tx,
+        queue.id,
+        stale.map((run) => run.id),
+      );
+    } else unstarted.push(...built.map(({ id }) => ({ id, outcome: notStarted(refused) })));
+    if (unstarted.length > 0) await recordUnstarted(tx, queue.id, unstarted);
+    if (asked.length > 0) await enqueueReconcile(tx, queue.id);
+  });
+}
+
+const notStarted = (why: FailedReason | null): NonNullable<RunReport['outcome']> => ({
+  kind: 'not_started',
+  why,
+});
+
+/** Null if all went well, else why not. A branch that is not where it was believed to be was moved by us before. */
+async function push({ mirror }: Place, updates: readonly RefUpdate[]): Promise<FailedReason | null> {
+  if (updates.length === 0) return null;
+  const answer = await mirror.push(updates, { isAtomic: false });
+  return answer.kind === 'refused' ? 'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH' : null;
+}
+
+/** The heads that cannot be had. */
+async function fetchMembers({ queue, asked }: Publishing, { mirror }: Place): Promise<ReadonlySet<string>> {
+  if (asked.length === 0) return new Set();
+  const heads = new Map<string, MemberRecord>();
+  for (const { members } of asked) for (const member of members) heads.set(member.headSha, member);
+  const pulls = [...heads.values()].map(({ number, headSha: sha }) => ({ number, sha }));
+  const fetched = await mirror.fetch({ branch: queue.targetBranch, pulls });
+  return new Set(fetched.missing.map(({ sha }) => sha));
+}
+
+async function build(
+  work: Publishing,
+  place: Place,
+  run: AskedRun,
+  missing: ReadonlySet<string>,
+): Promise<BuiltRun | NonNullable<RunReport['outcome']>> {
+  if (run.members.some(({ headSha }) => missing.has(headSha))) return notStarted(null);
+  try {
+    const candidate = await buildCandidate(place.mirror, {
+      base: run.baseSha,
+      members: changesOf(run.members, run.repeats),
+      method: work.queue.settings.mergeMethod,
+    });
+    if (candidate.kind === 'conflict')
+      return { kind: 'conflict', pr: candidate.number, with: candidate.with };
+    const required = await requiredChecks(work, place, candidate.sha);
+    if (required.kind === 'unknown') return { kind: 'failed', why: required.why };
+    const { sha, tree } = candidate;
+    return { id: run.id, sha, tree, required: required.names, source: required.source };
+  } catch (error) {
+    // The branch was rewritten, and what the run was to be built on is gone.
+    if (error instanceof GitError && error.kind === 'missing') return notStarted(null);
+    throw error;
+  }
+}
+
+/**
+ * What the commits are made of. The same members give the same commits, so that what was tested ahead is what lands. Only
+ * a run that repeats an earlier one has a last commit of its own, a second younger each time: what CI said of the
+ * earlier must not be taken for its word on this one.
+ */
+export const changesOf = (members: readonly MemberRecord[], repeats: number): Change[] =>
+  members.map(({ number, headSha, title, body, url, author, submittedAt }, index) => ({
+    number,
+    headSha,
+    title,
+    body,
+    url,
+    author: { name: author, email: `${author}@users.noreply.invalid` },
+    at: index === members.length - 1 ? new Date(submittedAt.getTime() + repeats * 1_000) : submittedAt,
+  }));

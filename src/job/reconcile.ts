@@ -1,0 +1,52 @@
+// A look at a queue: lock, one read, one pure decision, one transaction. What is to be done in the world follows as jobs
+// of the same transaction, and what comes of it is recorded and marks the queue dirty again.
+
+import { v7 as newId } from 'uuid';
+import type { RunId } from '#base/id.ts';
+import { look } from '#core/queue/engine/look.ts';
+import {
+  enqueueAtHost,
+  enqueueBy,
+  enqueueReconcile,
+  enqueueRefresh,
+  enqueueTidy,
+  enqueueWakeUp,
+  type JobPayloads,
+} from '#db/job.ts';
+import { loadPicture, saveLook } from '#db/plan-store.ts';
+import { withQueueLock } from '#db/transaction.ts';
+import type { TaskDeps } from './deps.ts';
+
+/** Test branches that nobody needs are removed together. */
+const tidyAfterMs = 2_000;
+
+export async function reconcileQueue(
+  { cell, clock, targets, sweepMs }: TaskDeps,
+  { queueId }: JobPayloads['reconcile-queue'],
+): Promise<void> {
+  await withQueueLock(cell, queueId, async (tx, lock) => {
+    const loaded = await loadPicture(tx, lock, targets.source);
+    if (loaded === null) return;
+    const now = clock.now();
+    const result = look(loaded.picture, now.getTime(), () => newId() as RunId);
+    const sent = [saveLook(tx, lock, loaded, result, now)];
+    const send = (job: Promise<unknown>) => sent.push(job.then(() => undefined));
+    if (result.started.length > 0) send(enqueueAtHost(tx, 'publish-runs', { queueId }));
+    if (result.concluded.length > 0) send(enqueueTidy(tx, queueId, new Date(Date.now() + tidyAfterMs)));
+    if (result.landing !== null)
+      send(enqueueAtHost(tx, 'land', { queueId, number: result.landing.landing.id }));
+    if (result.probes.length > 0) send(enqueueAtHost(tx, 'probe-entries', { queueId }));
+    // Who is ready is read before a look: with another mode it is another question.
+    if (result.queue.settings.mode !== loaded.picture.queue.settings.mode)
+      send(enqueueReconcile(tx, queueId));
+    // What was heard of them meanwhile was left to the landing to say, and it has nothing to say.
+    if (loaded.picture.landing !== null && loaded.picture.landing.kind !== 'landed')
+      for (const pr of loaded.picture.stored?.landing?.members ?? [])
+        send(enqueueRefresh(tx, loaded.repository.id, pr));
+    if (result.wakeAt !== null) send(enqueueWakeUp(tx, queueId, new Date(result.wakeAt)));
+    if (loaded.picture.branchSha === null) send(enqueueAtHost(tx, 'sweep-queue', { queueId }));
+    else if (result.places.size > 0)
+      send(enqueueBy(tx, 'sweep-queue', { queueId }, new Date(Date.now() + sweepMs)));
+    await Promise.all(sent);
+  });
+}

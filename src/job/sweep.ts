@@ -1,0 +1,110 @@
+// What webhooks missed is asked for: where the branch is, what CI says of every run, test branches that a crash left
+// behind, and pull requests that nobody has spoken of for a while. Active queues at most every so often, idle ones about
+// once an hour.
+
+import { type CheckWord, recordChecks } from '#db/check-store.ts';
+import { haltQueue, listTestBranches, loadSweeping, recordBranch, type Sweeping } from '#db/host-store.ts';
+import { enqueueAtHost, enqueueBy, enqueueReconcile, enqueueRefresh, type JobPayloads } from '#db/job.ts';
+import { withQueueLock } from '#db/transaction.ts';
+import { branchRef } from '#git/ref.ts';
+import { atHost, type Place, placeOf } from './at-host.ts';
+import type { TaskDeps } from './deps.ts';
+
+/** A pull request is asked for with every so many sweeps; one whose mergeability is not known with each. */
+const refreshEvery = 10;
+
+/** When pull requests of a queue were last asked for; only a saving, so forgetting it does no harm. */
+const sweeps = new Map<string, number>();
+const sweepsMax = 100_000;
+
+export async function sweepQueue(deps: TaskDeps, payload: JobPayloads['sweep-queue']): Promise<void> {
+  const { cell, sweepMs } = deps;
+  const { queueId } = payload;
+  await atHost(
+    deps,
+    payload,
+    (tx, tries, at) => enqueueAtHost(tx, 'sweep-queue', { ...payload, tries }, at),
+    async () => {
+      const work = await loadSweeping(cell.db, queueId);
+      const place = work === null ? null : await placeOf(deps, work);
+      if (work === null || place === null) return null;
+      await sweep(deps, work, place);
+      if (work.live.length > 0)
+        await enqueueBy(cell.db, 'sweep-queue', { queueId }, new Date(Date.now() + sweepMs));
+      return work;
+    },
+  );
+}
+
+async function sweep(deps: TaskDeps, work: Sweeping, place: Place): Promise<void> {
+  const { cell } = deps;
+  const { queue, repository } = work;
+  const ref = branchRef(queue.targetBranch);
+  const testRefs = `refs/heads/signalbox/${queue.targetBranch}/*`;
+  const refs = await place.mirror.remoteRefs([ref, testRefs]);
+  // Asked after the host: a run is recorded before its branch is pushed, so what is there and not needed is a stray.
+  const needed = await listTestBranches(cell.db, queue.id);
+  await removeStrays(work, place, refs, new Set(needed.map(branchRef)));
+  const words = await checkWords(work, place);
+  const tip = refs.get(ref) ?? null;
+  const halt = await whyHalt(work, place, tip);
+  const refresh = dueForRefresh(work);
+  await withQueueLock(cell, queue.id, async (tx, lock) => {
+    const news = words.length > 0 ? await recordChecks(tx, words) : [];
+    const moved = tip !== null && (await recordBranch(tx, queue.id, tip, work.branchEpoch));
+    if (halt !== null && (moved || tip === null)) await haltQueue(tx, lock, halt);
+    if (moved || news.length > 0 || tip === null) await enqueueReconcile(tx, queue.id);
+    for (const number of refresh) await enqueueRefresh(tx, repository.id, number);
+  });
+}
+
+async function removeStrays(
+  { queue }: Sweeping,
+  { mirror }: Place,
+  refs: ReadonlyMap<string, string>,
+  needed: ReadonlySet<string>,
+): Promise<void> {
+  // Only what ends in the id of a run: a queue on a longer branch name may have its test branches below ours.
+  const prefix = `refs/heads/signalbox/${queue.targetBranch}/`;
+  const isOurs = (ref: string) =>
+    ref.startsWith(prefix) && /^pr-\d+\/[0-9a-f-]{36}$/.test(ref.slice(prefix.length));
+  const strays = [...refs].filter(([ref]) => isOurs(ref) && !needed.has(ref));
+  if (strays.length === 0) return;
+  await mirror.push(
+    strays.map(([ref, sha]) => ({ ref, from: sha, to: null })),
+    { isAtomic: false },
+  );
+}
+
+async function checkWords({ repository, runs }: Sweeping, { host }: Place): Promise<CheckWord[]> {
+  const words: CheckWord[] = [];
+  for (const { sha } of runs)
+    for (const check of await host.readChecks(repository, sha))
+      words.push({ repositoryId: repository.id, sha, check });
+  return words;
+}
+
+/** A branch that lost commits, or is gone, is not ours to guess about. */
+async function whyHalt(
+  { queue, branchSha }: Sweeping,
+  { mirror }: Place,
+  tip: string | null,
+): Promise<string | null> {
+  const { targetBranch } = queue;
+  if (tip === null)
+    return `The branch ${targetBranch} is gone from its host. Restore it, then set the queue RUNNING.`;
+  if (branchSha === null || branchSha === tip) return null;
+  await mirror.fetch({ branch: targetBranch, pulls: [] });
+  const isForward = await mirror.contains(branchSha, tip).catch(() => false);
+  return isForward
+    ? null
+    : `The branch ${targetBranch} was moved from ${branchSha.slice(0, 12)} to ${tip.slice(0, 12)}, which does not contain it: commits were removed. Check that this was meant, then set the queue RUNNING.`;
+}
+
+function dueForRefresh({ queue, live }: Sweeping): number[] {
+  if (sweeps.size > sweepsMax) sweeps.clear();
+  const count = sweeps.get(queue.id) ?? 0;
+  sweeps.set(queue.id, count + 1);
+  const all = count % refreshEvery === refreshEvery - 1;
+  return live.filter((entry) => all || !entry.isMergeabilityKnown).map((entry) => entry.number);
+}
