@@ -76,6 +76,7 @@ function writeScript({ queueId, repositoryId }: Ids): string {
     pullRequest: {
       number: '@number',
       title: 'Fix error messages',
+      body: '',
       head_sha: 'a'.repeat(40),
       base_branch: branch,
       author: 'sandbox-amber',

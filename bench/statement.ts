@@ -1,5 +1,7 @@
 // What the real submit sends, for those that send it without the server around it.
 
+import type { entryRow } from '#db/row.ts';
+
 export type Row = Readonly<Record<string, unknown>>;
 
 type Submitted = {
@@ -16,7 +18,7 @@ export function submittedRows({ queueId, id, now, seniority, pullRequest }: Subm
   readonly entry: Row;
   readonly fact: Row;
 } {
-  const { number, title, author, mergeability, draft, state } = pullRequest;
+  const { number, title, body, author, mergeability, draft, state } = pullRequest;
   const headSha = pullRequest['head_sha'];
   const baseBranch = pullRequest['base_branch'];
   const url = `https://sandbox.example/bench/widgets/pull/${String(number)}`;
@@ -52,9 +54,14 @@ export function submittedRows({ queueId, id, now, seniority, pullRequest }: Subm
     pr_mergeability: mergeability,
     pr_draft: draft,
     pr_state: state,
-  };
+    pr_body: body,
+    commit_title: title,
+    landing: false,
+    end_requested: null,
+    restart_requested: false,
+  } satisfies Record<keyof ReturnType<typeof entryRow>, unknown>;
   const payload = {
-    pullRequest: { number, title, headSha, baseBranch, author, mergeability, draft, url, state },
+    pullRequest: { number, title, body, headSha, baseBranch, author, mergeability, draft, url, state },
     seniority,
     priority: 100,
     usedDefaultPriority: true,

@@ -1,0 +1,222 @@
+// `npm run bench:events [-- --queues N] [--seconds N] [--rounds N] [--json]`: events a second, from the webhook received
+// to the decision made, with all queues active, against pgbench making the same events durable, in alternating rounds
+// on fresh copies of one private durable PostgreSQL. `serve`, `work` and the load generator are processes of their own.
+//
+// The rate counts the time until the last decision of a round is committed, so what is only taken in and not worked
+// off does not count. Then the lag: at 80 % of that rate, from the answer to the last event of a test run to the commit
+// of its decision. The worker has no host, since pushing and sweeping are measured by bench/landing.ts. Exits with 1 if
+// a goal is missed or any answer was not 2xx.
+
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { Cluster } from '../script/postgres.ts';
+import { startDeployment, until } from './deployment.ts';
+import { eventCountOf } from './event.ts';
+import type { EventLoadJob, EventLoadResult } from './event-load.ts';
+import { runEventPgbench } from './event-pgbench.ts';
+import { type EventWorld, makeEventWorld } from './event-world.ts';
+import { goal, type Goal, median, percentile, printGoals } from './figure.ts';
+import { type Cleanup, createCleanup, forked, openCluster, temporaryDir, withClient } from './fixture.ts';
+
+type Options = {
+  readonly queues: number;
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly json: boolean;
+  readonly profile: string | undefined;
+};
+
+/** As in settings of queues that nobody changed. */
+const runsPerQueue = 5;
+/** Hosts deliver side by side. */
+const loadConnections = 100;
+const warmUpSeconds = 3;
+const loadShare = 0.8;
+
+function parseOptions(): Options {
+  const { values } = parseArgs({
+    options: {
+      queues: { type: 'string', default: '1000' },
+      seconds: { type: 'string', default: '10' },
+      rounds: { type: 'string', default: '5' },
+      profile: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const positive = (name: 'queues' | 'seconds' | 'rounds') => {
+    const value = Number(values[name]);
+    if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1.`);
+    return value;
+  };
+  return {
+    queues: positive('queues'),
+    seconds: positive('seconds'),
+    rounds: positive('rounds'),
+    json: values.json,
+    profile: values.profile,
+  };
+}
+
+type Bench = {
+  readonly cluster: Cluster;
+  readonly world: EventWorld;
+  readonly dir: string;
+  readonly options: Options;
+};
+
+type Round = {
+  readonly perSecond: number;
+  /** Test runs decided. */
+  readonly decisions: number;
+  /** Milliseconds from the answer to the last event of a run to the commit of its decision. */
+  readonly lagP50Ms: number;
+  readonly lagP99Ms: number;
+  /** Most runs at once whose last event was answered and that were not decided. */
+  readonly backlogMax: number;
+  readonly load: Omit<EventLoadResult, 'complete'>;
+};
+
+type Decided = ReadonlyMap<string, number>;
+
+/** When the decision of each run was committed. */
+async function waitForDecisions(url: string, count: number): Promise<Decided> {
+  return withClient(url, (client) =>
+    until(`The decision of ${count} runs`, async () => {
+      const { rows } = await client.query<{ sha: string; at: number }>(
+        `select test_branch_sha as sha, extract(epoch from pg_xact_commit_timestamp(xmin))::float8 * 1000 as at
+         from test_run where status <> 'in_progress'`,
+      );
+      return rows.length >= count ? new Map(rows.map(({ sha, at }) => [sha, at])) : null;
+    }),
+  );
+}
+
+function roundOf({ complete, ...load }: EventLoadResult, decided: Decided): Round {
+  const lags = complete.map(([sha, at]) => decided.get(sha)! - at);
+  const lastDecision = Math.max(...complete.map(([sha]) => decided.get(sha)!));
+  const moves = complete.flatMap(([sha, at]) => [
+    [at, 1] as const,
+    [Math.max(at, decided.get(sha)!), -1] as const,
+  ]);
+  let backlog = 0;
+  let backlogMax = 0;
+  for (const [, step] of moves.toSorted((a, b) => a[0] - b[0])) {
+    backlog += step;
+    backlogMax = Math.max(backlogMax, backlog);
+  }
+  return {
+    perSecond: load.answered / ((Math.max(load.endedAt, lastDecision) - load.startedAt) / 1000),
+    decisions: complete.length,
+    lagP50Ms: median(lags),
+    lagP99Ms: percentile(lags, 0.99),
+    backlogMax,
+    load,
+  };
+}
+
+/** One round of the real thing; at a rate, or as fast as it goes. */
+async function runOurs({ world, dir, options }: Bench, rate: number | null): Promise<Round> {
+  const cleanup = createCleanup();
+  try {
+    const url = await world.fresh('ours');
+    const noSweeps = { SIGNALBOX_SWEEP_SECONDS: '3600' };
+    const deployment = await startDeployment(cleanup, {
+      url,
+      dataDir: join(dir, 'data'),
+      serve: noSweeps,
+      work: { ...noSweeps, SIGNALBOX_SANDBOX: 'off' },
+      profileDir: options.profile,
+    });
+    const { ask } = forked<EventLoadJob, EventLoadResult>(cleanup, 'event-load.ts');
+    const { path, secret } = world.receiver;
+    const events = eventCountOf(world.runs);
+    await ask({ kind: 'prepare', port: deployment.port, path, secret, queues: options.queues, events });
+    const connections = loadConnections;
+    const warmUp = await ask({ kind: 'send', connections, seconds: warmUpSeconds, rate });
+    await waitForDecisions(url, warmUp.complete.length);
+    const result = await ask({ kind: 'send', connections, seconds: options.seconds, rate });
+    const decided = await waitForDecisions(url, warmUp.complete.length + result.complete.length);
+    await deployment.stop();
+    if (result.failures > 0) throw new Error(`${result.failures} failed, the first: ${result.firstFailure}`);
+    return roundOf(result, decided);
+  } finally {
+    await cleanup.run();
+  }
+}
+
+async function runBare({ cluster, world, dir, options }: Bench): Promise<number> {
+  const url = await world.fresh('bare');
+  const { queues, seconds } = options;
+  const common = { binDir: cluster.binDir, url, dir, queues };
+  const rate = await runEventPgbench({ ...common, seconds });
+  await sleep(100);
+  return rate;
+}
+
+type Report = {
+  readonly ours: readonly Round[];
+  readonly bare: readonly number[];
+  readonly atShare: Round;
+};
+
+async function measure(cleanup: Cleanup, options: Options): Promise<Report> {
+  const cluster = await openCluster(cleanup, { track_commit_timestamp: 'on' });
+  const dir = temporaryDir(cleanup, 'signalbox-bench-events-');
+  const size = { queues: options.queues, runsPerQueue };
+  const world = await makeEventWorld(cleanup, cluster, dir, size);
+  const bench: Bench = { cluster, world, dir, options };
+  const ours: Round[] = [];
+  const bare: number[] = [];
+  for (let round = 0; round < options.rounds; round++) {
+    if (round % 2 === 1) bare.push(await runBare(bench));
+    ours.push(await runOurs(bench, null));
+    if (round % 2 === 0) bare.push(await runBare(bench));
+  }
+  const rate = loadShare * median(ours.map(({ perSecond }) => perSecond));
+  return { ours, bare, atShare: await runOurs(bench, rate) };
+}
+
+function print({ ours, bare, atShare }: Report): void {
+  const line = (name: string, round: Round) => {
+    const { load } = round;
+    console.log(
+      `${name.padEnd(12)}${round.perSecond.toFixed().padStart(7)} events/s, ${round.decisions} decisions; lag p50 ` +
+        `${round.lagP50Ms.toFixed(1)}, p99 ${round.lagP99Ms.toFixed(1)} ms, at most ${round.backlogMax} undecided; ` +
+        `answer p50 ${load.answerP50Ms.toFixed(1)}, p99 ${load.answerP99Ms.toFixed(1)} ms; ` +
+        `generator ${(100 * load.generatorCpu).toFixed()} % of a core`,
+    );
+  };
+  ours.forEach((round, index) => {
+    line('ours', round);
+    console.log(`${'pgbench'.padEnd(12)}${bare[index]!.toFixed().padStart(7)} events/s`);
+  });
+  line(`at ${100 * loadShare} %`, atShare);
+}
+
+const goalsOf = ({ ours, bare, atShare }: Report): readonly Goal[] => [
+  goal(
+    'events to decisions, ratio to pgbench',
+    median(ours.map(({ perSecond }, round) => perSecond / bare[round]!)),
+    '>=',
+    0.5,
+  ),
+  goal('decision lag p99 ms at 80 % of that rate', atShare.lagP99Ms, '<=', 1000),
+];
+
+const options = parseOptions();
+const cleanup = createCleanup();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void cleanup.run().then(() => process.exit(1)));
+try {
+  const report = await measure(cleanup, options);
+  const goals = goalsOf(report);
+  if (options.json) console.log(JSON.stringify({ goals, ...report }));
+  else {
+    print(report);
+    printGoals(goals);
+  }
+  process.exitCode = goals.every(({ isMet }) => isMet) ? 0 : 1;
+} finally {
+  await cleanup.run();
+}
