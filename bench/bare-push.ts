@@ -28,8 +28,12 @@ export function createBarePush(mirror: string, remote: string, watch: RefWatch):
     return stdout.toString('utf8').trim();
   };
   const pushOf = (ref: string, from: string, to: string) => [
-    ...['push', '--porcelain', '--no-verify', `--force-with-lease=${ref}:${from}`],
-    ...[remoteName, `${to}:${ref}`],
+    'push',
+    '--porcelain',
+    '--no-verify',
+    `--force-with-lease=${ref}:${from}`,
+    remoteName,
+    `${to}:${ref}`,
   ];
   const file = join(remote, main);
   let from = readFileSync(file, 'utf8').trim();

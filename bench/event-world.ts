@@ -59,7 +59,12 @@ async function makeModel(
 }
 
 /** Rows of a table, each once per copy, with some of their columns replaced. */
-const copied = (table: string, alias: string, columns: Readonly<Record<string, string>>, join_ = ''): string => `
+const copied = (
+  table: string,
+  alias: string,
+  columns: Readonly<Record<string, string>>,
+  join_ = '',
+): string => `
   insert into ${table}
   select (jsonb_populate_record(${alias}, jsonb_build_object(${Object.entries(columns)
     .map(([name, value]) => `'${name}', ${value}`)

@@ -158,7 +158,10 @@ async function call(port: number, path: string, body: object): Promise<unknown> 
   return JSON.parse(text);
 }
 
-export async function withClient<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
+export async function withClient<Result>(
+  url: string,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
   const client = new Client(url);
   await client.connect();
   try {

@@ -164,10 +164,18 @@ async function openWorld(cleanup: Cleanup, { queues, profile }: Options): Promis
 }
 
 /** Milliseconds after the webhook was sent. */
-type Landing = { readonly sha: string; readonly sentAt: number; readonly answered: number; readonly landed: number };
+type Landing = {
+  readonly sha: string;
+  readonly sentAt: number;
+  readonly answered: number;
+  readonly landed: number;
+};
 
 /** Reports the last required status of a line, and waits until main has moved. */
-async function land({ deployment, receiver, watch, call, ready, following }: World, line: Line): Promise<Landing> {
+async function land(
+  { deployment, receiver, watch, call, ready, following }: World,
+  line: Line,
+): Promise<Landing> {
   const file = join(line.folder, 'refs/heads/main');
   const body = webhookBody({
     kind: 'check-changed',
@@ -215,11 +223,9 @@ async function sample(world: World, { landings: wanted, rate }: Options): Promis
       pushed.catch(() => undefined);
       continue;
     }
-    const line = await until(
-      'A queue under test',
-      () => Promise.resolve(world.ready.shift() ?? null),
-      { everyMs: 5 },
-    );
+    const line = await until('A queue under test', () => Promise.resolve(world.ready.shift() ?? null), {
+      everyMs: 5,
+    });
     const landing = land(world, line);
     landing.catch(() => undefined);
     landings.push(landing);
@@ -276,9 +282,7 @@ async function measure(cleanup: Cleanup, options: Options): Promise<Report> {
 
 function print({ ours, bare, stages }: Report): void {
   const line = (name: string, { p50, p99, max }: Spread) =>
-    console.log(
-      name.padEnd(34) + [p50, p99, max].map((value) => value.toFixed(1).padStart(10)).join(''),
-    );
+    console.log(name.padEnd(34) + [p50, p99, max].map((value) => value.toFixed(1).padStart(10)).join(''));
   console.log(`${'ms'.padEnd(34)}       p50       p99       max`);
   line('last status to commit on main', ours);
   line('  webhook sent to answered', stages.answered);
