@@ -41,8 +41,8 @@ function parseOptions(): Options {
   const { values } = parseArgs({
     options: {
       queues: { type: 'string', default: '100' },
-      landings: { type: 'string', default: '400' },
-      rate: { type: 'string', default: '3' },
+      landings: { type: 'string', default: '300' },
+      rate: { type: 'string', default: '2' },
       profile: { type: 'string' },
       json: { type: 'boolean', default: false },
     },

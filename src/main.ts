@@ -40,7 +40,8 @@ function openCells(config: Config, log: Log) {
         url,
         connections: config.connections,
         readerConnections: config.readerConnections,
-        onError: (error) => log.warn({ cell: name, err: error }, 'lost a database connection'),
+        // Not the error itself: the driver hangs the connection on it, with everything it was opened with.
+        onError: (error) => log.warn({ cell: name, reason: error.message }, 'lost a database connection'),
       }),
     ),
   );

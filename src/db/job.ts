@@ -64,8 +64,12 @@ const addRefresh = statement<[repositoryId: string, prNumber: number, jobKey: st
 export const enqueueRefresh = (tx: Tx, repositoryId: RepositoryId, prNumber: number): Promise<unknown> =>
   addRefresh(tx, repositoryId, prNumber, `refresh:${repositoryId}:${prNumber}`);
 
+/** What can wait is done when nothing else is due. */
+const later = 10;
+
 const addJob = statement<[task: string, payload: string, jobKey: string, runAt: Date | null]>(`
-  select graphile_worker.add_job($1, $2::json, job_key := $3, run_at := $4, max_attempts := 20)`);
+  select graphile_worker.add_job($1, $2::json, job_key := $3, run_at := $4, max_attempts := 20,
+    priority := case when $1 = 'sweep-queue' then ${later} else 0 end)`);
 
 type HostTask = 'publish-runs' | 'land' | 'sweep-queue' | 'probe-entries';
 
@@ -82,7 +86,7 @@ export const enqueueAtHost = <Task extends HostTask>(
 
 const addJobBy = statement<[task: string, jobKey: string, runAt: Date, payload: string]>(`
   select graphile_worker.add_job($1, $4::json, job_key := $2, run_at := $3, max_attempts := 20,
-    job_key_mode := 'preserve_run_at')
+    job_key_mode := 'preserve_run_at', priority := ${later})
   where not ${isThere('j.run_at <= $3')}`);
 
 /** Work that is due by an instant: one that is due earlier already stays as it is. */
@@ -96,7 +100,7 @@ export const enqueueBy = <Task extends HostTask>(
 const addIdleSweeps = statement<[]>(`
   select graphile_worker.add_jobs(array(
     select row('sweep-queue', json_build_object('queueId', id::text), null, now() + random() * interval '50 minutes',
-      20, 'sweep-queue:' || id::text, null, null)::graphile_worker.job_spec
+      20, 'sweep-queue:' || id::text, ${later}, null)::graphile_worker.job_spec
     from queue where deleted_at is null order by id), job_key_preserve_run_at := true)`);
 
 /** Every queue within the hour; one that is due earlier anyway stays as it is. */
@@ -104,7 +108,7 @@ export const enqueueIdleSweeps = (tx: Tx): Promise<unknown> => addIdleSweeps(tx)
 
 const addTidy = statement<[queueId: string, jobKey: string, runAt: Date]>(`
   select graphile_worker.add_job('publish-runs', json_build_object('queueId', $1::text), job_key := $2,
-    run_at := $3, max_attempts := 20, job_key_mode := 'preserve_run_at')`);
+    run_at := $3, max_attempts := 20, job_key_mode := 'preserve_run_at', priority := ${later})`);
 
 /** Removes test branches that nobody needs any more; a key of its own, so that it never delays a start. */
 export const enqueueTidy = (tx: Tx, queueId: QueueId, at: Date): Promise<unknown> =>

@@ -6,7 +6,7 @@ import type { Check } from '#core/queue/check.ts';
 import type { LinePlace } from '#core/queue/engine/line-place.ts';
 import type { Look } from '#core/queue/engine/look.ts';
 import type { LandingReport, Picture, PictureEntry, RunReport } from '#core/queue/engine/picture.ts';
-import type { StoredItem, StoredPlan } from '#core/queue/engine/stored.ts';
+import { isSameJson, type StoredItem, type StoredPlan } from '#core/queue/engine/stored.ts';
 import type { Fact } from '#core/queue/fact.ts';
 import type { Entry } from '#core/queue/model.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
@@ -273,27 +273,12 @@ export async function saveLook(
 const samePlace = (a: LinePlace | undefined, b: LinePlace | undefined): boolean =>
   a?.rank === b?.rank && a?.major === b?.major && a?.minor === b?.minor;
 
-/** The database keeps the fields of an object in an order of its own. */
-function isSameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const [left, right] = [a, b].map((value) =>
-    Object.entries(value).filter(([, field]) => field !== undefined),
-  );
-  return (
-    left!.length === right!.length &&
-    left!.every(([name, field]) => isSameJson(field, (b as Readonly<Record<string, unknown>>)[name]))
-  );
-}
-
 function changedItems(picture: Picture, before: ReadonlyMap<number, LinePlace>, look: Look): object[] {
   const rows: object[] = [];
   for (const { entry, stored } of picture.entries) {
     const { number: pr } = entry.pullRequest;
     const place = look.places.get(pr);
-    const next = look.items.get(pr);
-    const changed = next !== undefined && isSameJson(next, stored) ? undefined : next;
+    const changed = look.items.get(pr);
     // Facts about an entry rewrite its row, and its place with it.
     if (changed === undefined && !look.facts.has(pr) && samePlace(place, before.get(pr))) continue;
     const plan = changed === undefined ? stored : changed;

@@ -121,10 +121,12 @@ const selectQueuesOnBranch = statement<
   [repositoryId: string, branch: string, sha: string | null],
   { id: string }
 >(`
-  select id from queue where repository_id = $1 and branch = $2 and deleted_at is null
-    and branch_sha is distinct from $3`);
+  select id from queue q where repository_id = $1 and branch = $2 and deleted_at is null
+    and branch_sha is distinct from $3
+    and not exists (select from landing l join test_run t on t.queue_id = l.queue_id and t.id = l.test_run_id
+      where l.queue_id = q.id and not l.observed and l.status = 'intended' and t.test_branch_sha = $3)`);
 
-/** The queue of a branch, unless it knows the branch to be there. */
+/** The queue of a branch, unless it knows the branch to be there, or is about to: it is its own push that it hears of. */
 export async function listQueuesOnBranch(
   db: Tx,
   repositoryId: RepositoryId,

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, appError } from '#base/error.ts';
 import type { Log } from '#base/log.ts';
 import type { ErrorBody } from '#contract/common.ts';
+import { isDatabaseAway } from '#db/away.ts';
 import { HostError } from '#host/host.ts';
 
 export function toAppError(error: unknown): AppError {
@@ -49,24 +50,6 @@ export function toAppError(error: unknown): AppError {
     public: 'Something went wrong in Signalbox. Tell its administrator the request id.',
     cause: error,
   });
-}
-
-// prettier-ignore
-const awayCodes = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT', 'ENOENT',
-  // admin_shutdown, crash_shutdown, cannot_connect_now, too_many_connections, connection failures
-  '57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006',
-]);
-
-function isDatabaseAway(error: unknown): boolean {
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  if (typeof code === 'string' && awayCodes.has(code)) return true;
-  return (
-    typeof message === 'string' &&
-    /connection terminated|not currently accepting connections|not queryable|timeout exceeded when trying to connect|connection error/i.test(
-      message,
-    )
-  );
 }
 
 export function sendError(log: Log, request: FastifyRequest, reply: FastifyReply, error: AppError): void {

@@ -3,24 +3,15 @@
 // server that cannot be reached, is not among them, so such errors carry the code of a server that is starting.
 
 import type { Pool, PoolClient } from 'pg';
+import { isDatabaseAway } from '#db/away.ts';
 
 /** cannot_connect_now */
 const tryAgain = '57P03';
 
-// prettier-ignore
-const lostCodes = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT',
-  // admin_shutdown, crash_shutdown, too_many_connections, connection failures
-  '57P01', '57P02', '53300', '08000', '08001', '08003', '08004', '08006',
-]);
-
 function retold(error: unknown): never {
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  const isLost =
-    (typeof code === 'string' && lostCodes.has(code)) ||
-    (typeof message === 'string' &&
-      /connection terminated|not queryable|timeout exceeded when trying to connect/i.test(message));
-  throw isLost ? Object.assign(new Error(String(message), { cause: error }), { code: tryAgain }) : error;
+  if (!isDatabaseAway(error)) throw error;
+  const { message } = error as Error;
+  throw Object.assign(new Error(message, { cause: error }), { code: tryAgain });
 }
 
 /** The object itself, but for one of its methods. */

@@ -26,3 +26,17 @@ export type StoredItem = {
   /** When the targets were uploaded that it was placed by; null without targets. */
   readonly targetsAt: number | null;
 };
+
+/** The database keeps the fields of an object in an order of its own. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [a, b].map((value) =>
+    Object.entries(value).filter(([, field]) => field !== undefined),
+  );
+  return (
+    left!.length === right!.length &&
+    left!.every(([name, field]) => isSameJson(field, (b as Readonly<Record<string, unknown>>)[name]))
+  );
+}

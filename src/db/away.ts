@@ -1,0 +1,18 @@
+// prettier-ignore
+const awayCodes: ReadonlySet<string> = new Set([
+  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT', 'ENOENT',
+  // admin_shutdown, crash_shutdown, cannot_connect_now, too_many_connections, connection failures
+  '57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006',
+]);
+
+/** Whether an error says that the database cannot be reached, or was lost in the middle of something. */
+export function isDatabaseAway(error: unknown): boolean {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  if (typeof code === 'string' && awayCodes.has(code)) return true;
+  return (
+    typeof message === 'string' &&
+    /connection terminated|not currently accepting connections|not queryable|timeout exceeded when trying to connect|connection error/i.test(
+      message,
+    )
+  );
+}
