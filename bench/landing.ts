@@ -42,7 +42,7 @@ function parseOptions(): Options {
     options: {
       queues: { type: 'string', default: '100' },
       landings: { type: 'string', default: '300' },
-      rate: { type: 'string', default: '2' },
+      rate: { type: 'string', default: '3' },
       profile: { type: 'string' },
       json: { type: 'boolean', default: false },
     },

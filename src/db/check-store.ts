@@ -25,6 +25,12 @@ const upsertChecks = statement<[words: string], { sha: string }>(`
   )
   select distinct sha from saved`);
 
+// Two that each record one of the last two words on a run must not both find the other's missing: the second waits, and
+// then sees what the first has written.
+const lockRuns = statement<[shas: string], { id: string }>(`
+  select id from test_run where test_branch_sha = any ($1::text[]) and status = 'in_progress'
+  order by queue_id, id for no key update`);
+
 const beginRuns = statement<[shas: string], { queue_id: string }>(`
   update test_run set started_at = now()
   where test_branch_sha = any ($1::text[]) and status = 'in_progress' and started_at is null returning queue_id`);
@@ -67,14 +73,15 @@ export async function recordChecks(tx: Tx, words: readonly CheckWord[]): Promise
     at: check.at,
     body: check,
   }));
-  const changed = await upsertChecks(tx, JSON.stringify(rows));
-  if (changed.length === 0) return [];
-  const closed = new Set(words.flatMap(({ sha, check }) => (isOpen(check) ? [] : [sha])));
-  const shas = changed.map((row) => row.sha);
-  const decidable = shas.filter((sha) => closed.has(sha));
+  const closed = [...new Set(words.flatMap(({ sha, check }) => (isOpen(check) ? [] : [sha])))];
+  const [, changed] = await Promise.all([
+    closed.length === 0 ? [] : lockRuns(tx, arrayOf(closed)),
+    upsertChecks(tx, JSON.stringify(rows)),
+  ]);
+  // Also where nothing is new: a sweep repairs what was lost, whatever it was.
   const [begun, decided] = await Promise.all([
-    beginRuns(tx, arrayOf(shas)),
-    decidable.length === 0 ? [] : selectDecided(tx, arrayOf(decidable)),
+    changed.length === 0 ? [] : beginRuns(tx, arrayOf(changed.map((row) => row.sha))),
+    closed.length === 0 ? [] : selectDecided(tx, arrayOf(closed)),
   ]);
   return [...new Set([...begun, ...decided].map((row) => row.queue_id as QueueId))].toSorted();
 }

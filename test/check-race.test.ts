@@ -1,0 +1,60 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type { Check } from '#core/queue/check.ts';
+import { recordChecks } from '#db/check-store.ts';
+import { withTransaction } from '#db/transaction.ts';
+import type { RepositoryId } from '#base/id.ts';
+import { openTestCell } from './database.ts';
+
+it('the last two words on a run, recorded side by side, still lead to a look', async () => {
+  const { cell, close } = await openTestCell();
+  onTestFinished(close);
+  const repositoryId = '01940000-0000-7000-8000-0000000000a1' as RepositoryId;
+  const organization = '01940000-0000-7000-8000-0000000000a0';
+  const queue = '01940000-0000-7000-8000-0000000000a2';
+  const sha = 'c'.repeat(40);
+  const { db } = cell;
+  await db.insertInto('organization').values({ id: organization, slug: 'race', name: 'race' }).execute();
+  await db
+    .insertInto('repository')
+    .values({
+      id: repositoryId,
+      organization_id: organization,
+      ...{ host: 'h', owner: 'o', name: 'n', host_key: 'h', owner_key: 'o', name_key: 'n' },
+    })
+    .execute();
+  await db
+    .insertInto('queue')
+    .values({ id: queue, repository_id: repositoryId, branch: 'main', settings: '{}' })
+    .execute();
+  await db
+    .insertInto('test_run')
+    .values({
+      queue_id: queue,
+      id: '01940000-0000-7000-8000-0000000000a3',
+      number: 1,
+      phase: 'pushed',
+      test_branch: 'signalbox/main/pr-1/x',
+      test_branch_sha: sha,
+      required_statuses: ['a', 'b'],
+      started_at: new Date(),
+    })
+    .execute();
+  const word = (name: string) => {
+    const check: Check = { kind: 'status', name, state: 'success', url: '', at: 1 };
+    return { repositoryId, sha, check };
+  };
+  const recorded = Promise.withResolvers<void>();
+  const both = Promise.withResolvers<void>();
+  const first = withTransaction(cell, async (tx) => {
+    const found = await recordChecks(tx, [word('a')]);
+    recorded.resolve();
+    await both.promise;
+    return found;
+  });
+  await recorded.promise;
+  const second = withTransaction(cell, (tx) => recordChecks(tx, [word('b')]));
+  // Long enough for the second to have read what is there, if it does not wait.
+  setTimeout(both.resolve, 200);
+  expect(await first).toEqual([]);
+  expect(await second).toEqual([queue]);
+});
