@@ -67,7 +67,7 @@ export function changeQueue(
     await store.saveQueue(tx, lock, decision.queue);
     const payload = { ...change.settings, ...(change.state === undefined ? {} : { state: change.state }) };
     await store.appendQueueFact(tx, queueId, { kind: 'queue_changed', payload }, actor, now);
-    await enqueueReconcile(tx, queueId);
+    await enqueueReconcile(tx, lock);
     return decision.queue;
   });
 }

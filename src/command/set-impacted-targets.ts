@@ -1,7 +1,7 @@
 // Recording what a pull request impacts. The queues of the repository are marked dirty: one may have waited for it.
 
 import type { Cell } from '#db/cell.ts';
-import { enqueueReconcile } from '#db/job.ts';
+import { enqueueReconciles } from '#db/job.ts';
 import { listQueueIds } from '#db/queue-view.ts';
 import { encodeTargets, saveTargets, type TargetKey } from '#db/target-store.ts';
 import { withTransaction } from '#db/transaction.ts';
@@ -15,6 +15,6 @@ export async function setImpactedTargets(
   const encoded = await encodeTargets(targets);
   await withTransaction(cell, async (tx) => {
     await saveTargets(tx, key, encoded, now);
-    for (const queueId of await listQueueIds(tx, key.repositoryId)) await enqueueReconcile(tx, queueId);
+    await enqueueReconciles(tx, await listQueueIds(tx, key.repositoryId));
   });
 }

@@ -5,7 +5,7 @@
 import type { QueueId } from '#base/id.ts';
 import type { QueueAtHost } from '#db/host-view.ts';
 import { recordHostAway, recordHostBack } from '#db/host-store.ts';
-import { enqueueReconcile } from '#db/job.ts';
+import { enqueueReconciles } from '#db/job.ts';
 import { withTransaction } from '#db/transaction.ts';
 import type { Tx } from '#db/cell.ts';
 import { GitError } from '#git/error.ts';
@@ -35,7 +35,7 @@ export async function atHost(
     const done = await work();
     if (done?.isHostAway !== true) return;
     await withTransaction(cell, async (tx) => {
-      if (await recordHostBack(tx, queueId)) await enqueueReconcile(tx, queueId);
+      if (await recordHostBack(tx, queueId)) await enqueueReconciles(tx, [queueId]);
     });
     log.info({ queue: queueId }, 'the host answers again');
   } catch (error) {
@@ -44,7 +44,7 @@ export async function atHost(
     const now = clock.now();
     const at = new Date(Date.now() + Math.max(asked, pauseOf(tries)));
     await withTransaction(cell, async (tx) => {
-      if (await recordHostAway(tx, queueId, now)) await enqueueReconcile(tx, queueId);
+      if (await recordHostAway(tx, queueId, now)) await enqueueReconciles(tx, [queueId]);
       await putOff(tx, tries + 1, at);
     });
     log.warn({ queue: queueId, tries, err: error }, 'the host does not answer');

@@ -64,7 +64,7 @@ async function conclude({ cell, clock, log }: TaskDeps, landing: IntendedLanding
       log.error({ queue: queue.id, landing: number }, halt);
       await haltQueue(tx, lock, halt);
     }
-    await enqueueReconcile(tx, queue.id);
+    await enqueueReconcile(tx, lock);
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { verdictOf } from '#core/queue/check.ts';
 import { loadProbing, recordProbed } from '#db/host-store.ts';
-import { enqueueAtHost, enqueueReconcile, type JobPayloads } from '#db/job.ts';
+import { enqueueAtHost, enqueueReconciles, type JobPayloads } from '#db/job.ts';
 import { withTransaction } from '#db/transaction.ts';
 import { atHost, type Place, placeOf } from './at-host.ts';
 import type { TaskDeps } from './deps.ts';
@@ -25,7 +25,7 @@ export async function probeEntries(deps: TaskDeps, payload: JobPayloads['probe-e
       const probed = await probe(work, place, tip);
       await withTransaction(cell, async (tx) => {
         await recordProbed(tx, work.queue.id, tip, probed);
-        await enqueueReconcile(tx, work.queue.id);
+        await enqueueReconciles(tx, [work.queue.id]);
       });
       return work;
     },

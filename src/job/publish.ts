@@ -4,7 +4,7 @@
 
 import type { RunReport } from '#core/queue/engine/picture.ts';
 import type { FailedReason } from '#core/queue/reason.ts';
-import { enqueueAtHost, enqueueReconcile, type JobPayloads } from '#db/job.ts';
+import { enqueueAtHost, enqueueReconciles, type JobPayloads } from '#db/job.ts';
 import {
   type AskedRun,
   type BuiltRun,
@@ -77,7 +77,7 @@ async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<
       );
     } else unstarted.push(...built.map(({ id }) => ({ id, outcome: notStarted(refused) })));
     if (unstarted.length > 0) await recordUnstarted(tx, queue.id, unstarted);
-    if (asked.length > 0) await enqueueReconcile(tx, queue.id);
+    if (asked.length > 0) await enqueueReconciles(tx, [queue.id]);
   });
 }
 

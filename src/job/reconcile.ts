@@ -37,8 +37,7 @@ export async function reconcileQueue(
       send(enqueueAtHost(tx, 'land', { queueId, number: result.landing.landing.id }));
     if (result.probes.length > 0) send(enqueueAtHost(tx, 'probe-entries', { queueId }));
     // Who is ready is read before a look: with another mode it is another question.
-    if (result.queue.settings.mode !== loaded.picture.queue.settings.mode)
-      send(enqueueReconcile(tx, queueId));
+    if (result.queue.settings.mode !== loaded.picture.queue.settings.mode) send(enqueueReconcile(tx, lock));
     // What was heard of them meanwhile was left to the landing to say, and it has nothing to say.
     if (loaded.picture.landing !== null && loaded.picture.landing.kind !== 'landed')
       for (const pr of loaded.picture.stored?.landing?.members ?? [])

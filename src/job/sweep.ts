@@ -53,7 +53,7 @@ async function sweep(deps: TaskDeps, work: Sweeping, place: Place): Promise<void
     const news = words.length > 0 ? await recordChecks(tx, words) : [];
     const moved = tip !== null && (await recordBranch(tx, queue.id, tip, work.branchEpoch));
     if (halt !== null && (moved || tip === null)) await haltQueue(tx, lock, halt);
-    if (moved || news.length > 0 || tip === null) await enqueueReconcile(tx, queue.id);
+    if (moved || news.length > 0 || tip === null) await enqueueReconcile(tx, lock);
     for (const number of refresh) await enqueueRefresh(tx, repository.id, number);
   });
 }

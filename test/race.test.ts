@@ -1,8 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Check } from '#core/queue/check.ts';
 import { recordChecks } from '#db/check-store.ts';
+import { enqueueAtHost, enqueueReconciles } from '#db/job.ts';
+import type { Tx } from '#db/cell.ts';
 import { withTransaction } from '#db/transaction.ts';
-import type { RepositoryId } from '#base/id.ts';
+import { sql } from 'kysely';
+import type { QueueId, RepositoryId } from '#base/id.ts';
 import { openTestCell } from './database.ts';
 
 it('the last two words on a run, recorded side by side, still lead to a look', async () => {
@@ -19,7 +22,12 @@ it('the last two words on a run, recorded side by side, still lead to a look', a
     .values({
       id: repositoryId,
       organization_id: organization,
-      ...{ host: 'h', owner: 'o', name: 'n', host_key: 'h', owner_key: 'o', name_key: 'n' },
+      host: 'h',
+      owner: 'o',
+      name: 'n',
+      host_key: 'h',
+      owner_key: 'o',
+      name_key: 'n',
     })
     .execute();
   await db
@@ -57,4 +65,31 @@ it('the last two words on a run, recorded side by side, still lead to a look', a
   setTimeout(both.resolve, 200);
   expect(await first).toEqual([]);
   expect(await second).toEqual([queue]);
+});
+
+it.each([
+  ['a look', (tx: Tx, queueId: QueueId) => enqueueReconciles(tx, [queueId])],
+  ['work at a host', (tx: Tx, queueId: QueueId) => enqueueAtHost(tx, 'publish-runs', { queueId })],
+])('%s that a worker takes while it is asked for again is asked for again', async (_what, ask) => {
+  const { cell, close } = await openTestCell();
+  onTestFinished(close);
+  const queueId = '01940000-0000-7000-8000-0000000000b1' as QueueId;
+  await withTransaction(cell, (tx) => ask(tx, queueId));
+  const taken = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  // As a worker does, and not committed yet when the others begin.
+  const worker = withTransaction(cell, async (tx) => {
+    await sql`update graphile_worker._private_jobs set locked_at = now(), locked_by = 'w', attempts = 1`.execute(
+      tx,
+    );
+    taken.resolve();
+    await go.promise;
+  });
+  await taken.promise;
+  const asked = withTransaction(cell, (tx) => ask(tx, queueId));
+  setTimeout(go.resolve, 200);
+  await Promise.all([worker, asked]);
+  const { rows } = await sql<{ waiting: boolean }>`
+    select locked_at is null as waiting from graphile_worker._private_jobs order by id`.execute(cell.db);
+  expect(rows.map(({ waiting }) => waiting)).toEqual([false, true]);
 });
