@@ -93,3 +93,16 @@ it.each([
     select locked_at is null as waiting from graphile_worker._private_jobs order by id`.execute(cell.db);
   expect(rows.map(({ waiting }) => waiting)).toEqual([false, true]);
 });
+
+it('queues are marked dirty side by side, however many, without waiting in a circle', async () => {
+  const { cell, close } = await openTestCell();
+  onTestFinished(close);
+  const ids = Array.from(
+    { length: 40 },
+    (_, index) => `01940000-0000-7000-8000-0000000001${String(index).padStart(2, '0')}` as QueueId,
+  );
+  const mark = (order: readonly QueueId[]) => withTransaction(cell, (tx) => enqueueReconciles(tx, order));
+  await mark(ids);
+  const rounds = Array.from({ length: 40 }, (_, round) => mark(round % 2 === 0 ? ids : ids.toReversed()));
+  await expect(Promise.all(rounds)).resolves.toHaveLength(40);
+});

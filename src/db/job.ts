@@ -49,19 +49,20 @@ async function surely(add: () => Promise<readonly { readonly id: string | null }
   assert(false, 'a job is added, if not at once');
 }
 
-const addReconciles = statement<[queueIds: string], { queue_id: string }>(`
-  select (j.payload ->> 'queueId') as queue_id from graphile_worker.add_jobs(array(
-    select row('reconcile-queue', json_build_object('queueId', id::text), null, null, 20, 'reconcile:' || id::text,
-      null, null)::graphile_worker.job_spec
-    from unnest($1::uuid[]) as id)) as j`);
+// One after the other in the order of their ids: each locks a row, and two that lock many must never wait in a circle.
+const addReconciles = statement<[queueIds: string], { queue_id: QueueId; id: string | null }>(`
+  select q.id as queue_id, added.id
+  from (select id from unnest($1::uuid[]) as id order by id) q
+  cross join lateral graphile_worker.add_job('reconcile-queue', json_build_object('queueId', q.id::text),
+    job_key := 'reconcile:' || q.id::text, max_attempts := 20) as added`);
 
-/** Marks queues dirty; their ids in rising order. */
+/** Marks queues dirty. */
 export async function enqueueReconciles(tx: Tx, queueIds: readonly QueueId[]): Promise<void> {
   let missing = queueIds;
   for (let tries = 0; missing.length > 0; tries++) {
     assert(tries < triesMax, 'jobs are added, if not at once');
-    const added = new Set((await addReconciles(tx, `{${missing.join(',')}}`)).map((row) => row.queue_id));
-    missing = missing.filter((id) => !added.has(id));
+    const answers = await addReconciles(tx, `{${missing.join(',')}}`);
+    missing = answers.flatMap((answer) => (answer.id === null ? [answer.queue_id] : []));
   }
 }
 
