@@ -66,97 +66,129 @@ export async function enqueueReconciles(tx: Tx, queueIds: readonly QueueId[]): P
   }
 }
 
+type Added = { readonly id: string | null };
+type Mode =
+  /** The last word on when counts. */
+  | 'replace'
+  /** One that is due earlier already stays as it is. */
+  | 'preserve_run_at';
+
+type JobArgs = [
+  task: string,
+  payload: string,
+  jobKey: string,
+  runAt: Date | null,
+  mode: Mode,
+  priority: number,
+];
+
+const addJobCall = `
+  select (graphile_worker.add_job($1, $2::json, job_key := $3, run_at := $4, job_key_mode := $5, priority := $6,
+    max_attempts := 20)).id as id`;
+const addAlways = statement<JobArgs, Added>(addJobCall);
 // Adding a job writes a row and its indexes even where it changes nothing, and most looks ask for what the look before
 // asked for. A job that is not due for a while cannot begin before this transaction ends.
-const isThere = (condition: string): string => `
-  exists (select from graphile_worker.jobs j where j.key = $2 and j.locked_at is null and j.attempts = 0
-    and j.run_at > now() + interval '10 seconds' and ${condition})`;
-
-type Added = { readonly id: string | null };
-
-const addWakeUp = statement<[queueId: string, jobKey: string, runAt: Date], Added>(`
-  select (graphile_worker.add_job('reconcile-queue', json_build_object('queueId', $1::text),
-    job_key := $2, run_at := $3, max_attempts := 20)).id as id where not ${isThere('j.run_at = $3')}`);
-
-/** Looks at a queue again at an instant; a key of its own, so that it never delays a pending look. */
-export const enqueueWakeUp = (tx: Tx, queueId: QueueId, at: Date): Promise<unknown> =>
-  surely(() => addWakeUp(tx, queueId, `wake:${queueId}`, at));
-
-const addRefresh = statement<[repositoryId: string, prNumber: number, jobKey: string], Added>(
-  `select (graphile_worker.add_job('refresh-pull-request',
-    json_build_object('repositoryId', $1::text, 'prNumber', $2::bigint), job_key := $3, max_attempts := 20)).id as id`,
-);
-
-/** Asks the host for a pull request anew. */
-export const enqueueRefresh = (tx: Tx, repositoryId: RepositoryId, prNumber: number): Promise<unknown> =>
-  surely(() => addRefresh(tx, repositoryId, prNumber, `refresh:${repositoryId}:${prNumber}`));
+const addUnlessThere = statement<JobArgs, Added>(`${addJobCall}
+  where not exists (select from graphile_worker.jobs j where j.key = $3 and j.locked_at is null and j.attempts = 0
+    and j.run_at > now() + interval '10 seconds' and (j.run_at = $4 or $5 <> 'replace' and j.run_at < $4))`);
 
 /** What can wait is done when nothing else is due. */
 const later = 10;
 
-const addJob = statement<[task: string, payload: string, jobKey: string, runAt: Date | null], Added>(`
-  select (graphile_worker.add_job($1, $2::json, job_key := $3, run_at := $4, max_attempts := 20,
-    priority := case when $1 = 'sweep-queue' then ${later} else 0 end)).id as id`);
+type Job<Task extends keyof JobPayloads> = {
+  readonly task: Task;
+  readonly payload: JobPayloads[Task];
+  readonly key: string;
+  readonly at?: Date | null;
+  readonly mode?: Mode;
+  readonly priority?: number;
+};
 
-type HostTask = 'publish-runs' | 'land' | 'sweep-queue' | 'probe-entries';
+const add = <Task extends keyof JobPayloads>(
+  tx: Tx,
+  { task, payload, key, at = null, mode = 'replace', priority = 0 }: Job<Task>,
+  call: typeof addAlways = addAlways,
+): Promise<void> => surely(() => call(tx, task, JSON.stringify(payload), key, at, mode, priority));
+
+/** Looks at a queue again at an instant; a key of its own, so that it never delays a pending look. */
+export const enqueueWakeUp = (tx: Tx, queueId: QueueId, at: Date): Promise<void> =>
+  add(tx, { task: 'reconcile-queue', payload: { queueId }, key: `wake:${queueId}`, at }, addUnlessThere);
+
+/** Asks the host for a pull request anew. */
+export const enqueueRefresh = (tx: Tx, repositoryId: RepositoryId, prNumber: number): Promise<void> =>
+  add(tx, {
+    task: 'refresh-pull-request',
+    payload: { repositoryId, prNumber },
+    key: `refresh:${repositoryId}:${prNumber}`,
+  });
+
+export type HostTask = 'publish-runs' | 'land' | 'sweep-queue' | 'probe-entries';
 
 const hostJobKey = (task: HostTask, { queueId, ...rest }: AtHost & { readonly number?: number }): string =>
   `${task}:${queueId}${rest.number === undefined ? '' : `:${rest.number}`}`;
 
-/** Work at a host, at once or at an instant: the last word on when counts. */
+/** Work at a host, at once or at an instant. */
 export const enqueueAtHost = <Task extends HostTask>(
   tx: Tx,
   task: Task,
   payload: JobPayloads[Task],
   at: Date | null = null,
-): Promise<unknown> => surely(() => addJob(tx, task, JSON.stringify(payload), hostJobKey(task, payload), at));
+): Promise<void> =>
+  add(tx, {
+    task,
+    payload,
+    key: hostJobKey(task, payload),
+    at,
+    priority: task === 'sweep-queue' ? later : 0,
+  });
 
-const addJobBy = statement<[task: string, jobKey: string, runAt: Date, payload: string], Added>(`
-  select (graphile_worker.add_job($1, $4::json, job_key := $2, run_at := $3, max_attempts := 20,
-    job_key_mode := 'preserve_run_at', priority := ${later})).id as id
-  where not ${isThere('j.run_at <= $3')}`);
-
-/** Work that is due by an instant: one that is due earlier already stays as it is. */
+/** Work that is due by an instant. */
 export const enqueueBy = <Task extends HostTask>(
   tx: Tx,
   task: Task,
   payload: JobPayloads[Task],
   at: Date,
-): Promise<unknown> =>
-  surely(() => addJobBy(tx, task, hostJobKey(task, payload), at, JSON.stringify(payload)));
-
-const addIdleSweeps = statement<[]>(`
-  select graphile_worker.add_jobs(array(
-    select row('sweep-queue', json_build_object('queueId', id::text), null, now() + random() * interval '50 minutes',
-      20, 'sweep-queue:' || id::text, ${later}, null)::graphile_worker.job_spec
-    from queue where deleted_at is null order by id), job_key_preserve_run_at := true)`);
-
-/** Every queue within the hour; one that is due earlier anyway stays as it is. */
-export const enqueueIdleSweeps = (tx: Tx): Promise<unknown> => addIdleSweeps(tx);
-
-const addTidy = statement<[queueId: string, jobKey: string, runAt: Date], Added>(`
-  select (graphile_worker.add_job('publish-runs', json_build_object('queueId', $1::text), job_key := $2,
-    run_at := $3, max_attempts := 20, job_key_mode := 'preserve_run_at', priority := ${later})).id as id`);
+): Promise<void> =>
+  add(
+    tx,
+    { task, payload, key: hostJobKey(task, payload), at, mode: 'preserve_run_at', priority: later },
+    addUnlessThere,
+  );
 
 /** Removes test branches that nobody needs any more; a key of its own, so that it never delays a start. */
-export const enqueueTidy = (tx: Tx, queueId: QueueId, at: Date): Promise<unknown> =>
-  surely(() => addTidy(tx, queueId, `tidy:${queueId}`, at));
-
-const addSandboxCi = statement<[payload: string, jobKey: string, delayMs: number], Added>(`
-  select (graphile_worker.add_job('sandbox-ci', $1::json, job_key := $2,
-    run_at := now() + make_interval(secs => $3::float8 / 1000), max_attempts := 20)).id as id`);
+export const enqueueTidy = (tx: Tx, queueId: QueueId, at: Date): Promise<void> =>
+  add(tx, {
+    task: 'publish-runs',
+    payload: { queueId },
+    key: `tidy:${queueId}`,
+    at,
+    mode: 'preserve_run_at',
+    priority: later,
+  });
 
 /** Ends the CI of the sandbox host for what was pushed to a branch. */
 export const enqueueSandboxCi = (
   tx: Tx,
   payload: JobPayloads['sandbox-ci'],
   delayMs: number,
-): Promise<unknown> =>
-  surely(() =>
-    addSandboxCi(
-      tx,
-      JSON.stringify(payload),
-      `sandbox-ci:${payload.repositoryId}:${payload.sha}:${payload.branch}`,
-      delayMs,
-    ),
-  );
+): Promise<void> =>
+  add(tx, {
+    task: 'sandbox-ci',
+    payload,
+    key: `sandbox-ci:${payload.repositoryId}:${payload.sha}:${payload.branch}`,
+    at: new Date(Date.now() + delayMs),
+  });
+
+// A part of the queues at a time, in rising order: the rows are locked until it ends. One that a worker takes in the
+// middle of the addition is being swept now.
+const addIdleSweeps = statement<[after: string], { queue_id: string }>(`
+  select q.id as queue_id from (select id from queue where deleted_at is null and id > $1 order by id limit 500) q
+  cross join lateral graphile_worker.add_job('sweep-queue', json_build_object('queueId', q.id::text),
+    job_key := 'sweep-queue:' || q.id::text, job_key_mode := 'preserve_run_at',
+    run_at := now() + random() * interval '50 minutes', max_attempts := 20, priority := ${later}) as added`);
+
+/** Every queue within the hour. */
+export async function enqueueIdleSweeps(tx: Tx): Promise<void> {
+  let after: string | undefined = '00000000-0000-0000-0000-000000000000';
+  while (after !== undefined) after = (await addIdleSweeps(tx, after)).at(-1)?.queue_id;
+}

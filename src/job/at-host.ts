@@ -2,12 +2,10 @@
 // marked as waiting for it, which stops its clocks, and the work is put off and tried again after a growing pause, for
 // as long as it takes. Everything else is thrown, and the worker's own retries and log see it.
 
-import type { QueueId } from '#base/id.ts';
 import type { QueueAtHost } from '#db/host-view.ts';
 import { recordHostAway, recordHostBack } from '#db/host-store.ts';
-import { enqueueReconciles } from '#db/job.ts';
+import { enqueueAtHost, enqueueReconciles, type HostTask, type JobPayloads } from '#db/job.ts';
 import { withTransaction } from '#db/transaction.ts';
-import type { Tx } from '#db/cell.ts';
 import { GitError } from '#git/error.ts';
 import { type Host, HostError } from '#host/host.ts';
 import type { Mirror } from '#git/mirror.ts';
@@ -22,18 +20,22 @@ function pauseAsked(error: unknown): number | null {
 const pauseMaxMs = 30_000;
 const pauseOf = (tries: number): number => Math.min(pauseMaxMs, 500 * 2 ** tries);
 
-type Putoff = (tx: Tx, tries: number, at: Date) => Promise<unknown>;
-
-/** Does some work at the host of a queue; `putOff` adds the same job again. */
-export async function atHost(
-  { cell, clock, log }: TaskDeps,
-  { queueId, tries = 0 }: { readonly queueId: QueueId; readonly tries?: number },
-  putOff: Putoff,
-  work: () => Promise<{ readonly isHostAway: boolean } | null>,
+/** Does the work of a job at the host of its queue, with what `load` reads for it; null if there is nothing to do. */
+export async function atHost<Task extends HostTask, Work extends QueueAtHost>(
+  deps: TaskDeps,
+  task: Task,
+  payload: JobPayloads[Task],
+  load: () => Promise<Work | null>,
+  work: (loaded: Work, place: Place) => Promise<unknown>,
 ): Promise<void> {
+  const { cell, clock, log } = deps;
+  const { queueId, tries = 0 } = payload;
   try {
-    const done = await work();
-    if (done?.isHostAway !== true) return;
+    const loaded = await load();
+    const place = loaded === null ? null : await placeOf(deps, loaded);
+    if (loaded === null || place === null) return;
+    await work(loaded, place);
+    if (!loaded.isHostAway) return;
     await withTransaction(cell, async (tx) => {
       if (await recordHostBack(tx, queueId)) await enqueueReconciles(tx, [queueId]);
     });
@@ -45,7 +47,7 @@ export async function atHost(
     const at = new Date(Date.now() + Math.max(asked, pauseOf(tries)));
     await withTransaction(cell, async (tx) => {
       if (await recordHostAway(tx, queueId, now)) await enqueueReconciles(tx, [queueId]);
-      await putOff(tx, tries + 1, at);
+      await enqueueAtHost(tx, task, { ...payload, tries: tries + 1 }, at);
     });
     log.warn({ queue: queueId, tries, err: error }, 'the host does not answer');
   }
@@ -54,7 +56,7 @@ export async function atHost(
 export type Place = { readonly host: Host; readonly mirror: Mirror };
 
 /** The host of a queue and our mirror of its repository; null if no host serves it any more. */
-export async function placeOf(
+async function placeOf(
   { hostFor, cell, mirrors }: TaskDeps,
   { repository }: QueueAtHost,
 ): Promise<Place | null> {

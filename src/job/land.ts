@@ -4,7 +4,7 @@
 // nothing came in between.
 
 import { haltQueue } from '#db/host-store.ts';
-import { enqueueAtHost, enqueueReconcile, type JobPayloads } from '#db/job.ts';
+import { enqueueReconcile, type JobPayloads } from '#db/job.ts';
 import {
   type IntendedLanding,
   type LandedCommits,
@@ -17,24 +17,14 @@ import { withQueueLock } from '#db/transaction.ts';
 import { buildCandidate, type Candidate } from '#git/candidate.ts';
 import { GitError } from '#git/error.ts';
 import { branchRef } from '#git/ref.ts';
-import { atHost, type Place, placeOf } from './at-host.ts';
+import { atHost, type Place } from './at-host.ts';
 import type { TaskDeps } from './deps.ts';
 import { changesOf } from './publish.ts';
 
 export async function land(deps: TaskDeps, payload: JobPayloads['land']): Promise<void> {
-  const { queueId, number } = payload;
-  await atHost(
-    deps,
-    payload,
-    (tx, tries, at) => enqueueAtHost(tx, 'land', { ...payload, tries }, at),
-    async () => {
-      const landing = await loadLanding(deps.cell.db, queueId, number);
-      if (landing === null) return null;
-      const place = await placeOf(deps, landing);
-      if (place === null) return null;
-      await conclude(deps, landing, await attempt(landing, place));
-      return landing;
-    },
+  const load = () => loadLanding(deps.cell.db, payload.queueId, payload.number);
+  await atHost(deps, 'land', payload, load, async (landing, place) =>
+    conclude(deps, landing, await attempt(landing, place)),
   );
 }
 

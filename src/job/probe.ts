@@ -2,9 +2,9 @@
 
 import { verdictOf } from '#core/queue/check.ts';
 import { loadProbing, recordProbed } from '#db/host-store.ts';
-import { enqueueAtHost, enqueueReconciles, type JobPayloads } from '#db/job.ts';
+import { enqueueReconciles, type JobPayloads } from '#db/job.ts';
 import { withTransaction } from '#db/transaction.ts';
-import { atHost, type Place, placeOf } from './at-host.ts';
+import { atHost, type Place } from './at-host.ts';
 import type { TaskDeps } from './deps.ts';
 import { requiredChecks } from './required.ts';
 
@@ -12,24 +12,16 @@ type Probing = NonNullable<Awaited<ReturnType<typeof loadProbing>>>;
 
 export async function probeEntries(deps: TaskDeps, payload: JobPayloads['probe-entries']): Promise<void> {
   const { cell } = deps;
-  await atHost(
-    deps,
-    payload,
-    (tx, tries, at) => enqueueAtHost(tx, 'probe-entries', { ...payload, tries }, at),
-    async () => {
-      const work = await loadProbing(cell.db, payload.queueId);
-      const place = work === null ? null : await placeOf(deps, work);
-      if (work === null || place === null) return null;
-      const { branchSha: tip } = work;
-      if (tip === null || work.entries.length === 0) return work;
-      const probed = await probe(work, place, tip);
-      await withTransaction(cell, async (tx) => {
-        await recordProbed(tx, work.queue.id, tip, probed);
-        await enqueueReconciles(tx, [work.queue.id]);
-      });
-      return work;
-    },
-  );
+  const load = () => loadProbing(cell.db, payload.queueId);
+  await atHost(deps, 'probe-entries', payload, load, async (work, place) => {
+    const { branchSha: tip } = work;
+    if (tip === null || work.entries.length === 0) return;
+    const probed = await probe(work, place, tip);
+    await withTransaction(cell, async (tx) => {
+      await recordProbed(tx, work.queue.id, tip, probed);
+      await enqueueReconciles(tx, [work.queue.id]);
+    });
+  });
 }
 
 async function probe(work: Probing, place: Place, tip: string) {

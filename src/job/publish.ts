@@ -4,7 +4,7 @@
 
 import type { RunReport } from '#core/queue/engine/picture.ts';
 import type { FailedReason } from '#core/queue/reason.ts';
-import { enqueueAtHost, enqueueReconciles, type JobPayloads } from '#db/job.ts';
+import { enqueueReconciles, type JobPayloads } from '#db/job.ts';
 import {
   type AskedRun,
   type BuiltRun,
@@ -21,25 +21,13 @@ import { buildCandidate, type Change } from '#git/candidate.ts';
 import { GitError } from '#git/error.ts';
 import { branchRef } from '#git/ref.ts';
 import type { RefUpdate } from '#host/host.ts';
-import { atHost, type Place, placeOf } from './at-host.ts';
+import { atHost, type Place } from './at-host.ts';
 import type { TaskDeps } from './deps.ts';
 import { requiredChecks } from './required.ts';
 
 export async function publishRuns(deps: TaskDeps, payload: JobPayloads['publish-runs']): Promise<void> {
-  const { cell } = deps;
-  await atHost(
-    deps,
-    payload,
-    (tx, tries, at) => enqueueAtHost(tx, 'publish-runs', { ...payload, tries }, at),
-    async () => {
-      const work = await loadPublishing(cell.db, payload.queueId);
-      if (work === null) return null;
-      const place = await placeOf(deps, work);
-      if (place === null) return null;
-      await publish(deps, work, place);
-      return work;
-    },
-  );
+  const load = () => loadPublishing(deps.cell.db, payload.queueId);
+  await atHost(deps, 'publish-runs', payload, load, (work, place) => publish(deps, work, place));
 }
 
 type Unstarted = Parameters<typeof recordUnstarted>[2][number];

@@ -4,10 +4,10 @@
 
 import { type CheckWord, recordChecks } from '#db/check-store.ts';
 import { haltQueue, listTestBranches, loadSweeping, recordBranch, type Sweeping } from '#db/host-store.ts';
-import { enqueueAtHost, enqueueBy, enqueueReconcile, enqueueRefresh, type JobPayloads } from '#db/job.ts';
+import { enqueueBy, enqueueReconcile, enqueueRefresh, type JobPayloads } from '#db/job.ts';
 import { withQueueLock } from '#db/transaction.ts';
 import { branchRef } from '#git/ref.ts';
-import { atHost, type Place, placeOf } from './at-host.ts';
+import { atHost, type Place } from './at-host.ts';
 import type { TaskDeps } from './deps.ts';
 
 /** A pull request is asked for with every so many sweeps; one whose mergeability is not known with each. */
@@ -20,20 +20,12 @@ const sweepsMax = 100_000;
 export async function sweepQueue(deps: TaskDeps, payload: JobPayloads['sweep-queue']): Promise<void> {
   const { cell, sweepMs } = deps;
   const { queueId } = payload;
-  await atHost(
-    deps,
-    payload,
-    (tx, tries, at) => enqueueAtHost(tx, 'sweep-queue', { ...payload, tries }, at),
-    async () => {
-      const work = await loadSweeping(cell.db, queueId);
-      const place = work === null ? null : await placeOf(deps, work);
-      if (work === null || place === null) return null;
-      await sweep(deps, work, place);
-      if (work.live.length > 0)
-        await enqueueBy(cell.db, 'sweep-queue', { queueId }, new Date(Date.now() + sweepMs));
-      return work;
-    },
-  );
+  const load = () => loadSweeping(cell.db, queueId);
+  await atHost(deps, 'sweep-queue', payload, load, async (work, place) => {
+    await sweep(deps, work, place);
+    if (work.live.length > 0)
+      await enqueueBy(cell.db, 'sweep-queue', { queueId }, new Date(Date.now() + sweepMs));
+  });
 }
 
 async function sweep(deps: TaskDeps, work: Sweeping, place: Place): Promise<void> {

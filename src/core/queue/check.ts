@@ -1,5 +1,6 @@
-// What CI says of a commit, and what that makes of a run: every required check must have passed. A check that failed
-// decides at once; one that has not reported is named, because a check that never reports is the commonest wait of all.
+// What CI says of a commit, and what that makes of a run: every required check must have passed. One that failed decides
+// when the attempt it belongs to is over: a suite that is still under way may run it again. A commit status belongs to no
+// suite and decides at once. A check that has not reported is named: it is the commonest wait of all.
 
 /** A commit status, or a run of a check suite. Names are compared as they are. */
 export type Check =
@@ -50,8 +51,14 @@ export function verdictOf(required: readonly string[], checks: readonly Check[])
   const failed: string[] = [];
   const running: string[] = [];
   const missing: string[] = [];
+  const openSuites = new Set(
+    checks.flatMap((check) => (check.kind === 'check' && stateOf(check) === 'open' ? [check.suite] : [])),
+  );
+  const isAttemptOver = (check: Check) => check.kind === 'status' || !openSuites.has(check.suite);
   for (const name of required) {
-    const states = checks.filter((check) => check.name === name).map(stateOf);
+    const states = checks
+      .filter((check) => check.name === name)
+      .map((check) => (stateOf(check) === 'failed' && !isAttemptOver(check) ? 'open' : stateOf(check)));
     if (states.includes('failed')) failed.push(name);
     else if (states.includes('open')) running.push(name);
     else if (states.length === 0) missing.push(name);
