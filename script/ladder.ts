@@ -27,7 +27,7 @@ export const ladder: readonly Room[] = [
   },
   {
     folder: 'host',
-    imports: ['base', 'core'],
+    imports: ['base', 'core', 'git'],
     holds: 'the Host interface and its implementations; the sandbox is a complete host',
   },
   {

@@ -15,7 +15,7 @@
 // [1, 2, 3] is { conflict, number 3, with 1 }: #3 waits until #1 has landed or left. The candidate of [1, 2] is the
 // start of all that follow, so its two merges are remembered, and a line of 50 costs 50 merges rather than 1,275.
 
-import { commitBytes, type Commit, type Person, signature } from './object.ts';
+import { commitBytes, type Commit, commitWords, type Person, signature } from './object.ts';
 import { mergeMessage, type PullRequestWords, squashMessage } from './message.ts';
 import type { Mirror } from './mirror.ts';
 import { createMemory, type Memory } from './memory.ts';
@@ -114,11 +114,7 @@ async function apply(build: Build, state: State, change: Change): Promise<Step> 
       : await build.own(`${base} ${change.headSha}`, () => mirror.commitsBetween(base, change.headSha));
   const author = own[0]?.author ?? change.author ?? committer;
   const text = method === 'merge_commit' ? mergeMessage(change) : squashMessage(change, own, author);
-  const words = {
-    author: signature(method === 'merge_commit' ? committer : author, change.at),
-    message: Buffer.from(text),
-    encoding: null,
-  };
+  const words = commitWords(method === 'merge_commit' ? committer : author, change.at, text);
   const by = signature(committer, change.at);
   const key = [method, base, state.sha, change.headSha, words.author, by, text].join('\0');
 

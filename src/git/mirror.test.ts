@@ -120,6 +120,7 @@ describe('fetching', () => {
       'a\nb',
       '',
       '.a',
+      'a.',
       'a@{1}',
       'a\\b',
     ];
@@ -127,6 +128,7 @@ describe('fetching', () => {
       expect(isRefName(`refs/heads/${branch}`)).toBe(false);
       expect(await thrown(mirror.fetch({ branch, pulls: [] }))).toMatchObject({ message: /valid name/ });
     }
+    for (const branch of ['a./b', 'a\u0085b', '@']) expect(isRefName(`refs/heads/${branch}`)).toBe(true);
   });
 
   it('goes on when several meet', async () => {

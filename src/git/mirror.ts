@@ -89,7 +89,7 @@ export async function openMirror(
 ): Promise<Mirror> {
   const { timeoutMs = 300_000, environment = {}, isPartial = false } = options;
   const directory = resolve(path);
-  const online = async (): Promise<GitSettings> => {
+  const online = async () => {
     const now = typeof remote === 'function' ? await remote() : remote;
     assertRemote(now);
     return { directory, remote: now, environment };
@@ -131,12 +131,7 @@ type Reads = Pick<Mirror, 'contains' | 'commit' | 'treeOf' | 'parentsOf' | 'comm
 
 function readsOf(settings: GitSettings, reader: Reader): Reads {
   return {
-    contains: async (ancestor, descendant) => {
-      assertSha(ancestor);
-      assertSha(descendant);
-      const args = ['merge-base', '--is-ancestor', ancestor, descendant];
-      return (await runGit(settings, { args, exitCodes: [0, 1] })).exitCode === 0;
-    },
+    contains: (ancestor, descendant) => isAncestor(settings, ancestor, descendant),
     commit: reader.commit,
     treeOf: async (sha) => (await reader.commit(sha)).tree,
     parentsOf: async (sha) => (await reader.commit(sha)).parents,
@@ -158,6 +153,17 @@ function readsOf(settings: GitSettings, reader: Reader): Reads {
       return (await reader.contents(name))?.bytes.toString('utf8') ?? null;
     },
   };
+}
+
+export async function isAncestor(
+  settings: GitSettings,
+  ancestor: string,
+  descendant: string,
+): Promise<boolean> {
+  assertSha(ancestor);
+  assertSha(descendant);
+  const args = ['merge-base', '--is-ancestor', ancestor, descendant];
+  return (await runGit(settings, { args, exitCodes: [0, 1] })).exitCode === 0;
 }
 
 async function oneLine(settings: GitSettings, args: readonly string[], input?: Buffer): Promise<string> {

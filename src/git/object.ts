@@ -68,6 +68,12 @@ export function signature({ name, email }: Person, at: Date): Buffer {
   return Buffer.from(`${clean(name) || 'unknown'} <${clean(email)}> ${seconds} +0000`);
 }
 
+export const commitWords = (author: Person, at: Date, message: string): CommitWords => ({
+  author: signature(author, at),
+  message: Buffer.from(message),
+  encoding: null,
+});
+
 export function commitBytes(
   tree: string,
   parents: readonly string[],
@@ -85,12 +91,19 @@ export function commitBytes(
   ]);
 }
 
+export type ObjectType = 'commit' | 'tree' | 'blob';
+
+/** The name of an object in a SHA-1 repository, and the bytes that it is the hash of. */
+export function hashed(type: ObjectType, body: Buffer): { readonly sha: string; readonly whole: Buffer } {
+  const whole = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
+  return { sha: createHash('sha1').update(whole).digest('hex'), whole };
+}
+
 const deflated = promisify(deflate);
 
 /** Writes a commit into a SHA-1 repository and returns its name. */
 export async function writeLooseCommit(directory: string, bytes: Buffer): Promise<string> {
-  const whole = Buffer.concat([Buffer.from(`commit ${bytes.length}\0`), bytes]);
-  const sha = createHash('sha1').update(whole).digest('hex');
+  const { sha, whole } = hashed('commit', bytes);
   const file = join(directory, 'objects', sha.slice(0, 2), sha.slice(2));
   if (await isThere(file)) return sha;
   const packed = await deflated(whole, { level: 1 });

@@ -100,7 +100,7 @@ async function goneOf(
   return new Set(deletions.filter((ref) => !existing.has(ref)));
 }
 
-function judge({ stdout, stderr }: GitAnswer, remote: Remote): PushResult {
+function judge({ stdout, stderr }: GitAnswer, remote: Remote | undefined): PushResult {
   const rejections = rejectionsOf(stdout.toString('utf8'));
   if (rejections.length === 0) throw new GitError(kindOf(stderr), `git push: ${stderr.trim()}`);
   if (rejections.some(({ reason }) => brokenPack.test(reason))) {

@@ -3,12 +3,13 @@
 
 import { assert } from '#base/assert.ts';
 
-const component = /^(?!\.)(?!.*(\.\.|@\{|\.lock$|\.$))[^\p{Cc} ~^:?*[\\]+$/u;
+/** Of the control characters git minds only those of ASCII. */
+const component = /^(?!\.)(?!.*(\.\.|@\{|\.lock$))([^\p{Cc} ~^:?*[\\]|[\u0080-\u009f])+$/su;
 
 /** The rules of `git check-ref-format` for a whole name, such as `refs/heads/main`. */
 export function isRefName(name: string): boolean {
   const parts = name.split('/');
-  return parts.length >= 2 && parts.every((part) => component.test(part));
+  return parts.length >= 2 && !name.endsWith('.') && parts.every((part) => component.test(part));
 }
 
 export function branchRef(branch: string): string {

@@ -8,7 +8,7 @@
 // What a merge commit of the pull request changed by itself (a resolved conflict) is not replayed: merges are left
 // out, as in every rebase.
 
-import { commitBytes, type Commit, signature } from './object.ts';
+import { commitBytes, type Commit, commitWords } from './object.ts';
 import type { Mirror } from './mirror.ts';
 
 /** A commit with its tree. */
@@ -18,8 +18,8 @@ export type State = { readonly sha: string; readonly tree: string };
 export type Step =
   ({ readonly kind: 'built' } & State) | { readonly kind: 'conflict'; readonly files: readonly string[] };
 
-const nobody = signature({ name: 'Signalbox', email: 'signalbox@localhost' }, new Date(0));
-const madeUp = { author: nobody, message: Buffer.from('Common ground of a replay\n'), encoding: null };
+const nobody = { name: 'Signalbox', email: 'signalbox@localhost' };
+const madeUp = commitWords(nobody, new Date(0), 'Common ground of a replay\n');
 
 /** Null if nothing is left of the commits: a commit that changes nothing on top of the state is left out. */
 export async function replay(
@@ -32,7 +32,7 @@ export async function replay(
   for (const { sha, parents, raw } of commits) {
     const [parent] = parents;
     if (parent === undefined) return { kind: 'conflict', files: [] };
-    const ground = await mirror.writeCommit(commitBytes(state.tree, [parent], nobody, madeUp));
+    const ground = await mirror.writeCommit(commitBytes(state.tree, [parent], madeUp.author, madeUp));
     const merged = await mirror.merge(ground, sha);
     if (merged.kind === 'conflict') return merged;
     if (merged.tree === state.tree) continue;

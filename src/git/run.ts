@@ -19,7 +19,8 @@ export type Remote = {
 export type GitSettings = {
   /** The repository; GIT_DIR of every call. */
   readonly directory: string;
-  readonly remote: Remote;
+  /** Absent where nothing is fetched or pushed. */
+  readonly remote?: Remote;
   /** Further variables, such as PATH, HTTPS_PROXY, SSL_CERT_FILE, or HOME where ssh needs its keys. */
   readonly environment?: Readonly<Record<string, string>>;
 };
@@ -36,6 +37,23 @@ export type GitCall = {
 };
 
 export type GitAnswer = { readonly exitCode: number; readonly stdout: Buffer; readonly stderr: string };
+
+/** Where programs are found; the rest of our environment is nobody's business. */
+export const programPath = '/usr/local/bin:/usr/bin:/bin';
+
+/** What nobody's settings change. */
+const isolation = {
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  // Without ext:: and the like, which run commands.
+  GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh',
+  LC_ALL: 'C',
+};
+
+/** Of a git that finds its repository by itself. */
+export const gitEnvironment = { PATH: programPath, HOME: '/nonexistent', ...isolation };
 
 /** The name under which git knows the remote. */
 export const remoteName = 'signalbox';
@@ -54,23 +72,13 @@ export function assertRemote({ url, headers = [] }: Remote): void {
 }
 
 export function environmentOf({ directory, remote, environment }: GitSettings): Record<string, string> {
-  const config: readonly (readonly [string, string])[] = [
-    [`remote.${remoteName}.url`, remote.url],
-    ...(remote.headers ?? []).map((header) => [`http.${remote.url}.extraHeader`, header] as const),
-  ];
+  const config = remote === undefined ? [] : configOf(remote);
   return {
-    PATH: '/usr/local/bin:/usr/bin:/bin',
-    HOME: '/nonexistent',
+    ...gitEnvironment,
     GIT_SSH_COMMAND: 'ssh -o BatchMode=yes',
     ...environment,
+    ...isolation,
     GIT_DIR: directory,
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_ATTR_NOSYSTEM: '1',
-    GIT_TERMINAL_PROMPT: '0',
-    // Without ext:: and the like, which run commands.
-    GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh',
-    LC_ALL: 'C',
     GIT_CONFIG_COUNT: String(config.length),
     ...Object.fromEntries(
       config.flatMap(([key, value], index) => [
@@ -81,8 +89,13 @@ export function environmentOf({ directory, remote, environment }: GitSettings): 
   };
 }
 
+const configOf = ({ url, headers = [] }: Remote): readonly (readonly [string, string])[] => [
+  [`remote.${remoteName}.url`, url],
+  ...headers.map((header) => [`http.${url}.extraHeader`, header] as const),
+];
+
 /** The text without the remote's credentials, in whichever form they appear. */
-export function withoutCredentials(text: string, { headers = [] }: Remote): string {
+export function withoutCredentials(text: string, { headers = [] }: Partial<Remote> = {}): string {
   const secrets = headers.flatMap((header) => {
     const value = header.slice(header.indexOf(':') + 1).trim();
     const word = value.split(/\s+/).at(-1)!;

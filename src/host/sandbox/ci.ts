@@ -9,7 +9,7 @@ import type { HostEvent } from '#core/queue/host-event.ts';
 import type { HostRepository } from '../host.ts';
 import type { Announce } from './announce.ts';
 import type { Disk } from './disk.ts';
-import { branchRef, findCommit, listRefs } from './git.ts';
+import { findCommit, listRefs } from './git.ts';
 import { runScript } from './script.ts';
 import { type CiSettings, type SandboxSettings, settingsFrom } from './setting.ts';
 import type { CiKey, CiRecord, SandboxStore, StatusCheck } from './store.ts';
@@ -85,7 +85,7 @@ export function createCi({ store, disk, announce, scripts }: CiOptions): Ci {
       const refs = await listRefs(
         await disk.ensure(repository),
         `--points-at=${sha}`,
-        branchRef(testBranchPrefix),
+        `refs/heads/${testBranchPrefix}`,
       ).catch(() => new Map<string, string>());
       for (const ref of refs.keys()) {
         const branch = ref.slice('refs/heads/'.length);

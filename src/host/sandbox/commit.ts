@@ -2,9 +2,20 @@
 
 import { randomBytes } from 'node:crypto';
 import type { QueueSettings } from '#core/queue/settings.ts';
-import { changeRefs, runGit } from './git.ts';
+import {
+  type Commit,
+  commitBytes,
+  commitWords,
+  type CommitWords,
+  type Person,
+  signature,
+  writeLooseCommit,
+} from '#git/object.ts';
+import { openReader } from '#git/read.ts';
+import type { State } from '#git/replay.ts';
+import { runGit } from '#git/run.ts';
+import { changeRefs } from './git.ts';
 import { sandboxPerson } from './made-up.ts';
-import type { Person } from './object.ts';
 
 /** By path; null: the file is deleted. */
 export type FileChanges = Readonly<
@@ -30,18 +41,16 @@ type FileCommit = {
   readonly at: Date;
 };
 
-const stampOf = ({ name, email }: Person, at: Date): string =>
-  `${name} <${email}> ${Math.floor(at.getTime() / 1000)} +0000`;
-
 /** Makes the commit and answers with its sha; no ref points to it yet. */
 export async function commitFiles(directory: string, commit: FileCommit): Promise<string> {
   const { parent, files, author, message, at } = commit;
   const ref = `refs/sandbox/new/${randomBytes(8).toString('hex')}`;
+  const stamp = signature(author, at).toString();
   const commands = [
     `commit ${ref}`,
     'mark :1',
-    `author ${stampOf(author, at)}`,
-    `committer ${stampOf(author, at)}`,
+    `author ${stamp}`,
+    `committer ${stamp}`,
     `data ${Buffer.byteLength(message)}`,
     message,
     `from ${parent}`,
@@ -49,11 +58,10 @@ export async function commitFiles(directory: string, commit: FileCommit): Promis
     'get-mark :1',
     'done',
   ];
-  const { stdout } = await runGit(directory, ['fast-import', '--quiet', '--done'], {
-    input: `${commands.join('\n')}\n`,
-  });
+  const args = ['fast-import', '--quiet', '--done'];
+  const { stdout } = await runGit({ directory }, { args, input: `${commands.join('\n')}\n` });
   await changeRefs(directory, [{ ref, to: null }]);
-  return stdout.trim();
+  return stdout.toString('latin1').trim();
 }
 
 type Merge = {
@@ -75,88 +83,54 @@ async function merged(directory: string, merge: Merge): Promise<string | null> {
   const { method, tip, head, message, author, at } = merge;
   const tree = await mergedTree(directory, tip, head);
   if (tree === null) return null;
-  const parents = method === 'squash' ? [tip] : [tip, head];
-  return commitTree(directory, { tree, parents, message, author: stampOf(author, at), at });
+  // Git names a parent once.
+  const parents = method === 'squash' || head === tip ? [tip] : [tip, head];
+  return writeCommit(directory, tree, parents, at, commitWords(author, at, message));
 }
 
 /** Every commit that the branch lacks is made anew on top of it, with its author and message. */
 async function rebased(directory: string, { tip, head, at }: Merge): Promise<string | null> {
-  const { stdout } = await runGit(directory, [
-    'log',
-    '-z',
-    '--reverse',
-    '--no-merges',
-    '--date=raw',
-    '--format=%H%n%P%n%an <%ae> %ad%n%B',
-    `${tip}..${head}`,
-  ]);
-  let onto = tip;
-  for (const text of stdout.split('\0').filter((part) => part !== '')) {
-    const [sha = '', parent = '', author = '', ...message] = text.split('\n');
-    const tree = await pickedTree(directory, onto, sha, parent, at);
-    if (tree === null) return null;
-    onto = await commitTree(directory, { tree, parents: [onto], message: message.join('\n'), author, at });
+  const args = ['rev-list', '--reverse', '--no-merges', `${tip}..${head}`];
+  const { stdout } = await runGit({ directory }, { args });
+  const reader = openReader({ directory });
+  try {
+    let onto: State = await reader.commit(tip);
+    for (const sha of stdout.toString('latin1').split('\n').filter(Boolean)) {
+      const commit = await reader.commit(sha);
+      const tree = await pickedTree(directory, onto, commit, at);
+      if (tree === null) return null;
+      onto = { sha: await writeCommit(directory, tree, [onto.sha], at, commit.raw), tree };
+    }
+    return onto.sha;
+  } finally {
+    await reader.close();
   }
-  return onto;
 }
 
+// The host works out its merges by itself: what the queue has built (src/git/candidate.ts) is compared with them.
 async function mergedTree(directory: string, ours: string, theirs: string): Promise<string | null> {
-  const { code, stdout } = await runGit(
-    directory,
-    ['merge-tree', '--write-tree', '--no-messages', '--allow-unrelated-histories', ours, theirs],
-    { codes: [0, 1] },
-  );
-  return code === 0 ? (stdout.split('\n')[0] ?? null) : null;
+  const args = ['merge-tree', '--write-tree', '--no-messages', '--allow-unrelated-histories', ours, theirs];
+  const { exitCode, stdout } = await runGit({ directory }, { args, exitCodes: [0, 1] });
+  return exitCode === 0 ? stdout.toString('latin1').trim() : null;
 }
 
 /** One commit on top of another: a merge whose base is that commit's parent, made so by a helper commit beside it. */
 async function pickedTree(
   directory: string,
-  onto: string,
-  sha: string,
-  parent: string,
+  onto: State,
+  { sha, parents: [parent] }: Commit,
   at: Date,
 ): Promise<string | null> {
-  if (parent === onto || parent === '') return mergedTree(directory, onto, sha);
-  const author = stampOf(sandboxPerson, at);
-  const beside = await commitTree(directory, {
-    tree: `${onto}^{tree}`,
-    parents: [parent],
-    message: 'beside',
-    author,
-    at,
-  });
-  return mergedTree(directory, beside, sha);
+  if (parent === undefined || parent === onto.sha) return mergedTree(directory, onto.sha, sha);
+  const words = commitWords(sandboxPerson, at, 'beside');
+  return mergedTree(directory, await writeCommit(directory, onto.tree, [parent], at, words), sha);
 }
 
-type TreeCommit = {
-  readonly tree: string;
-  readonly parents: readonly string[];
-  readonly message: string;
-  /** As git writes it: name, address and time. */
-  readonly author: string;
-  readonly at: Date;
-};
-
-async function commitTree(
+const writeCommit = (
   directory: string,
-  { tree, parents, message, author, at }: TreeCommit,
-): Promise<string> {
-  const [, name = '', email = '', date = ''] = /^(.*) <([^>]*)> (.*)$/.exec(author) ?? [];
-  const { stdout } = await runGit(
-    directory,
-    ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'],
-    {
-      input: message,
-      env: {
-        GIT_AUTHOR_NAME: name,
-        GIT_AUTHOR_EMAIL: email,
-        GIT_AUTHOR_DATE: date,
-        GIT_COMMITTER_NAME: sandboxPerson.name,
-        GIT_COMMITTER_EMAIL: sandboxPerson.email,
-        GIT_COMMITTER_DATE: `${Math.floor(at.getTime() / 1000)} +0000`,
-      },
-    },
-  );
-  return stdout.trim();
-}
+  tree: string,
+  parents: readonly string[],
+  at: Date,
+  words: CommitWords,
+): Promise<string> =>
+  writeLooseCommit(directory, commitBytes(tree, parents, signature(sandboxPerson, at), words));

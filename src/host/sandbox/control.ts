@@ -1,10 +1,12 @@
 // What a script may do to the sandbox: the control API and pushes over HTTP come here. None of the faults apply, since
 // this is how they are set back.
 
+import { isAncestor } from '#git/mirror.ts';
+import { branchRef } from '#git/ref.ts';
 import type { HostRepository, MergeAnswer, MergeRequest, RefUpdate } from '../host.ts';
 import { checkEvents } from './ci.ts';
 import { commitFiles, type FileChanges } from './commit.ts';
-import { branchRef, changeRefs, findCommit, isAncestor, listRefs } from './git.ts';
+import { changeRefs, findCommit, listRefs } from './git.ts';
 import { personOf } from './made-up.ts';
 import {
   createPullRequestControl,
@@ -109,7 +111,7 @@ async function commitToBranch(
     if (wish.delete === true) to = null;
     else if (sha !== undefined) {
       to = await requireRevision(directory, sha, sha);
-      if (from !== null && wish.force !== true && !(await isAncestor(directory, from, to)))
+      if (from !== null && wish.force !== true && !(await isAncestor({ directory }, from, to)))
         throw refusal(`${branch} cannot be moved to ${sha} without force: commits would be lost.`);
     } else {
       const parent = from ?? (await disk.ensureBranch(repository, 'main'));

@@ -9,8 +9,10 @@
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { branchRef, remotePullRef } from '#git/ref.ts';
+import { runGit } from '#git/run.ts';
 import type { HostRepository } from '../host.ts';
-import { branchRef, changeRefs, findCommit, knownCommits, listRefs, type RefChange, runGit } from './git.ts';
+import { changeRefs, findCommit, knownCommits, listRefs, type RefChange } from './git.ts';
 import { headObjects, rootObjects, rootSha } from './made-up.ts';
 import { type GitObject, packOf } from './object.ts';
 import { type SandboxSettings, settingsFrom } from './setting.ts';
@@ -25,7 +27,6 @@ export type Disk = {
   readonly protect: (repository: HostRepository, settings: SandboxSettings) => Promise<void>;
 };
 
-export const pullRef = (number: number): string => `refs/pull/${number}/head`;
 const madeRef = (branch: string): string => `refs/sandbox/branch/${branch}`;
 
 // Nothing waits for the disk: a process that is killed loses nothing, and a sandbox may lose its last second to a power cut.
@@ -69,7 +70,7 @@ async function exists(path: string): Promise<boolean> {
 async function writeObjects(directory: string, objects: readonly GitObject[]): Promise<void> {
   // Few objects become files of their own, many one pack.
   const args = objects.length < 100 ? ['unpack-objects', '-q'] : ['index-pack', '--stdin'];
-  await runGit(directory, args, { input: packOf(objects) });
+  await runGit({ directory }, { args, input: packOf(objects) });
 }
 
 /** A push looks at every ref and every loose object: after so many uses they are packed. */
@@ -77,7 +78,7 @@ const openedPerTidying = 200;
 
 /** Another process may be at it too: then this one is not needed. */
 async function tidy(directory: string): Promise<void> {
-  const quietly = (args: readonly string[]) => runGit(directory, args).catch(() => undefined);
+  const quietly = (args: readonly string[]) => runGit({ directory }, { args }).catch(() => undefined);
   await quietly(['pack-refs', '--all']);
   await quietly(['repack', '-d', '-q']);
 }
@@ -99,8 +100,8 @@ async function createRepository(
   await mkdir(dirname(directory), { recursive: true });
   const temporary = `${directory}.${randomBytes(6).toString('hex')}`;
   try {
-    const init = ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', temporary];
-    await runGit(temporary, init);
+    const args = ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', temporary];
+    await runGit({ directory: temporary }, { args });
     const lines = config.map(([key, value]) => {
       const [section, name] = key.split('.');
       return `[${section}]\n\t${name} = ${value}\n`;
@@ -193,7 +194,7 @@ async function writePullRequests(
     if (!refs.has(madeRef(branch))) await changeRefs(directory, branchChanges(branch, rootSha(repository)));
   // A head that is no commit of this repository is only told of: nobody can fetch it.
   const changes = pullRequests.flatMap(({ number, headSha, state }): RefChange[] => {
-    const ref = pullRef(number);
+    const ref = remotePullRef(number);
     const from = refs.get(ref) ?? null;
     const to = state !== 'missing' && commits.has(headSha) ? headSha : null;
     return from === to ? [] : [{ ref, from, to }];

@@ -6,14 +6,15 @@
 
 import { createHash } from 'node:crypto';
 import { fullName, type RepositoryName } from '#core/repository.ts';
+import type { Person } from '#git/object.ts';
 import type { PullRequestQuery } from '../host.ts';
-import { blobOf, commitOf, type GitObject, type Person, treeOf } from './object.ts';
+import { blobOf, commitOf, type GitObject, treeOf } from './object.ts';
 import type { SandboxPullRequest } from './store.ts';
 
 export const sandboxPerson: Person = { name: 'Signalbox Sandbox', email: 'sandbox@signalbox.invalid' };
 
 /** 2024-01-01: whatever is made up happened then. */
-const epochSeconds = 1_704_067_200;
+const epochMs = 1_704_067_200_000;
 
 const passingScript =
   '#!/bin/sh\n# What CI runs on the merged tree, if this repository is configured so.\nexit 0\n';
@@ -54,14 +55,7 @@ const entriesOf = ({ readme, script }: Files) => [
 export function rootObjects(repository: RepositoryName): readonly GitObject[] {
   const files = filesOf(repository);
   const tree = treeOf(entriesOf(files));
-  const commit = commitOf({
-    tree: tree.sha,
-    parents: [],
-    author: sandboxPerson,
-    committer: sandboxPerson,
-    atSeconds: epochSeconds,
-    message: 'Begin',
-  });
+  const commit = commitOf(tree, [], sandboxPerson, new Date(epochMs), 'Begin');
   return [files.readme, files.script, tree, commit];
 }
 
@@ -93,14 +87,8 @@ export function headObjects(
     ...entriesOf(filesOf(repository)),
     { mode: '40000', name: 'changes', sha: folder.sha },
   ]);
-  const commit = commitOf({
-    tree: tree.sha,
-    parents: [rootSha(repository)],
-    author: personOf(author),
-    committer: personOf(author),
-    atSeconds: epochSeconds + revision,
-    message: title,
-  });
+  const at = new Date(epochMs + revision * 1_000);
+  const commit = commitOf(tree, [rootSha(repository)], personOf(author), at, title);
   return [change, folder, tree, commit];
 }
 

@@ -3,11 +3,13 @@
 // the merge that happened.
 
 import type { Clock } from '#base/clock.ts';
+import { isAncestor } from '#git/mirror.ts';
+import { branchRef } from '#git/ref.ts';
 import type { HostRepository, MergeAnswer, MergeRequest, RefUpdate } from '../host.ts';
 import type { Announce } from './announce.ts';
 import { mergeHead } from './commit.ts';
 import type { Disk } from './disk.ts';
-import { branchRef, changeRefs, findCommit, isAncestor } from './git.ts';
+import { changeRefs, findCommit } from './git.ts';
 import { personOf } from './made-up.ts';
 import { type NoticePush, pullRequestEvent } from './push.ts';
 import { settingsFrom } from './setting.ts';
@@ -49,7 +51,7 @@ export function createMerger({ store, disk, clock, announce, noticePush }: Merge
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
       const known = await findCommit(directory, mergedRef(number, headSha));
       const tip = await findCommit(directory, ref);
-      if (known !== null && tip !== null && (await isAncestor(directory, known, tip)))
+      if (known !== null && tip !== null && (await isAncestor({ directory }, known, tip)))
         return { ref, from: known, to: known };
       if (tip === null) return `There is no branch ${targetBranch}.`;
       const text = message === '' ? title : `${title}\n\n${message}`;

@@ -3,8 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-
-type ObjectType = 'commit' | 'tree' | 'blob';
+import { commitBytes, commitWords, hashed, type ObjectType, type Person } from '#git/object.ts';
 
 export type GitObject = { readonly type: ObjectType; readonly sha: string; readonly body: Buffer };
 
@@ -14,12 +13,11 @@ type TreeEntry = {
   readonly sha: string;
 };
 
-export type Person = { readonly name: string; readonly email: string };
-
-function gitObject(type: ObjectType, body: Buffer): GitObject {
-  const sha = createHash('sha1').update(`${type} ${body.length}\0`).update(body).digest('hex');
-  return { type, sha, body };
-}
+const gitObject = (type: ObjectType, body: Buffer): GitObject => ({
+  type,
+  sha: hashed(type, body).sha,
+  body,
+});
 
 export const blobOf = (text: string): GitObject => gitObject('blob', Buffer.from(text));
 
@@ -35,24 +33,16 @@ export function treeOf(entries: readonly TreeEntry[]): GitObject {
   return gitObject('tree', Buffer.concat(parts));
 }
 
-type CommitFacts = {
-  readonly tree: string;
-  readonly parents: readonly string[];
-  readonly author: Person;
-  readonly committer: Person;
-  readonly atSeconds: number;
-  readonly message: string;
-};
-
-export function commitOf({ tree, parents, author, committer, atSeconds, message }: CommitFacts): GitObject {
-  const line = (role: string, { name, email }: Person) => `${role} ${name} <${email}> ${atSeconds} +0000\n`;
-  return gitObject(
-    'commit',
-    Buffer.from(
-      `tree ${tree}\n${parents.map((parent) => `parent ${parent}\n`).join('')}` +
-        `${line('author', author)}${line('committer', committer)}\n${message}\n`,
-    ),
-  );
+/** Its author also commits it. */
+export function commitOf(
+  tree: GitObject,
+  parents: readonly string[],
+  author: Person,
+  at: Date,
+  message: string,
+): GitObject {
+  const words = commitWords(author, at, `${message}\n`);
+  return gitObject('commit', commitBytes(tree.sha, parents, words.author, words));
 }
 
 const packTypes: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3 };

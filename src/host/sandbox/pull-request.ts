@@ -3,12 +3,13 @@
 import type { Clock } from '#base/clock.ts';
 import { appError } from '#base/error.ts';
 import { fullName } from '#core/repository.ts';
+import { branchRef, remotePullRef } from '#git/ref.ts';
 import type { HostRepository } from '../host.ts';
 import type { Announce } from './announce.ts';
 import type { Ci } from './ci.ts';
 import { commitFiles, type FileChanges } from './commit.ts';
-import { pullRef, type Disk } from './disk.ts';
-import { branchRef, changeRefs, findCommit } from './git.ts';
+import type { Disk } from './disk.ts';
+import { changeRefs, findCommit } from './git.ts';
 import { changePath, changeText, headSha, madeUp, personOf } from './made-up.ts';
 import { pullRequestEvent } from './push.ts';
 import { settingsFrom } from './setting.ts';
@@ -63,7 +64,7 @@ export function createPullRequestControl(options: PullRequestOptions): PullReque
   const tell = async (repository: HostRepository, saved: SandboxPullRequest, isPush: boolean) => {
     const settings = settingsFrom(await store.findSettings(repository));
     if (isPush && settings.ciOn === 'all')
-      await ci.start(repository, settings, { branch: pullRef(saved.number), sha: saved.headSha });
+      await ci.start(repository, settings, { branch: remotePullRef(saved.number), sha: saved.headSha });
     await announce(repository, settings.faults, [pullRequestEvent(repository, saved.number)]);
     return saved;
   };

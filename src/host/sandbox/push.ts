@@ -2,11 +2,11 @@
 // head the branch now contains are merged, and webhooks tell of all that. Doing it twice changes nothing.
 
 import type { HostEvent } from '#core/queue/host-event.ts';
+import { runGit } from '#git/run.ts';
 import type { HostRepository, RefUpdate } from '../host.ts';
 import type { Announce } from './announce.ts';
 import { type Ci, testBranchPrefix } from './ci.ts';
 import type { Disk } from './disk.ts';
-import { runGit } from './git.ts';
 import { type SandboxSettings, settingsFrom } from './setting.ts';
 import type { SandboxStore } from './store.ts';
 
@@ -57,8 +57,7 @@ export function createPushNotice({ store, disk, ci, announce }: PushOptions): No
 /** The commits that a branch did not have before, newest first and at most 10,000. */
 async function addedCommits(directory: string, from: string | null, to: string): Promise<readonly string[]> {
   const range = from === null ? [] : [`^${from}`];
-  const { code, stdout } = await runGit(directory, ['rev-list', '--max-count=10000', to, ...range], {
-    codes: [0, 128],
-  });
-  return code === 0 ? stdout.split('\n').filter((line) => line !== '') : [];
+  const args = ['rev-list', '--max-count=10000', to, ...range];
+  const { exitCode, stdout } = await runGit({ directory }, { args, exitCodes: [0, 128] });
+  return exitCode === 0 ? stdout.toString('latin1').split('\n').filter(Boolean) : [];
 }

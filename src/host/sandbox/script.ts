@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { programPath, runGit } from './git.ts';
+import { programPath, runGit } from '#git/run.ts';
 
 export type ScriptResult = { readonly passed: boolean; readonly log: string };
 
@@ -26,7 +26,7 @@ export async function runScript(directory: string, sha: string, timeoutMs: numbe
 }
 
 async function checkOut(directory: string, sha: string, archive: string, tree: string): Promise<void> {
-  await runGit(directory, ['archive', '--format=tar', `--output=${archive}`, sha]);
+  await runGit({ directory }, { args: ['archive', '--format=tar', `--output=${archive}`, sha] });
   const options = { env: { PATH: programPath }, stdio: 'ignore', timeout: 60_000 } as const;
   const tar = spawn('tar', ['-x', '-f', archive, '-C', tree], options);
   await once(tar, 'close');
