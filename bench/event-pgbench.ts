@@ -1,5 +1,5 @@
-// The same events by pgbench: the row of each check, and for the first and the last event of a run the job that looks at
-// its queue; one transaction each. No signature, no look at what is asked for, no decision.
+// The same events by pgbench: the row of each check, for the first event of a run its beginning, and for the last the
+// job that looks at its queue; one transaction each. No signature, no look at what is asked for, no decision.
 
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -39,7 +39,6 @@ function script(queues: number): string {
     'begin;',
     upsert,
     beginRun,
-    addJob,
     'commit;',
     String.raw`\elif :step = ${eventsPerRun - 1}`,
     'begin;',

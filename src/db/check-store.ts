@@ -31,9 +31,10 @@ const lockRuns = statement<[shas: string], { id: string }>(`
   select id from test_run where test_branch_sha = any ($1::text[]) and status = 'in_progress'
   order by queue_id, id for no key update`);
 
-const beginRuns = statement<[shas: string], { queue_id: string }>(`
+// No look is worth it for this: the next one finds when CI began, and at the latest when the time to begin is over.
+const beginRuns = statement<[shas: string]>(`
   update test_run set started_at = now()
-  where test_branch_sha = any ($1::text[]) and status = 'in_progress' and started_at is null returning queue_id`);
+  where test_branch_sha = any ($1::text[]) and status = 'in_progress' and started_at is null`);
 
 // Whether a run can be decided: one of its required checks has failed, or none is open or unheard of. The look decides
 // (core/queue/check.ts); this only tells which looks are worth it, since most words change nothing.
@@ -79,11 +80,11 @@ export async function recordChecks(tx: Tx, words: readonly CheckWord[]): Promise
     upsertChecks(tx, JSON.stringify(rows)),
   ]);
   // Also where nothing is new: a sweep repairs what was lost, whatever it was.
-  const [begun, decided] = await Promise.all([
-    changed.length === 0 ? [] : beginRuns(tx, arrayOf(changed.map((row) => row.sha))),
+  const [decided] = await Promise.all([
     closed.length === 0 ? [] : selectDecided(tx, arrayOf(closed)),
+    changed.length === 0 ? [] : beginRuns(tx, arrayOf(changed.map((row) => row.sha))),
   ]);
-  return [...new Set([...begun, ...decided].map((row) => row.queue_id as QueueId))].toSorted();
+  return decided.map((row) => row.queue_id as QueueId).toSorted();
 }
 
 const deleteOld = statement<[before: Date]>('delete from commit_check where reported_at < $1');

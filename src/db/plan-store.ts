@@ -63,10 +63,11 @@ type RunRow = {
   outcome_detail: object | null;
   required_statuses: string[];
   checks: Check[] | null;
+  started_at: Date | null;
 };
 
 const selectRuns = statement<[queueId: string], RunRow>(`
-  select t.id, t.number, t.phase, t.outcome, t.outcome_detail, t.required_statuses,
+  select t.id, t.number, t.phase, t.outcome, t.outcome_detail, t.required_statuses, t.started_at,
     case when t.status = 'in_progress' and t.test_branch_sha is not null then (
       select json_agg(c.body) from commit_check c
       where c.repository_id = q.repository_id and c.sha = t.test_branch_sha) end as checks
@@ -164,6 +165,7 @@ function reportOf(row: RunRow): RunReport {
     isPushed: row.phase === 'pushed',
     required: row.required_statuses,
     checks: row.checks ?? [],
+    startedAt: row.started_at?.getTime() ?? null,
   };
 }
 

@@ -73,6 +73,7 @@ class Tables {
         isPushed: true,
         required: ['ci'],
         checks: [],
+        startedAt: null,
       });
     this.last = result;
     return result;
@@ -81,7 +82,8 @@ class Tables {
   /** What CI says of the newest run. */
   says(state: Extract<Check, { kind: 'status' }>['state'], number = [...this.runs.keys()].at(-1)!): Look {
     const check = { kind: 'status', name: 'ci', state, url: '', at: this.now } as const;
-    this.runs.set(number, { ...this.runs.get(number)!, checks: [check] });
+    const report = this.runs.get(number)!;
+    this.runs.set(number, { ...report, checks: [check], startedAt: report.startedAt ?? this.now });
     return this.look();
   }
 
@@ -111,6 +113,23 @@ describe('a look', () => {
       runId: 'run-1',
     });
     expect([tables.entries.get(1)!.stored, tables.stored!.tip]).toEqual([null, 'T1']);
+  });
+
+  it('counts the time to finish from when CI began, even if nobody looked then', () => {
+    const minute = 60_000;
+    const tables = new Tables({ testingTimeoutMinutes: 90 });
+    tables.submit(1);
+    const asked = tables.now;
+    // Until CI has said something an hour is all it has.
+    expect(tables.look().wakeAt).toBe(asked + 60 * minute);
+    const began = asked + 20 * minute;
+    const [number, report] = [...tables.runs][0]!;
+    const check = { kind: 'status', name: 'ci', state: 'pending', url: '', at: began } as const;
+    tables.runs.set(number, { ...report, checks: [check], startedAt: began });
+    tables.now = asked + 60 * minute;
+    expect([tables.look().wakeAt, tables.state(1)]).toEqual([began + 90 * minute, 'testing']);
+    tables.now = began + 90 * minute;
+    expect(tables.look().concluded).toEqual([{ number, outcome: 'timed_out' }]);
   });
 
   it('taken twice changes nothing', () => {

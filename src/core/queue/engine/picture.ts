@@ -31,6 +31,8 @@ export type RunReport = {
   readonly isPushed: boolean;
   readonly required: readonly string[];
   readonly checks: readonly Check[];
+  /** When CI first spoke of it. */
+  readonly startedAt: number | null;
 };
 
 /** How a landing ended. */

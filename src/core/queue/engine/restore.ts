@@ -153,7 +153,8 @@ function* reportOf({ number: run, outcome, ...report }: RunReport, isStarting: b
   }
   if (!report.isPushed) return;
   const verdict = verdictOf(report.required, report.checks);
+  const { startedAt: at } = report;
   if (verdict.kind === 'passed') yield { kind: 'run-passed', run };
   else if (verdict.kind === 'failed') yield { kind: 'run-failed', run };
-  else if (verdict.begun && isStarting) yield { kind: 'run-started', run };
+  else if (at !== null && isStarting) yield { kind: 'run-started', run, at };
 }

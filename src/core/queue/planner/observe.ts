@@ -32,7 +32,8 @@ export type Event =
   | { readonly kind: 'ended'; readonly pr: number; readonly reason: CancelledReason }
   | { readonly kind: 'merged-by-hand'; readonly pr: number; readonly tip: Tip }
   | { readonly kind: 'restart'; readonly pr: number }
-  | { readonly kind: 'run-started'; readonly run: number }
+  /** `at`: when CI began, if that is known; else now. */
+  | { readonly kind: 'run-started'; readonly run: number; readonly at?: number }
   | { readonly kind: 'run-passed'; readonly run: number }
   /** `why` where it is something else than its required checks or the machinery. */
   | { readonly kind: 'run-failed'; readonly run: number; readonly why?: FailedReason }
@@ -93,7 +94,7 @@ function apply(draft: Draft, event: Event): void {
       return report(draft, event.run, (run, now) => ({
         ...run,
         status: 'running',
-        startedAt: run.startedAt ?? now,
+        startedAt: run.startedAt ?? Math.min(event.at ?? now, now),
       }));
     case 'run-passed':
       return report(draft, event.run, (run) => ({ ...run, status: 'passed' }));
