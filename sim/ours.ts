@@ -29,10 +29,18 @@ function targetsOf(workload: Workload): ReadonlyMap<number, Uint32Array> {
   return new Map([...lists].map(([number, list]) => [number, Uint32Array.from(list)]));
 }
 
+/** Looks on: the queue after each step, and what was decided in it. */
+export type Onlooker = (
+  snapshot: Snapshot,
+  step: { readonly event: Event | null; readonly facts: readonly Fact[] },
+  nowMs: number,
+) => void;
+
 type Timed = { readonly atMs: number; readonly order: number; readonly event: Event | null };
 
 class PlannerSimulation {
   readonly #workload: Workload;
+  readonly #onlooker: Onlooker;
   readonly #targets: ReadonlyMap<number, Uint32Array>;
   readonly #truth: ReturnType<typeof createTruth>;
   readonly #isFlaky: () => boolean;
@@ -52,7 +60,8 @@ class PlannerSimulation {
   #runsAborted = 0;
   #ciMs = 0;
 
-  constructor(workload: Workload, settings: Partial<QueueSettings>) {
+  constructor(workload: Workload, settings: Partial<QueueSettings>, onlooker: Onlooker) {
+    this.#onlooker = onlooker;
     this.#workload = workload;
     this.#seniority = workload.changes.length;
     this.#targets = targetsOf(workload);
@@ -110,8 +119,11 @@ class PlannerSimulation {
           : observe(this.#snapshot, next, this.#now);
       const planned = plan(observed.snapshot, this.#now);
       this.#snapshot = planned.snapshot;
+      const observedEvent = next;
       next = null;
-      for (const fact of [...observed.facts, ...planned.facts]) this.#record(fact);
+      const facts = [...observed.facts, ...planned.facts];
+      for (const fact of facts) this.#record(fact);
+      this.#onlooker(this.#snapshot, { event: observedEvent, facts }, this.#now);
       for (const action of [...observed.actions, ...planned.actions]) next = this.#perform(action) ?? next;
       const { wakeAt } = planned;
       if (wakeAt !== null && (this.#wakeAt === null || wakeAt < this.#wakeAt || this.#wakeAt <= this.#now)) {
@@ -173,11 +185,17 @@ class PlannerSimulation {
   }
 }
 
+export const playPlanner = (
+  workload: Workload,
+  settings: Partial<QueueSettings>,
+  onlooker: Onlooker = () => {},
+): PolicyRun => new PlannerSimulation(workload, settings, onlooker).simulate();
+
 function policyOf(name: string, family: Policy['family'], settings: Settings): Policy {
   return {
     name,
     family,
-    simulate: (workload, slots) => new PlannerSimulation(workload, settings(slots)).simulate(),
+    simulate: (workload, slots) => playPlanner(workload, settings(slots)),
   };
 }
 

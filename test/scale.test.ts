@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { historyStatement, lineStatement } from '#db/estimate-view.ts';
 import { enqueuedStatement } from '#db/queue-view.ts';
 import { loadEntryStatement } from '#db/entry-store.ts';
 import { hashToken, scopeStatement } from '#db/scope-view.ts';
@@ -38,7 +39,26 @@ describe('10,000 live pull requests in one queue', () => {
       select gen_random_uuid(), id, 'main', '{}' from repository where host = 'h'`.execute(world.cell.db);
     await sql`insert into impacted_targets (repository_id, pr_number, head_sha)
       select id, n, md5(n::text) from repository, generate_series(1, 20) n`.execute(world.cell.db);
-    for (const table of ['entry', 'organization', 'api_token', 'repository', 'queue', 'impacted_targets'])
+    // Runs of three days in this queue, a few in each of the others, and the trips of the last two hours.
+    await sql`insert into test_run (queue_id, id, status, created_at, concluded_at, test_branch)
+      select q.id, gen_random_uuid(), 'succeeded', now() - n * interval '1 minute',
+        now() - n * interval '1 minute' + interval '10 minutes', 'branch'
+      from queue q, generate_series(11, case when q.id = ${queueId} then 5000 else 12 end) n`.execute(
+      world.cell.db,
+    );
+    await sql`insert into trip (queue_id, concluded_at, pr_number, trip, conclusion, submitted_at)
+      select queue_id, concluded_at, row_number() over (), 1, 'merged', created_at
+      from test_run where concluded_at > now() - interval '2 hours'`.execute(world.cell.db);
+    for (const table of [
+      'entry',
+      'organization',
+      'api_token',
+      'repository',
+      'queue',
+      'impacted_targets',
+      'test_run',
+      'trip',
+    ])
       await sql`vacuum analyze ${sql.table(table)}`.execute(world.cell.db);
   });
   afterAll(() => world.close());
@@ -61,6 +81,7 @@ describe('10,000 live pull requests in one queue', () => {
     ],
     ['getQueue', enqueuedStatement, () => [queueId]],
     ['a command on one of them', loadEntryStatement, () => [queueId, 5]],
+    ['the line that is estimated', lineStatement, () => [queueId, true]],
   ])('are found by index, not by scanning, in %s', async (_name, text, args) => {
     const plan = await explain(text, args());
     expect(plan).toMatch(/Index.* Scan/);
@@ -78,6 +99,19 @@ describe('10,000 live pull requests in one queue', () => {
     ]);
     expect(plan).toMatch(/Index Only Scan using entry_line on entry ahead/);
     expect((await team.call('getSubmittedPullRequest', pr(liveCount))).queuePosition).toBe(liveCount - 1);
+  });
+
+  it('are estimated from the newest runs and trips, by index', async () => {
+    const plan = await explain(historyStatement, [queueId, new Date(Date.now() - 3_600_000)]);
+    expect(plan).toMatch(/Index Scan using test_run_newest/);
+    // Partitions of months to come are empty, and read as a whole.
+    expect(plan.match(/Seq Scan on (\w+)/g) ?? []).not.toContain(`Seq Scan on test_run`);
+    const estimateOf = async (number: number) =>
+      Date.parse((await team.call('getSubmittedPullRequest', pr(number))).estimatedMergeAt!);
+    const [first, middle, last] = [await estimateOf(1), await estimateOf(5_000), await estimateOf(liveCount)];
+    expect(first).toBeGreaterThan(Date.now());
+    expect(middle).toBeGreaterThan(first);
+    expect(last).toBeGreaterThan(middle);
   });
 
   it('are listed in order, all of them', async () => {

@@ -144,12 +144,15 @@ export const SubmittedPullRequest = z
     conclusionReason: z.enum(reasons).nullable(),
     queuePosition: z.int().nullable().meta({ description: '0 is next; null when not in the queue.' }),
     waitingFor: z.array(z.string()).meta({ description: 'Why it is where it is, and what would move it.' }),
-    estimatedMergeAt: InstantOut.nullable(),
+    estimatedMergeAt: InstantOut.nullable().meta({
+      description:
+        'When it is expected to land, if it does. Null until five test runs of the queue have passed within two weeks, and while nothing can be said.',
+    }),
     estimatedMergeInterval: z
       .array(InstantOut)
       .length(2)
       .nullable()
-      .meta({ description: 'The 10th and the 90th percentile.' }),
+      .meta({ description: 'The 10th and the 90th percentile of when it lands.' }),
     timeline: z.array(TimelineEvent).optional().meta({ description: 'Newest first.' }),
   })
   .meta({ id: 'SubmittedPullRequest' });

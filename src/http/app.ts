@@ -15,6 +15,7 @@ import { bodyBytesMax, parseJson } from './body.ts';
 import type { Deps } from './deps.ts';
 import { addEndpoint, type EndpointTools, refused } from './endpoint.ts';
 import { sendError, toAppError } from './error-handler.ts';
+import { createForecasts } from './forecast.ts';
 import { createProcessMetrics } from './process-metrics.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { organizationHandlers } from './route/organization.ts';
@@ -59,6 +60,7 @@ export async function createApp(deps: Deps): Promise<App> {
     deps,
     throttleFor: throttles(deps),
     budget: createBodyBudget(largeBodiesBytesMax),
+    readForecast: createForecasts(),
     progress: new WeakMap(),
   };
   server.removeAllContentTypeParsers();

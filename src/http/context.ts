@@ -9,9 +9,11 @@ import type { Repository, Scope } from '#db/scope-view.ts';
 import type { HostRepository } from '#host/host.ts';
 import type { Caller } from './auth.ts';
 import type { Deps } from './deps.ts';
+import type { ReadForecast } from './forecast.ts';
 
 export type Context = {
   readonly deps: Deps;
+  readonly readForecast: ReadForecast;
   readonly cell: Cell;
   readonly caller: Caller;
   /** The token's word, and what exists of what the request names. */

@@ -12,6 +12,7 @@ import type { BodyBudget } from './body-budget.ts';
 import { decodedBody, declaredBytes, largeBodyBytes } from './body.ts';
 import type { Context, Handler } from './context.ts';
 import type { Deps } from './deps.ts';
+import type { ReadForecast } from './forecast.ts';
 import { scopeKeyOf } from './scope-key.ts';
 import { parseInput } from './validate.ts';
 
@@ -22,6 +23,7 @@ export type EndpointTools = {
   readonly deps: Deps;
   readonly throttleFor: (operation: Operation) => Throttle;
   readonly budget: BodyBudget;
+  readonly readForecast: ReadForecast;
   readonly progress: WeakMap<FastifyRequest, Progress>;
 };
 
@@ -70,6 +72,7 @@ export function addEndpoint(
       throttle.late(caller, scope.principal, known.wasThrottled ?? false, Date.now());
       const context: Context = {
         deps,
+        readForecast: tools.readForecast,
         cell: caller.cell,
         caller,
         scope,

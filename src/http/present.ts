@@ -3,6 +3,7 @@
 import type { SubmittedPullRequest } from '#contract/pull-request.ts';
 import type { ResponseOf } from '#contract/endpoint.ts';
 import { verdictOf } from '#core/queue/check.ts';
+import { estimateMerge, type Forecast } from '#core/queue/estimate.ts';
 import { explainWaiting, type Situation } from '#core/queue/explain.ts';
 import { type Entry, isEnded, type Queue } from '#core/queue/model.ts';
 import { defaultPriorityName, isUrgent, priorityNameOf } from '#core/queue/priority.ts';
@@ -36,10 +37,12 @@ export function presentEntry(
   queue: Queue,
   { entry, hasImpactedTargets, position, line }: ScopedEntry,
   now: Date,
+  forecast: Forecast | null,
   timeline?: readonly TimelineRow[],
 ): SubmittedPullRequest {
   const { stage } = entry;
   const readiness = readinessOf(queue, entry, hasImpactedTargets);
+  const estimate = estimateMerge(queue, { entry, position, isHostAway: line.isHostAway }, forecast, now);
   return {
     ...presentEnqueued(entry),
     forceEnqueued: entry.forced,
@@ -60,9 +63,8 @@ export function presentEntry(
         isHostAway: line.isHostAway,
       }),
     ],
-    // Estimates need a history of tested pull requests.
-    estimatedMergeAt: null,
-    estimatedMergeInterval: null,
+    estimatedMergeAt: estimate?.at.toISOString() ?? null,
+    estimatedMergeInterval: estimate?.interval.map((at) => at.toISOString()) ?? null,
     ...(timeline === undefined ? {} : { timeline: timeline.map(presentMoment) }),
   };
 }

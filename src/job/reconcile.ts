@@ -31,8 +31,9 @@ export async function reconcileQueue(
     const result = look(loaded.picture, now.getTime(), () => newId() as RunId);
     const sent = [saveLook(tx, lock, loaded, result, now)];
     const send = (job: Promise<unknown>) => sent.push(job.then(() => undefined));
+    // What is pushed for new runs takes the branches of ended ones with it.
     if (result.started.length > 0) send(enqueueAtHost(tx, 'publish-runs', { queueId }));
-    if (result.concluded.length > 0) send(enqueueTidy(tx, queueId, new Date(Date.now() + tidyAfterMs)));
+    else if (result.concluded.length > 0) send(enqueueTidy(tx, queueId, new Date(Date.now() + tidyAfterMs)));
     if (result.landing !== null)
       send(enqueueAtHost(tx, 'land', { queueId, number: result.landing.landing.id }));
     if (result.probes.length > 0) send(enqueueAtHost(tx, 'probe-entries', { queueId }));

@@ -4,7 +4,7 @@ import { appError } from '#base/error.ts';
 import { changeEntry } from '#command/change-entry.ts';
 import { setImpactedTargets } from '#command/set-impacted-targets.ts';
 import type { EntryCommand } from '#core/queue/command.ts';
-import type { PullRequest } from '#core/queue/model.ts';
+import type { PullRequest, Queue } from '#core/queue/model.ts';
 import { fullName, type RepositoryName } from '#core/repository.ts';
 import { listEntries, listNewest, listTimeline } from '#db/queue-view.ts';
 import type { Repository, ScopedEntry } from '#db/scope-view.ts';
@@ -68,24 +68,22 @@ export const pullRequestHandlers: Handlers<
   getSubmittedPullRequest: async (context, input) => {
     const { queue } = requireQueue(context, input);
     const entry = requireEntry(context, input);
-    if (input.includeTimeline !== true) return presentEntry(queue, entry, context.now);
-    return presentEntry(
-      queue,
-      entry,
-      context.now,
-      await listTimeline(context.cell.reader, queue.id, input.pr.number),
-    );
+    const forecast = await readForecast(context, queue, [entry]);
+    if (input.includeTimeline !== true) return presentEntry(queue, entry, context.now, forecast);
+    const timeline = await listTimeline(context.cell.reader, queue.id, input.pr.number);
+    return presentEntry(queue, entry, context.now, forecast, timeline);
   },
 
   getSubmittedPullRequests: async (context, input) => {
     const { queue } = requireQueue(context, input);
     const numbers = [...new Set(input.prs.map((pr) => pr.number))];
     const found = await listEntries(context.cell.reader, queue.id, numbers);
+    const forecast = await readForecast(context, queue, found);
     const byNumber = new Map(found.map((scoped) => [scoped.entry.pullRequest.number, scoped]));
     return {
       pullRequests: numbers
         .flatMap((number) => byNumber.get(number) ?? [])
-        .map((scoped) => presentEntry(queue, scoped, context.now)),
+        .map((scoped) => presentEntry(queue, scoped, context.now, forecast)),
       notFound: numbers.filter((number) => !byNumber.has(number)).map((number) => ({ number })),
     };
   },
@@ -100,8 +98,9 @@ export const pullRequestHandlers: Handlers<
     const rows = await listNewest(context.cell.reader, queue.id, window, after, take + 1);
     const page = rows.slice(0, take);
     const last = page.at(-1);
+    const forecast = await readForecast(context, queue, page);
     return {
-      pullRequests: page.map((scoped) => presentEntry(queue, scoped, context.now)),
+      pullRequests: page.map((scoped) => presentEntry(queue, scoped, context.now, forecast)),
       ...(rows.length > take && last ? { nextCursor: cursorText(filter, last.cursor) } : {}),
     };
   },
@@ -128,6 +127,9 @@ async function readFromHost(context: Context, repository: Repository, input: Tar
   });
 }
 
+const readForecast = ({ readForecast, cell, now }: Context, queue: Queue, entries: readonly ScopedEntry[]) =>
+  readForecast(cell, queue, entries, now);
+
 function requireEntry({ scope }: Context, input: Target): ScopedEntry {
   if (scope.entry !== null) return scope.entry;
   throw appError('PULL_REQUEST_NOT_SUBMITTED', {
@@ -153,5 +155,7 @@ async function present(context: Context, input: Target) {
   const key = { repository: input.repo, branch: input.targetBranch, prNumber: input.pr.number };
   const scope = await readScope(context.cell.reader, context.caller.tokenHash, key);
   const after: Context = { ...context, scope: scope ?? context.scope };
-  return presentEntry(requireQueue(after, input).queue, requireEntry(after, input), context.now);
+  const { queue } = requireQueue(after, input);
+  const entry = requireEntry(after, input);
+  return presentEntry(queue, entry, context.now, await readForecast(context, queue, [entry]));
 }
