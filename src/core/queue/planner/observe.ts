@@ -94,7 +94,8 @@ function apply(draft: Draft, event: Event): void {
       return report(draft, event.run, (run, now) => ({
         ...run,
         status: 'running',
-        startedAt: run.startedAt ?? Math.min(event.at ?? now, now),
+        // Told by another clock: never before it was asked for, and never to come.
+        startedAt: run.startedAt ?? Math.max(run.requestedAt, Math.min(event.at ?? now, now)),
       }));
     case 'run-passed':
       return report(draft, event.run, (run) => ({ ...run, status: 'passed' }));
