@@ -4,16 +4,10 @@ import type { QueueId, RepositoryId, RunId } from '#base/id.ts';
 import type { Entry, EntryState } from '#core/queue/model.ts';
 import type { Reason } from '#core/queue/reason.ts';
 import { sql } from 'kysely';
+import type { Standing } from '#core/queue/standing.ts';
 import type { Tx } from './cell.ts';
 import { entryColumns, entryOf, type EntryRow } from './row.ts';
-import {
-  hasTargetsColumn,
-  lineColumns,
-  lineFactsOf,
-  type LineRow,
-  positionColumn,
-  type ScopedEntry,
-} from './scope-view.ts';
+import { hasTargetsColumn, lineColumns, lineFactsOf, type LineRow, positionColumn } from './scope-view.ts';
 import { statement } from './statement.ts';
 
 export const enqueuedStatement = `
@@ -30,7 +24,7 @@ export async function listEnqueued(db: Tx, queueId: QueueId): Promise<readonly E
 
 type ScopedRow = EntryRow & LineRow & { has_impacted_targets: boolean; position: number | null };
 
-const scopedOf = (row: ScopedRow): ScopedEntry => ({
+const scopedOf = (row: ScopedRow): Standing => ({
   entry: entryOf(row),
   hasImpactedTargets: row.has_impacted_targets,
   position: row.position,
@@ -46,7 +40,7 @@ export async function listEntries(
   db: Tx,
   queueId: QueueId,
   prNumbers: readonly number[],
-): Promise<readonly ScopedEntry[]> {
+): Promise<readonly Standing[]> {
   return (await selectEntries(db, queueId, `{${prNumbers.join(',')}}`)).map(scopedOf);
 }
 
@@ -65,7 +59,7 @@ export async function listNewest(
   filter: EntryFilter,
   after: EntryCursor | null,
   take: number,
-): Promise<readonly (ScopedEntry & { readonly cursor: EntryCursor })[]> {
+): Promise<readonly (Standing & { readonly cursor: EntryCursor })[]> {
   const windowed = filter.concludedFrom !== undefined || filter.concludedBefore !== undefined;
   const conditions = [sql`e.queue_id = ${queueId}`];
   if (filter.state !== undefined) conditions.push(sql`e.state = ${filter.state}`);

@@ -4,8 +4,8 @@
 
 import { createHash } from 'node:crypto';
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
-import type { Check } from '#core/queue/check.ts';
-import type { Entry, Queue } from '#core/queue/model.ts';
+import type { Queue } from '#core/queue/model.ts';
+import type { LineFacts, Standing } from '#core/queue/standing.ts';
 import { type RepositoryName, repositoryKey } from '#core/repository.ts';
 import type { Tx } from './cell.ts';
 import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type QueueRow } from './row.ts';
@@ -23,45 +23,12 @@ export type Principal = {
 
 export type Repository = RepositoryName & { readonly id: RepositoryId };
 
-export type ScopedEntry = {
-  readonly entry: Entry;
-  readonly hasImpactedTargets: boolean;
-  /** How many are ahead in the line; null when it is not in it. */
-  readonly position: number | null;
-  readonly line: LineFacts;
-};
-
-/** What of the line explains an entry: its run while it is under test, those before it while it is pending. */
-export type LineFacts = {
-  readonly run: {
-    readonly status: 'in_progress' | 'succeeded' | 'failed' | 'cancelled';
-    readonly outcome: string | null;
-    readonly isBisection: boolean;
-    readonly isBatch: boolean;
-    readonly createdAt: string;
-    readonly pushedAt: string | null;
-    readonly required: readonly string[];
-    /** Members ahead of the group that are still in the queue. */
-    readonly ahead: readonly number[];
-    readonly tested: readonly number[];
-    readonly checks: readonly Check[];
-  } | null;
-  readonly pending: {
-    readonly conflictsWith: number | null;
-    readonly before: readonly number[];
-    /** How many are under test, and so ahead of it. */
-    readonly testingCount: number;
-    readonly slotsTaken: number;
-  } | null;
-  readonly isHostAway: boolean;
-};
-
 /** What exists of what was named; null from the first part on that does not. */
 export type Scope = {
   readonly principal: Principal;
   readonly repository: Repository | null;
   readonly queue: Queue | null;
-  readonly entry: ScopedEntry | null;
+  readonly entry: Standing | null;
 };
 
 export type ScopeKey = {

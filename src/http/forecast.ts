@@ -12,7 +12,7 @@ import {
 import type { Queue } from '#core/queue/model.ts';
 import type { Cell } from '#db/cell.ts';
 import { readLine, readTestHistory } from '#db/estimate-view.ts';
-import type { ScopedEntry } from '#db/scope-view.ts';
+import type { Standing } from '#core/queue/standing.ts';
 
 const forecastKeptMs = 1_000;
 /** Two weeks of runs do not change much in this time. */
@@ -24,7 +24,7 @@ const queuesMax = 200;
 export type ReadForecast = (
   cell: Cell,
   queue: Queue,
-  entries: readonly ScopedEntry[],
+  entries: readonly Standing[],
   now: Date,
 ) => Promise<Forecast | null>;
 

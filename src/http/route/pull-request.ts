@@ -7,7 +7,8 @@ import type { EntryCommand } from '#core/queue/command.ts';
 import type { PullRequest, Queue } from '#core/queue/model.ts';
 import { fullName, type RepositoryName } from '#core/repository.ts';
 import { listEntries, listNewest, listTimeline } from '#db/queue-view.ts';
-import type { Repository, ScopedEntry } from '#db/scope-view.ts';
+import type { Standing } from '#core/queue/standing.ts';
+import type { Repository } from '#db/scope-view.ts';
 import { readScope } from '#db/scope-view.ts';
 import { type Context, type Handlers, hostRepository, type QueueScope, requireQueue } from '../context.ts';
 import { cursorFrom, cursorText } from '../page-token.ts';
@@ -127,10 +128,10 @@ async function readFromHost(context: Context, repository: Repository, input: Tar
   });
 }
 
-const readForecast = ({ readForecast, cell, now }: Context, queue: Queue, entries: readonly ScopedEntry[]) =>
+const readForecast = ({ readForecast, cell, now }: Context, queue: Queue, entries: readonly Standing[]) =>
   readForecast(cell, queue, entries, now);
 
-function requireEntry({ scope }: Context, input: Target): ScopedEntry {
+function requireEntry({ scope }: Context, input: Target): Standing {
   if (scope.entry !== null) return scope.entry;
   throw appError('PULL_REQUEST_NOT_SUBMITTED', {
     public: `Pull request #${input.pr.number} was never submitted to the queue for ${input.targetBranch} in ${fullName(input.repo)}. Submit it with submitPullRequest.`,
