@@ -26,3 +26,16 @@ const deleteBeats = statement<[workerIds: readonly string[]]>(
 export async function removeHeartbeats(db: Tx, workerIds: readonly string[]): Promise<void> {
   await deleteBeats(db, workerIds);
 }
+
+// The library hands back all jobs of a worker or none, so this is its own statement for the few that are meant.
+const releaseJobs = statement<[workerId: string, running: string, olderThanMs: number]>(`
+  update graphile_worker._private_jobs set locked_by = null, locked_at = null
+  where locked_by = $1 and id <> all ($2::bigint[]) and locked_at < now() - make_interval(secs => $3::float8 / 1000)`);
+
+/** Hands back jobs that are locked for a worker that does not run them. */
+export const releaseUnknown = (
+  db: Tx,
+  workerId: string,
+  running: readonly string[],
+  olderThanMs: number,
+): Promise<unknown> => releaseJobs(db, workerId, `{${running.join(',')}}`, olderThanMs);

@@ -59,6 +59,19 @@ describe('a worker', () => {
     expect(await cell.db.selectFrom('worker_heartbeat').selectAll().execute()).toEqual([]);
   });
 
+  it('takes up a job that is locked for it without its knowing', async () => {
+    const cell = await testCell();
+    const worker = await start(cell);
+    const [own] = await cell.db.selectFrom('worker_heartbeat').select('worker_id').execute();
+    // As if the answer that told of it had been lost with its connection.
+    await sql`select graphile_worker.add_job('reconcile-queue', json_build_object('queueId', gen_random_uuid()),
+      run_at := now() + interval '1 hour')`.execute(cell.db);
+    await sql`update graphile_worker._private_jobs set locked_by = ${own!.worker_id},
+      locked_at = now() - interval '1 minute', run_at = now()`.execute(cell.db);
+    await expect.poll(() => jobs(cell), { timeout: 15_000 }).toEqual([]);
+    await worker.stop();
+  });
+
   it('leaves the jobs of one that lives alone', async () => {
     const cell = await testCell();
     await sql`select graphile_worker.add_job('reconcile-queue', json_build_object('queueId', gen_random_uuid()))`.execute(

@@ -17,7 +17,7 @@ import {
 import { assert } from '#base/assert.ts';
 import type { Log } from '#base/log.ts';
 import type { Cell } from '#db/cell.ts';
-import { beat, listStopped, removeHeartbeats } from '#db/heartbeat-store.ts';
+import { beat, listStopped, releaseUnknown, removeHeartbeats } from '#db/heartbeat-store.ts';
 import type { TaskDeps } from './deps.ts';
 import { patientPool } from './patient-pool.ts';
 import { tasks } from './task.ts';
@@ -41,8 +41,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const logger = loggerOf(log, cell);
   // Every lock that the library takes carries the id of its pool, which it makes up itself.
   const events: WorkerEvents = new EventEmitter();
+  const running = new Set<string>();
   let workerId: string | undefined;
   events.once('pool:create', ({ workerPool }) => (workerId = workerPool.id));
+  events.on('job:start', ({ job }) => running.add(job.id));
+  events.on('job:complete', ({ job }) => running.delete(job.id));
   const utils = await makeWorkerUtils({ pgPool: cell.pool, logger });
   const runner = await run({
     pgPool: patientPool(cell.pool),
@@ -51,8 +54,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     noHandleSignals: true,
     // A job added by a committing transaction wakes the worker; polling is for what that missed.
     pollInterval: 1_000,
-    // Under load jobs are taken and ended many at a time: one by one that costs more than most looks.
-    preset: { worker: { localQueue: { size: options.concurrency }, completeJobBatchDelay: 0 } },
     taskList: tasksOf(options),
     parsedCronItems: parseCronItems([
       { task: 'maintain-history', match: '17 3 * * *' },
@@ -61,10 +62,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     events,
   });
   assert(workerId !== undefined, 'a started worker has a pool');
-  const ownId: string = workerId;
-  await beat(cell.db, ownId);
+  const own = { id: workerId, running };
+  await beat(cell.db, own.id);
   const timer = setInterval(() => {
-    releaseStopped(cell, utils, ownId).catch((error: unknown) =>
+    tend(cell, utils, own).catch((error: unknown) =>
       log.warn({ cell: cell.name, err: error }, 'could not tend worker heartbeats'),
     );
   }, beatMs);
@@ -73,9 +74,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     stop: async () => {
       clearInterval(timer);
       // What does not end in time is handed back: the next worker begins it anew.
-      if (!(await stopInTime(runner, options.shutdownMs))) await utils.forceUnlockWorkers([ownId]);
+      if (!(await stopInTime(runner, options.shutdownMs))) await utils.forceUnlockWorkers([own.id]);
       await utils.release();
-      await removeHeartbeats(cell.db, [ownId]);
+      await removeHeartbeats(cell.db, [own.id]);
     },
   };
 }
@@ -89,9 +90,17 @@ async function stopInTime(runner: Runner, patienceMs: number): Promise<boolean> 
   return inTime;
 }
 
-/** Beats our own heart, then hands back the jobs of whoever has stopped beating theirs. */
-async function releaseStopped(cell: Cell, utils: WorkerUtils, workerId: string): Promise<void> {
-  await beat(cell.db, workerId);
+/**
+ * Beats our own heart, then hands back the jobs of whoever has stopped beating theirs, and those that are locked for us
+ * without our knowing: the answer that told us of them was lost.
+ */
+async function tend(
+  cell: Cell,
+  utils: WorkerUtils,
+  { id, running }: { readonly id: string; readonly running: ReadonlySet<string> },
+): Promise<void> {
+  await beat(cell.db, id);
+  await releaseUnknown(cell.db, id, [...running], stoppedMs);
   const stopped = await listStopped(cell.db, stoppedMs);
   if (stopped.length === 0) return;
   await utils.forceUnlockWorkers([...stopped]);
