@@ -2,38 +2,39 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Check } from '#core/queue/check.ts';
 import { recordChecks } from '#db/check-store.ts';
 import { enqueueAtHost, enqueueReconciles } from '#db/job.ts';
-import type { Tx } from '#db/cell.ts';
+import type { Cell, Tx } from '#db/cell.ts';
+import { holdRuns, recordPushed } from '#db/run-store.ts';
 import { withTransaction } from '#db/transaction.ts';
 import { sql } from 'kysely';
-import type { QueueId, RepositoryId } from '#base/id.ts';
+import type { QueueId, RepositoryId, RunId } from '#base/id.ts';
 import { openTestCell } from './database.ts';
+
+/** A queue with a row of its own, and nothing in it. */
+async function aQueue({
+  db,
+}: Cell): Promise<{ readonly repositoryId: RepositoryId; readonly queueId: QueueId }> {
+  const repositoryId = '01940000-0000-7000-8000-0000000000a1' as RepositoryId;
+  const organization = '01940000-0000-7000-8000-0000000000a0';
+  const queueId = '01940000-0000-7000-8000-0000000000a2' as QueueId;
+  const names = { host: 'h', owner: 'o', name: 'n', host_key: 'h', owner_key: 'o', name_key: 'n' };
+  await db.insertInto('organization').values({ id: organization, slug: 'race', name: 'race' }).execute();
+  await db
+    .insertInto('repository')
+    .values({ id: repositoryId, organization_id: organization, ...names })
+    .execute();
+  await db
+    .insertInto('queue')
+    .values({ id: queueId, repository_id: repositoryId, branch: 'main', settings: '{}' })
+    .execute();
+  return { repositoryId, queueId };
+}
 
 it('the last two words on a run, recorded side by side, still lead to a look', async () => {
   const { cell, close } = await openTestCell();
   onTestFinished(close);
-  const repositoryId = '01940000-0000-7000-8000-0000000000a1' as RepositoryId;
-  const organization = '01940000-0000-7000-8000-0000000000a0';
-  const queue = '01940000-0000-7000-8000-0000000000a2';
+  const { repositoryId, queueId: queue } = await aQueue(cell);
   const sha = 'c'.repeat(40);
   const { db } = cell;
-  await db.insertInto('organization').values({ id: organization, slug: 'race', name: 'race' }).execute();
-  await db
-    .insertInto('repository')
-    .values({
-      id: repositoryId,
-      organization_id: organization,
-      host: 'h',
-      owner: 'o',
-      name: 'n',
-      host_key: 'h',
-      owner_key: 'o',
-      name_key: 'n',
-    })
-    .execute();
-  await db
-    .insertInto('queue')
-    .values({ id: queue, repository_id: repositoryId, branch: 'main', settings: '{}' })
-    .execute();
   await db
     .insertInto('test_run')
     .values({
@@ -105,4 +106,52 @@ it('queues are marked dirty side by side, however many, without waiting in a cir
   await mark(ids);
   const rounds = Array.from({ length: 40 }, (_, round) => mark(round % 2 === 0 ? ids : ids.toReversed()));
   await expect(Promise.all(rounds)).resolves.toHaveLength(40);
+});
+
+it('runs are written side by side, by whoever has news of them, without waiting in a circle', async () => {
+  const { cell, close } = await openTestCell();
+  onTestFinished(close);
+  const { repositoryId, queueId } = await aQueue(cell);
+  const runs = Array.from({ length: 30 }, (_, index) => ({
+    id: `01940000-0000-7000-8000-0000000002${String(index).padStart(2, '0')}` as RunId,
+    sha: index.toString(16).padStart(40, 'd'),
+  }));
+  await cell.db
+    .insertInto('test_run')
+    .values(
+      runs.map(({ id, sha }, index) => ({
+        queue_id: queueId,
+        id,
+        number: index,
+        phase: 'asked',
+        test_branch: `signalbox/main/pr-${index}/x`,
+        test_branch_sha: sha,
+        required_statuses: ['a'],
+      })),
+    )
+    .execute();
+  const word = (sha: string, at: number, state: 'pending' | 'success') => {
+    const check: Check = { kind: 'status', name: 'a', state, url: '', at };
+    return { repositoryId, sha, check };
+  };
+  const news = (round: number) => {
+    const order = round % 2 === 0 ? runs : runs.toReversed();
+    return withTransaction(cell, async (tx) => {
+      if (round % 4 < 2) {
+        const words = order.map(({ sha }, index) =>
+          word(sha, round, index % 3 === 0 ? 'success' : 'pending'),
+        );
+        await recordChecks(tx, words);
+      } else {
+        await holdRuns(tx, queueId);
+        await recordPushed(
+          tx,
+          queueId,
+          order.map(({ id }) => id),
+          new Date(),
+        );
+      }
+    });
+  };
+  await expect(Promise.all(Array.from({ length: 60 }, (_, round) => news(round)))).resolves.toHaveLength(60);
 });

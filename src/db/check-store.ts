@@ -26,7 +26,7 @@ const upsertChecks = statement<[words: string], { sha: string }>(`
   select distinct sha from saved`);
 
 // Two that each record one of the last two words on a run must not both find the other's missing: the second waits, and
-// then sees what the first has written.
+// then sees what the first has written. All of them at once and in one order, so that nobody waits in a circle.
 const lockRuns = statement<[shas: string], { id: string }>(`
   select id from test_run where test_branch_sha = any ($1::text[]) and status = 'in_progress'
   order by queue_id, id for no key update`);
@@ -76,7 +76,7 @@ export async function recordChecks(tx: Tx, words: readonly CheckWord[]): Promise
   }));
   const closed = [...new Set(words.flatMap(({ sha, check }) => (isOpen(check) ? [] : [sha])))];
   const [, changed] = await Promise.all([
-    closed.length === 0 ? [] : lockRuns(tx, arrayOf(closed)),
+    lockRuns(tx, arrayOf(new Set(words.map(({ sha }) => sha)))),
     upsertChecks(tx, JSON.stringify(rows)),
   ]);
   // Also where nothing is new: a sweep repairs what was lost, whatever it was.

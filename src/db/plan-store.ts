@@ -15,6 +15,7 @@ import type { Tx } from './cell.ts';
 import { type EntryChange, saveEntries } from './entry-store.ts';
 import { saveQueue } from './queue-store.ts';
 import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type QueueRow } from './row.ts';
+import { holdRuns } from './run-store.ts';
 import { statement } from './statement.ts';
 import type { QueueLock } from './transaction.ts';
 
@@ -265,6 +266,7 @@ export async function saveLook(
   if (!isSameJson(look.stored, picture.stored))
     sent.push(upsertPlan(tx, queueId, JSON.stringify(look.stored)));
   if (look.started.length > 0) sent.push(saveRuns(tx, queueId, picture, look, entries, now));
+  if (look.concluded.length > 1) sent.push(holdRuns(tx, queueId));
   if (look.concluded.length > 0)
     sent.push(concludeRuns(tx, queueId, JSON.stringify(look.concluded.map(conclusionRow)), now));
   if (picture.landing !== null) sent.push(markObserved(tx, queueId, picture.landing.number));

@@ -96,6 +96,12 @@ export type BuiltRun = {
   readonly source: 'queue' | 'repository_file' | 'branch_protection';
 };
 
+const selectForUpdate = statement<[queueId: string], { id: string }>(`
+  select id from test_run where queue_id = $1 and phase <> 'closed' order by id for no key update`);
+
+/** Whoever writes several runs holds them first, in rising order, as those do who record what CI says (check-store.ts). */
+export const holdRuns = (tx: Tx, queueId: QueueId): Promise<unknown> => selectForUpdate(tx, queueId);
+
 const updateBuilt = statement<[queueId: string, runs: string]>(`
   update test_run t set test_branch_sha = r.sha, test_tree_sha = r.tree, required_statuses_source = r.source,
     required_statuses = array(select jsonb_array_elements_text(r.required))
@@ -104,6 +110,7 @@ const updateBuilt = statement<[queueId: string, runs: string]>(`
 
 /** What is about to be pushed: from now on what CI says of these commits is listened to. */
 export async function recordBuilt(tx: Tx, queueId: QueueId, runs: readonly BuiltRun[]): Promise<void> {
+  await holdRuns(tx, queueId);
   await updateBuilt(tx, queueId, JSON.stringify(runs));
 }
 

@@ -8,6 +8,7 @@ import { enqueueReconciles, type JobPayloads } from '#db/job.ts';
 import {
   type AskedRun,
   type BuiltRun,
+  holdRuns,
   loadPublishing,
   type MemberRecord,
   type Publishing,
@@ -51,6 +52,7 @@ async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<
   const refused = await push(place, updates);
   if (refused === null) await place.host.afterPush(repository, updates);
   await withTransaction(cell, async (tx) => {
+    await holdRuns(tx, queue.id);
     if (refused === null) {
       await recordPushed(
         tx,
