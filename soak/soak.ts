@@ -93,7 +93,10 @@ async function soakIn(world: World, options: SoakOptions): Promise<Omit<SoakResu
     stopProgress();
     ended.abort();
   });
-  await disturbance;
+  // What it was about to ask when everything was given up is of no interest.
+  await disturbance?.catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
   const checker = createClient({
     url: world.url,
     token,

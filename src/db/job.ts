@@ -142,6 +142,16 @@ export const enqueueAtHost = <Task extends HostTask>(
     priority: task === 'sweep-queue' ? later : 0,
   });
 
+const rescheduleAtHost = statement<[queueId: string]>(`
+  select graphile_worker.reschedule_jobs(array(
+    select j.id from graphile_worker.jobs j where j.locked_at is null and j.run_at > now() and j.key = any (
+      array['publish-runs:' || $1, 'probe-entries:' || $1]
+      || array(select 'land:' || $1 || ':' || l.number from landing l
+        where l.queue_id = $1::uuid and l.status = 'intended'))), run_at := now())`);
+
+/** What was put off because the host did not answer is done now: it does. */
+export const hurryAtHost = (tx: Tx, queueId: QueueId): Promise<unknown> => rescheduleAtHost(tx, queueId);
+
 /** Work that is due by an instant. */
 export const enqueueBy = <Task extends HostTask>(
   tx: Tx,

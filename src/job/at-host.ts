@@ -4,7 +4,7 @@
 
 import type { QueueAtHost } from '#db/host-view.ts';
 import { recordHostAway, recordHostBack } from '#db/host-store.ts';
-import { enqueueAtHost, enqueueReconciles, type HostTask, type JobPayloads } from '#db/job.ts';
+import { enqueueAtHost, enqueueReconciles, hurryAtHost, type HostTask, type JobPayloads } from '#db/job.ts';
 import { withTransaction } from '#db/transaction.ts';
 import { GitError } from '#git/error.ts';
 import { type Host, HostError } from '#host/host.ts';
@@ -37,7 +37,9 @@ export async function atHost<Task extends HostTask, Work extends QueueAtHost>(
     await work(loaded, place);
     if (!loaded.isHostAway) return;
     await withTransaction(cell, async (tx) => {
-      if (await recordHostBack(tx, queueId)) await enqueueReconciles(tx, [queueId]);
+      if (!(await recordHostBack(tx, queueId))) return;
+      await enqueueReconciles(tx, [queueId]);
+      await hurryAtHost(tx, queueId);
     });
     log.info({ queue: queueId }, 'the host answers again');
   } catch (error) {

@@ -5,6 +5,32 @@ import { membersOf, storyTeller } from '../story.ts';
 
 const openStory = storyTeller();
 
+it('what was put off while the host was away is done as soon as it answers, not after its pause', async () => {
+  const { team, host, world, settle, runs, holdBack, release, time } = await openStory();
+  holdBack('publish-runs');
+  await team.submit(1);
+  await host.configure({ faults: { answers: '5xx' } });
+  await release();
+  // Each try makes the pause before the next longer.
+  for (let tries = 0; tries < 4; tries += 1) await time.wait();
+  const putOff = async () => {
+    const { rows } = await world.cell.pool.query<{ key: string }>(
+      `select key from graphile_worker.jobs where run_at > now() + interval '1 second' and key ~ '^(publish|land)'`,
+    );
+    return rows.length;
+  };
+  await host.configure({ faults: { answers: 'ok' } });
+  expect(await putOff()).toBe(1);
+  const branches = async () => (await runs()).map(({ testBranchSha }) => testBranchSha !== null);
+  expect(await branches()).toEqual([false]);
+  // Only the sweep is due, and finds that the host is back.
+  await world.cell.pool.query(
+    `update graphile_worker._private_jobs set run_at = now() where key like 'sweep-queue:%' and locked_at is null`,
+  );
+  await settle();
+  expect([await putOff(), await branches()]).toEqual([0, [true]]);
+});
+
 describe('with every webhook lost', () => {
   it('drains anyway: the sweep finds what CI said', async () => {
     const { team, ci, host, time, expectState, expectMerged } = await openStory();
