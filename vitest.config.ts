@@ -5,9 +5,15 @@ const unit = [
   'test/planner/**/*.test.ts',
   'src/{base,core,contract,config,event,git}/**/*.test.ts',
   'src/http/{rate-limit,body-budget,page-token,validate}.test.ts',
+  'src/host/{gitea,github}/**/*.test.ts',
+  'src/host/doctor.test.ts',
+  'src/db/seal.test.ts',
+  'test/github-server/**/*.test.ts',
 ];
 
 const model = ['test/planner/model-check.test.ts'];
+
+const gitea = ['test/gitea/**/*.test.ts', 'test/host-contract/gitea*.test.ts'];
 
 export default defineConfig({
   test: {
@@ -15,11 +21,22 @@ export default defineConfig({
       { test: { name: 'unit', include: unit, exclude: model } },
       // It takes every core for itself: after all others.
       { test: { name: 'model', include: model, sequence: { groupOrder: 1 } } },
+      // A real server with real CI, one at a time: it needs a core for itself to be as prompt as tests expect it.
+      {
+        test: {
+          name: 'gitea',
+          include: gitea,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
       {
         test: {
           name: 'database',
           include: ['{src,test,soak}/**/*.test.ts'],
-          exclude: unit,
+          exclude: [...unit, ...gitea],
           globalSetup: ['test/global-setup.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,

@@ -93,13 +93,21 @@ ALTER TABLE public.fact ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.heard_comment (
+    repository_id uuid NOT NULL,
+    comment_id text NOT NULL,
+    heard_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.host_connection (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
     kind text NOT NULL,
     host_key text NOT NULL,
     webhook_secret text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    url text DEFAULT ''::text NOT NULL,
+    credentials bytea
 );
 
 CREATE TABLE public.impacted_targets (
@@ -182,7 +190,8 @@ CREATE TABLE public.repository (
     host_key text NOT NULL,
     owner_key text NOT NULL,
     name_key text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    words_read_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.sandbox_check (
@@ -206,6 +215,25 @@ CREATE TABLE public.sandbox_ci (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.sandbox_comment (
+    id bigint NOT NULL,
+    repository_id uuid NOT NULL,
+    pr_number bigint NOT NULL,
+    author text NOT NULL,
+    body text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE public.sandbox_comment ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.sandbox_comment_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.sandbox_pull_request (
     repository_id uuid NOT NULL,
     number bigint NOT NULL,
@@ -221,12 +249,23 @@ CREATE TABLE public.sandbox_pull_request (
     revision integer DEFAULT 1 NOT NULL,
     branch text,
     merge_sha text,
-    disk_sha text
+    disk_sha text,
+    labels text[] DEFAULT '{}'::text[] NOT NULL
 );
 
 CREATE TABLE public.sandbox_repository (
     repository_id uuid NOT NULL,
     settings jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+CREATE TABLE public.telling (
+    queue_id uuid NOT NULL,
+    pr_number bigint NOT NULL,
+    told_at timestamp with time zone,
+    written_at timestamp with time zone,
+    comment_id text,
+    comment_tried boolean DEFAULT false NOT NULL,
+    by_label boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE public.test_case (
@@ -305,7 +344,8 @@ CREATE TABLE public.test_run (
     outcome text,
     outcome_detail jsonb,
     pushed_at timestamp with time zone,
-    started_at timestamp with time zone
+    started_at timestamp with time zone,
+    test_pr_number bigint
 );
 
 CREATE TABLE public.test_run_member (
@@ -353,6 +393,9 @@ ALTER TABLE ONLY public.entry
 ALTER TABLE ONLY public.fact
     ADD CONSTRAINT fact_pkey PRIMARY KEY (queue_id, recorded_at, seq);
 
+ALTER TABLE ONLY public.heard_comment
+    ADD CONSTRAINT heard_comment_pkey PRIMARY KEY (repository_id, comment_id);
+
 ALTER TABLE ONLY public.host_connection
     ADD CONSTRAINT host_connection_organization_id_kind_host_key_key UNIQUE (organization_id, kind, host_key);
 
@@ -392,11 +435,17 @@ ALTER TABLE ONLY public.sandbox_check
 ALTER TABLE ONLY public.sandbox_ci
     ADD CONSTRAINT sandbox_ci_pkey PRIMARY KEY (repository_id, branch, sha);
 
+ALTER TABLE ONLY public.sandbox_comment
+    ADD CONSTRAINT sandbox_comment_pkey PRIMARY KEY (repository_id, pr_number, id);
+
 ALTER TABLE ONLY public.sandbox_pull_request
     ADD CONSTRAINT sandbox_pull_request_pkey PRIMARY KEY (repository_id, number);
 
 ALTER TABLE ONLY public.sandbox_repository
     ADD CONSTRAINT sandbox_repository_pkey PRIMARY KEY (repository_id);
+
+ALTER TABLE ONLY public.telling
+    ADD CONSTRAINT telling_pkey PRIMARY KEY (queue_id, pr_number);
 
 ALTER TABLE ONLY public.test_case
     ADD CONSTRAINT test_case_pkey PRIMARY KEY (repository_id, id);
@@ -438,6 +487,8 @@ CREATE INDEX fact_entry ON ONLY public.fact USING btree (queue_id, pr_number, re
 
 CREATE INDEX fact_restart ON ONLY public.fact USING btree (queue_id, recorded_at) WHERE restart;
 
+CREATE INDEX heard_comment_age ON public.heard_comment USING btree (heard_at);
+
 CREATE INDEX landing_member_commit ON public.landing_member USING btree (commit_sha);
 
 CREATE INDEX landing_member_pull_request ON public.landing_member USING btree (queue_id, pr_number, number DESC);
@@ -451,6 +502,10 @@ CREATE UNIQUE INDEX queue_branch ON public.queue USING btree (repository_id, bra
 CREATE INDEX queue_repository ON public.queue USING btree (repository_id);
 
 CREATE INDEX sandbox_ci_sha ON public.sandbox_ci USING btree (repository_id, sha, attempt DESC);
+
+CREATE INDEX sandbox_comment_since ON public.sandbox_comment USING btree (repository_id, updated_at);
+
+CREATE INDEX sandbox_pull_request_from ON public.sandbox_pull_request USING btree (repository_id, branch) WHERE (state = 'open'::text);
 
 CREATE INDEX sandbox_pull_request_unwritten ON public.sandbox_pull_request USING btree (repository_id, number) WHERE (disk_sha IS DISTINCT FROM head_sha);
 
@@ -481,6 +536,9 @@ ALTER TABLE ONLY public.commit_check
 ALTER TABLE ONLY public.entry
     ADD CONSTRAINT entry_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
 
+ALTER TABLE ONLY public.heard_comment
+    ADD CONSTRAINT heard_comment_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
 ALTER TABLE ONLY public.host_connection
     ADD CONSTRAINT host_connection_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
 
@@ -508,11 +566,17 @@ ALTER TABLE ONLY public.sandbox_check
 ALTER TABLE ONLY public.sandbox_ci
     ADD CONSTRAINT sandbox_ci_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
+ALTER TABLE ONLY public.sandbox_comment
+    ADD CONSTRAINT sandbox_comment_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
 ALTER TABLE ONLY public.sandbox_pull_request
     ADD CONSTRAINT sandbox_pull_request_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
 ALTER TABLE ONLY public.sandbox_repository
     ADD CONSTRAINT sandbox_repository_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.telling
+    ADD CONSTRAINT telling_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
 
 ALTER TABLE ONLY public.test_case
     ADD CONSTRAINT test_case_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);

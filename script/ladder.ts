@@ -53,7 +53,7 @@ export const ladder: readonly Room[] = [
   },
   {
     folder: 'cli',
-    imports: ['base', 'core', 'contract', 'config', 'db'],
+    imports: ['base', 'core', 'contract', 'config', 'host', 'db'],
     holds: 'the administrator’s command line',
   },
 ];

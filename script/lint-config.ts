@@ -61,7 +61,7 @@ export function lintConfig(): object {
         },
       })),
       {
-        files: ['**/*.test.ts', 'test/**/*.ts', 'script/**/*.ts', 'bench/**/*.ts', '{sim,soak}/**/*.ts'],
+        files: ['**/*.test.ts', 'test/**/*.ts', 'script/**/*.ts', 'bench/**/*.ts', '{sim,soak,e2e}/**/*.ts'],
         rules: {
           'eslint/no-restricted-imports': 'off',
           'eslint/max-lines-per-function': 'off',

@@ -7,12 +7,13 @@ import { pino } from 'pino';
 import { systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { admin } from '#cli/admin.ts';
+import { doctor } from '#cli/doctor.ts';
 import { type Config, parseEnv } from '#config/env.ts';
 import { bootstrap } from '#db/bootstrap.ts';
 import { type Cells, cellsOf, openCell } from '#db/cell.ts';
 import { migrateCell } from '#db/migrate.ts';
 import { createApp } from '#http/app.ts';
-import { hostsOf } from './hosts.ts';
+import { type Hosts, openHosts } from './hosts.ts';
 import { createMirrors } from '#job/mirrors.ts';
 import { createTargetCache } from '#job/target-cache.ts';
 import { startWorker } from '#job/worker.ts';
@@ -23,7 +24,8 @@ const usage = `Usage: signalbox <command>
   serve    serve the API
   work     work on jobs
   migrate  bring the databases to the present schema
-  admin    create organizations; create, list and revoke tokens (signalbox admin help)
+  admin    create organizations and tokens, connect hosts (signalbox admin help)
+  doctor   say what is right and what is wrong with a repository at its host
 
 Configuration comes from the environment: see docs/reference/config.md.`;
 
@@ -47,11 +49,11 @@ function openCells(config: Config, log: Log) {
   );
 }
 
-const hostsFor = (config: Config, log: Log, cells: Cells) =>
-  hostsOf({ ...config, clock: systemClock, log }, cells.all);
+const hostsFor = (config: Config, log: Log, cells: Cells): Promise<Hosts> =>
+  openHosts({ ...config, clock: systemClock, log }, cells.all);
 
 async function serve(config: Config, log: Log, cells: Cells): Promise<Closer> {
-  const hostFor = hostsFor(config, log, cells);
+  const { hostFor } = await hostsFor(config, log, cells);
   const app = await createApp({ cells, hostFor, clock: systemClock, log, config, version });
   const address = await app.server.listen({ host: config.address, port: config.port });
   log.info({ address, cells: cells.all.map((cell) => cell.name) }, 'serving the API');
@@ -71,13 +73,14 @@ async function serve(config: Config, log: Log, cells: Cells): Promise<Closer> {
 }
 
 async function work(config: Config, log: Log, cells: Cells): Promise<Closer[]> {
-  const hostFor = hostsFor(config, log, cells);
+  const { hostFor } = await hostsFor(config, log, cells);
   return Promise.all(
     cells.all.map(async (cell) => {
       const { workerConcurrency: concurrency, shutdownMs, historyMonths, sweepMs } = config;
       const mirrors = createMirrors(join(resolve(config.dataDir), 'mirror', cell.name));
       const targets = createTargetCache(cell);
-      const limits = { concurrency, shutdownMs, historyMonths, sweepMs };
+      const { commandWords, publicUrl } = config;
+      const limits = { concurrency, shutdownMs, historyMonths, sweepMs, commandWords, publicUrl };
       const worker = await startWorker({
         cell,
         log,
@@ -135,9 +138,31 @@ function endOnSignal(log: Log, phases: readonly (readonly Closer[])[], config: C
   process.on('SIGINT', (signal) => void end(signal));
 }
 
+async function administer(
+  command: 'admin' | 'migrate' | 'doctor',
+  config: Config,
+  log: Log,
+  cells: Cells,
+  args: readonly string[],
+): Promise<number> {
+  switch (command) {
+    case 'admin':
+      return admin(cells, config, args);
+    case 'migrate':
+      await migrate(log, cells);
+      return 0;
+    case 'doctor': {
+      const { hostFor, close } = await hostsFor(config, log, cells);
+      const code = await doctor(cells, hostFor, config.publicUrl, args);
+      close();
+      return code;
+    }
+  }
+}
+
 async function main(args: readonly string[]): Promise<number | undefined> {
   const [command = 'start', ...rest] = args;
-  if (!['start', 'serve', 'work', 'migrate', 'admin'].includes(command)) {
+  if (!['start', 'serve', 'work', 'migrate', 'admin', 'doctor'].includes(command)) {
     const asked = ['help', '--help', '-h'].includes(command);
     console.log(asked ? usage : `There is no command ${command}.\n\n${usage}`);
     return asked ? 0 : 2;
@@ -156,8 +181,8 @@ async function main(args: readonly string[]): Promise<number | undefined> {
   });
   const cells = openCells(config, log);
   const closeDatabases = closerOf(cells);
-  if (command === 'admin' || command === 'migrate') {
-    const code = command === 'admin' ? await admin(cells, rest) : await migrate(log, cells).then(() => 0);
+  if (command === 'admin' || command === 'migrate' || command === 'doctor') {
+    const code = await administer(command, config, log, cells, rest);
     await closeDatabases.close();
     return code;
   }

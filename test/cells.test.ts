@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createToken, ensureOrganization, findConnection } from '#db/organization-store.ts';
+import { findConnection } from '#db/connection-store.ts';
+import { createToken, ensureOrganization } from '#db/organization-store.ts';
 import { bootstrap } from '#db/bootstrap.ts';
 import { cellsOf } from '#db/cell.ts';
 import { signatureHeader, signWebhook } from '#host/sandbox/webhook.ts';

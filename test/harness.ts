@@ -16,7 +16,7 @@ import type { TaskDeps } from '#job/deps.ts';
 import { createMirrors, type Mirrors } from '#job/mirrors.ts';
 import { createTargetCache } from '#job/target-cache.ts';
 import { tasks } from '#job/task.ts';
-import { hostsOf } from '../src/hosts.ts';
+import { openHosts } from '../src/hosts.ts';
 import { openTestCell } from './database.ts';
 import { checkResponse } from './openapi-check.ts';
 
@@ -95,9 +95,11 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
   };
   const dataDir = await mkdtemp(join(tmpdir(), 'signalbox-world-'));
   const { wrapHosts = (hosts) => hosts, wrapMirrors = (mirrors) => mirrors } = options;
-  const hostFor = wrapHosts(
-    hostsOf({ ...config, sandboxScripts: true, dataDir, publicUrl: null, clock, log: silent }, cells),
+  const hosts = await openHosts(
+    { ...config, sandboxScripts: true, dataDir, secretKey: null, publicUrl: null, clock, log: silent },
+    cells,
   );
+  const hostFor = wrapHosts(hosts.hostFor);
   const deps: Deps = { cells: cellsOf(cells), hostFor, clock, log: silent, config, version: 'test' };
   const { server } = await createApp(deps);
   await server.ready();
@@ -105,7 +107,18 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
   const workers = cells.map((cell): TaskDeps => {
     const mirrors = wrapMirrors(createMirrors(join(dataDir, 'mirror', cell.name)));
     const targets = createTargetCache(cell);
-    return { cell, clock, log: silent, hostFor, mirrors, targets, sweepMs: 30_000, historyMonths: 24 };
+    return {
+      cell,
+      clock,
+      log: silent,
+      hostFor,
+      mirrors,
+      targets,
+      sweepMs: 30_000,
+      historyMonths: 24,
+      commandWords: ['signalbox'],
+      publicUrl: config.publicUrl,
+    };
   });
   const jobErrors: unknown[] = [];
   const runJobs = async (heldBack: readonly string[] = []) => {
@@ -141,6 +154,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
       return clientOf(server, token);
     },
     close: async () => {
+      hosts.close();
       await server.close();
       for (const { mirrors } of workers) await mirrors.close();
       await rm(dataDir, { recursive: true, force: true });

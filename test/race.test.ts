@@ -147,7 +147,7 @@ it('runs are written side by side, by whoever has news of them, without waiting 
         await recordPushed(
           tx,
           queueId,
-          order.map(({ id }) => id),
+          order.map(({ id }) => ({ id, testPr: null })),
           new Date(),
         );
       }

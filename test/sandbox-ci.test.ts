@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { HostEvent } from '#core/queue/host-event.ts';
-import { hostsOf } from '../src/hosts.ts';
+import { openHosts } from '../src/hosts.ts';
 import { emptyFolder, git, numbered, openSandbox, type SandboxWorld } from './fixture/sandbox.ts';
 import { widgets } from './harness.ts';
 
@@ -127,8 +127,15 @@ describe('CI of the sandbox', () => {
   it('runs no script unless the operator allows it', async () => {
     const sandbox = await openSandbox();
     const { cells, deps } = sandbox.world;
-    const options = { ...deps, ...deps.config, dataDir: await emptyFolder(), publicUrl: null };
-    const host = hostsOf({ ...options, sandboxScripts: false }, cells)('main', widgets.host)!;
+    const options = {
+      ...deps,
+      ...deps.config,
+      dataDir: await emptyFolder(),
+      secretKey: null,
+      publicUrl: null,
+    };
+    const { hostFor } = await openHosts({ ...options, sandboxScripts: false }, cells);
+    const host = hostFor('main', widgets.host)!;
     const { control } = host as typeof sandbox.host;
     await expect(control.configure(sandbox.repository, { ci: { script: true } })).rejects.toThrow(
       /SIGNALBOX_SANDBOX_SCRIPTS=on/,
@@ -209,7 +216,8 @@ describe('webhooks of the sandbox', () => {
       dataDir: await emptyFolder(),
       publicUrl,
     };
-    return hostsOf(options, cells)('main', widgets.host) as typeof sandbox.host;
+    const { hostFor } = await openHosts({ ...options, secretKey: null }, cells);
+    return hostFor('main', widgets.host) as typeof sandbox.host;
   }
   const countRefreshes = async ({ world }: SandboxWorld) => {
     const { rows } = await sql<{ count: number }>`

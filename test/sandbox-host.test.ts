@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { HostError, type MergeRequest } from '#host/host.ts';
-import { hostsOf } from '../src/hosts.ts';
+import { openHosts } from '../src/hosts.ts';
 import { emptyFolder, git, numbered, openSandbox, type SandboxWorld } from './fixture/sandbox.ts';
 import { widgets } from './harness.ts';
 
@@ -70,11 +70,18 @@ describe('pull requests of the sandbox', () => {
     const sandbox = await openSandbox();
     const folder = await emptyFolder();
     const { cells, deps } = sandbox.world;
-    const options = { ...deps, ...deps.config, sandboxScripts: false, dataDir: folder, publicUrl: null };
-    const hosts = [hostsOf(options, cells), hostsOf(options, cells), hostsOf(options, cells)];
+    const options = {
+      ...deps,
+      ...deps.config,
+      sandboxScripts: false,
+      dataDir: folder,
+      secretKey: null,
+      publicUrl: null,
+    };
+    const hosts = await Promise.all([1, 2, 3].map(() => openHosts(options, cells)));
     const query = { repository: sandbox.repository, number: 5, targetBranch: 'release/1' };
     const remotes = await Promise.all(
-      hosts.map(async (hostFor) => {
+      hosts.map(async ({ hostFor }) => {
         const host = hostFor('main', widgets.host)!;
         const seen = (await host.readPullRequest(query))!.headSha;
         const { url } = await host.remoteOf(sandbox.repository);
@@ -85,7 +92,7 @@ describe('pull requests of the sandbox', () => {
     const [sha = '', written, url = ''] = remotes[0]!;
     expect(written).toBe(sha);
     await rm(url, { recursive: true });
-    await hosts[0]!('main', widgets.host)!.remoteOf(sandbox.repository);
+    await hosts[0]!.hostFor('main', widgets.host)!.remoteOf(sandbox.repository);
     expect(await git(url, 'rev-parse', 'refs/pull/5/head')).toBe(sha);
     expect(await git(url, 'branch', '--list', 'release/1')).toMatch('release/1');
   });

@@ -106,6 +106,7 @@ async function beginStory(world: World, name: string, options: StoryOptions) {
     team: teamOf({ client, main, numbered, settle, handMade }),
     ci: ciOf(client, repo, settle, look.runs),
     host: hostOf(client, repo, settle, time),
+    people: peopleOf(client, numbered, settle, time),
     time,
     /** Jobs of these names wait until they are released, as behind a slow worker. */
     holdBack: (...tasks: readonly string[]) => {
@@ -343,6 +344,34 @@ function ciOf(client: Client, repo: Repo, settle: () => Promise<void>, runs: () 
       }
       throw new Error('the tests never end');
     },
+  };
+}
+
+/** What people do on pull requests, and what they read there. */
+function peopleOf(client: Client, numbered: (pr: number) => object, settle: () => Promise<void>, time: Time) {
+  const written = async (pr: number) => {
+    await time.wait();
+    return (await client.call('sandboxListComments', numbered(pr))).comments;
+  };
+  const labels = async (pr: number, change: object) => {
+    await client.call('sandboxChangeLabels', { ...numbered(pr), by: 'mona', ...change });
+    await settle();
+  };
+  return {
+    comment: async (pr: number, text: string, author = 'mona') => {
+      await client.call('sandboxWriteComment', { ...numbered(pr), author, text });
+      await settle();
+    },
+    label: (pr: number, label: string, by = 'mona') => labels(pr, { add: [label], by }),
+    unlabel: (pr: number, label: string, by = 'mona') => labels(pr, { remove: [label], by }),
+    labelsOf: async (pr: number) => {
+      await time.wait();
+      return (await client.call('sandboxGetPullRequest', numbered(pr))).pullRequest.labels;
+    },
+    /** What Signalbox has written on a pull request, once it has said everything. */
+    words: async (pr: number) =>
+      (await written(pr)).filter(({ author }) => author === 'signalbox').map(({ text }) => text),
+    written,
   };
 }
 

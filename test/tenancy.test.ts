@@ -9,6 +9,7 @@ describe('an organization', () => {
   let stranger: Client;
   let testId: string;
   let landedSha: string;
+  let commentId: string;
 
   beforeAll(async () => {
     world = await openWorld();
@@ -29,6 +30,8 @@ describe('an organization', () => {
     await world.runJobs();
     ({ landedSha } = await owner.call('getLanding', pr(6)));
     await owner.call('sandboxCreatePullRequest', { repo: widgets, pr: { number: 7 }, title: 'secret title' });
+    const comment = { repo: widgets, pr: { number: 7 }, author: 'ada', text: 'secret comment' };
+    commentId = (await owner.call('sandboxWriteComment', comment)).comment.id;
     await owner.call('submitPullRequest', pr(7));
     await owner.call('setImpactedTargets', { ...pr(7), impactedTargets: ['//secret:target'] });
     const { testCases } = await owner.call('sandboxPutTestCases', {
@@ -85,6 +88,10 @@ describe('an organization', () => {
       null,
     ],
     sandboxPushPullRequest: [() => ({ repo: widgets, pr: { number: 7 } }), null],
+    sandboxWriteComment: [() => ({ repo: widgets, pr: { number: 7 }, author: 'grace', text: 'Hello' }), null],
+    sandboxListComments: [() => ({ repo: widgets, pr: { number: 7 } }), null],
+    sandboxDeleteComment: [() => ({ repo: widgets, pr: { number: 7 }, id: commentId }), null],
+    sandboxChangeLabels: [() => ({ repo: widgets, pr: { number: 7 }, add: ['theirs'], by: 'grace' }), null],
     sandboxRemovePullRequest: [() => ({ repo: widgets, pr: { number: 7 } }), null],
     sandboxCreatePullRequest: [() => ({ repo: widgets, pr: { number: 7 }, state: 'closed' }), null],
     sandboxMergePullRequest: [() => ({ repo: widgets, pr: { number: 8 } }), null],
@@ -145,6 +152,10 @@ describe('an organization', () => {
       prTitle: 'secret title',
       readiness: { hasImpactedTargets: true },
     });
+    const { comments } = await owner.call('sandboxListComments', { repo: widgets, pr: { number: 7 } });
+    expect(comments).toContainEqual({ id: commentId, author: 'ada', text: 'secret comment' });
+    const { pullRequest } = await owner.call('sandboxGetPullRequest', { repo: widgets, pr: { number: 7 } });
+    expect(pullRequest.labels).not.toContain('theirs');
     expect(await owner.call('getQueue', main)).toMatchObject({
       state: 'RUNNING',
       requiredStatuses: ['secret-check'],

@@ -11,6 +11,7 @@ import {
   revokeToken,
 } from '#db/organization-store.ts';
 import { withTransaction } from '#db/transaction.ts';
+import { connect, connectOptions, connectUsage } from './connect.ts';
 
 const usage = `Usage: signalbox admin <command>
 
@@ -18,6 +19,7 @@ const usage = `Usage: signalbox admin <command>
   create-token <slug> [--name NAME] [--scopes read,submit,admin,upload] [--expires-in-days N]
   list-tokens <slug>
   revoke-token <id>
+${connectUsage}
 
 A token is shown once, when it is created: only its hash is kept.`;
 
@@ -26,12 +28,15 @@ const options = {
   cell: { type: 'string' },
   scopes: { type: 'string' },
   'expires-in-days': { type: 'string' },
+  ...connectOptions,
 } as const;
 
 type Wishes = { readonly [Name in keyof typeof options]?: string | undefined };
 
+type AdminConfig = Parameters<typeof connect>[3];
+
 /** Returns the exit code: 0 done, 1 refused, 2 wrong usage. */
-export async function admin(cells: Cells, args: readonly string[]): Promise<number> {
+export async function admin(cells: Cells, config: AdminConfig, args: readonly string[]): Promise<number> {
   let parsed;
   try {
     parsed = parseArgs({ args: [...args], options, allowPositionals: true });
@@ -46,6 +51,8 @@ export async function admin(cells: Cells, args: readonly string[]): Promise<numb
       return inOrganization(cells, subject, (cell, id) => issueToken(cell, id, parsed.values));
     case 'list-tokens':
       return inOrganization(cells, subject, printTokens);
+    case 'connect':
+      return inOrganization(cells, subject, (cell, id) => connectHost(cell, id, parsed.values, config));
     case 'revoke-token':
       return revoke(cells, subject);
     case 'help':
@@ -98,6 +105,18 @@ async function inOrganization(
     1,
     `There is no organization ${slug}. Create it with: signalbox admin create-organization ${slug || '<slug>'}`,
   );
+}
+
+async function connectHost(
+  cell: Cell,
+  id: OrganizationId,
+  wishes: Wishes,
+  config: AdminConfig,
+): Promise<number> {
+  const done = await connect(cell, id, wishes, config);
+  if (typeof done !== 'string') return fail(2, done.mistake);
+  console.log(done);
+  return 0;
 }
 
 async function issueToken(cell: Cell, id: OrganizationId, wishes: Wishes): Promise<number> {

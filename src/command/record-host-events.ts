@@ -7,14 +7,23 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OrganizationId, QueueId, RepositoryId } from '#base/id.ts';
-import type { HostEvent } from '#core/queue/host-event.ts';
+import { mayBeCommand } from '#core/queue/comment-command.ts';
+import type { HostEvent, WrittenComment } from '#core/queue/host-event.ts';
 import { repositoryKey } from '#core/repository.ts';
 import type { Cell, Tx } from '#db/cell.ts';
 import { type CheckWord, recordChecks } from '#db/check-store.ts';
-import { enqueueAtHost, enqueueReconciles, enqueueRefresh } from '#db/job.ts';
+import {
+  enqueueAtHost,
+  enqueueComment,
+  enqueueLabel,
+  enqueueReconciles,
+  enqueueRefresh,
+  type JobPayloads,
+} from '#db/job.ts';
 import { listQueuesOnBranch } from '#db/queue-view.ts';
 import { findRepositoryIds } from '#db/repository-store.ts';
 import { withTransaction } from '#db/transaction.ts';
+import { hearComment } from '#db/words-store.ts';
 
 type Arrived = { readonly organizationId: OrganizationId; readonly event: HostEvent };
 type Batch = { readonly arrived: Arrived[]; readonly recorded: Promise<void> };
@@ -73,6 +82,8 @@ async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
   );
   const words: CheckWord[] = [];
   const refreshes = new Map<string, readonly [RepositoryId, number]>();
+  const comments: (WrittenComment & { readonly repositoryId: RepositoryId })[] = [];
+  const labels = new Map<string, JobPayloads['obey-label']>();
   const moves: { repositoryId: RepositoryId; branch: string; sha: string | null }[] = [];
   for (const [index, { event }] of arrived.entries()) {
     const repositoryId = ids[index];
@@ -80,12 +91,22 @@ async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
     if (event.kind === 'check-changed') words.push({ repositoryId, sha: event.sha, check: event.check });
     else if (event.kind === 'branch-moved')
       moves.push({ repositoryId, branch: event.branch, sha: event.sha });
-    else refreshes.set(`${repositoryId} ${event.number}`, [repositoryId, event.number]);
+    else if (event.kind === 'comment-written') {
+      const { number, commentId, author, text } = event;
+      if (mayBeCommand(text)) comments.push({ repositoryId, number, commentId, author, text });
+    } else if (event.kind === 'label-changed') {
+      const { number, label, isOn, by } = event;
+      labels.set(`${repositoryId} ${number} ${label}`, { repositoryId, number, label, isOn, by });
+    } else refreshes.set(`${repositoryId} ${event.number}`, [repositoryId, event.number]);
   }
   // In a fixed order, so that two batches never wait for each other in a circle.
   const dirty = words.length === 0 ? [] : await recordChecks(tx, words);
   if (dirty.length > 0) await enqueueReconciles(tx, dirty);
   for (const key of [...refreshes.keys()].toSorted()) await enqueueRefresh(tx, ...refreshes.get(key)!);
+  const commentKey = (comment: (typeof comments)[number]) => `${comment.repositoryId} ${comment.commentId}`;
+  for (const comment of comments.toSorted((a, b) => (commentKey(a) < commentKey(b) ? -1 : 1)))
+    if (await hearComment(tx, comment.repositoryId, comment.commentId)) await enqueueComment(tx, comment);
+  for (const key of [...labels.keys()].toSorted()) await enqueueLabel(tx, labels.get(key)!);
   for (const queueId of await movedQueues(tx, moves)) await enqueueAtHost(tx, 'sweep-queue', { queueId });
 }
 

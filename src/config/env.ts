@@ -109,6 +109,28 @@ export const variables = {
     schema: integer(1, 3_600).default(30),
     doc: 'How often a queue with pull requests in it asks its host for what webhooks may have missed.',
   },
+  SIGNALBOX_SECRET_KEY: {
+    schema: z
+      .string()
+      .transform((text) => Buffer.from(text, 'base64'))
+      .refine(
+        (key) => key.length === 32,
+        'must be 32 bytes as base64: make one with `openssl rand -base64 32`',
+      )
+      .optional(),
+    doc: 'Key that seals what lets Signalbox into real hosts: 32 bytes as base64 (`openssl rand -base64 32`). Needed by `signalbox admin connect`, and by every process that works with real hosts. Keep it apart from backups of the database.',
+  },
+  SIGNALBOX_COMMAND_WORDS: {
+    schema: z
+      .string()
+      .default('signalbox')
+      .transform((text) => text.split(',').map((word) => word.trim().toLowerCase()))
+      .refine(
+        (words) => words.every((word) => /^[a-z][a-z0-9-]{0,30}$/.test(word)),
+        'must be words of a-z, 0-9 and dashes, with commas between them',
+      ),
+    doc: 'Words after the slash of a command in a comment, with commas between them: `/signalbox merge`. The first is the one that Signalbox names.',
+  },
   SIGNALBOX_DRAIN_SECONDS: {
     schema: integer(0, 600).default(0),
     doc: 'Seconds after SIGTERM in which requests are still taken while `/readyz` says no, so that a load balancer can look away.',
@@ -152,6 +174,8 @@ export type Config = {
   readonly readerConnections: number;
   readonly workerConcurrency: number;
   readonly sweepMs: number;
+  readonly secretKey: Buffer | null;
+  readonly commandWords: readonly string[];
   readonly drainMs: number;
   readonly shutdownMs: number;
   readonly historyMonths: number;
@@ -219,6 +243,8 @@ function configOf(parsed: Parsed): Config {
     readerConnections: parsed.SIGNALBOX_DB_READERS,
     workerConcurrency: parsed.SIGNALBOX_WORKER_CONCURRENCY,
     sweepMs: parsed.SIGNALBOX_SWEEP_SECONDS * 1000,
+    secretKey: parsed.SIGNALBOX_SECRET_KEY ?? null,
+    commandWords: parsed.SIGNALBOX_COMMAND_WORDS,
     drainMs: parsed.SIGNALBOX_DRAIN_SECONDS * 1000,
     shutdownMs: parsed.SIGNALBOX_SHUTDOWN_SECONDS * 1000,
     historyMonths: parsed.SIGNALBOX_HISTORY_MONTHS,

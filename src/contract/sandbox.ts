@@ -77,10 +77,37 @@ const SandboxPullRequest = z
     mergeability: z.enum(mergeabilities),
     draft: z.boolean(),
     state: z.enum(['open', 'closed', 'merged']),
+    labels: z.array(z.string()),
+    mergeSha: z.string().optional().meta({ description: 'The commit that merged it, once one has.' }),
   })
   .meta({ id: 'SandboxPullRequest' });
 
 export const SandboxPullRequestResponse = z.object({ pullRequest: SandboxPullRequest });
+
+const Label = line(1, 50);
+
+export const SandboxLabelRequest = z.object({
+  ...target,
+  add: z.array(Label).max(100).default([]),
+  remove: z.array(Label).max(100).default([]),
+  by: line(1, 100).meta({ description: 'Who does it, by login.' }),
+});
+
+export const SandboxWriteCommentRequest = z.object({
+  ...target,
+  author: line(1, 100),
+  text: z.string().min(1).max(65_536),
+});
+export const SandboxCommentRequest = z.object({ ...target, id: line(1, 100) });
+
+const SandboxComment = z
+  .object({ id: z.string(), author: z.string(), text: z.string() })
+  .meta({ id: 'SandboxComment' });
+
+export const SandboxCommentResponse = z.object({ comment: SandboxComment });
+export const SandboxCommentsResponse = z.object({
+  comments: z.array(SandboxComment).meta({ description: 'Oldest first, at most 500.' }),
+});
 
 export const SandboxMergeRequest = z.object({
   ...target,
@@ -147,8 +174,10 @@ const ci = {
 const faults = {
   webhooks: lenientEnum(['deliver', 'drop', 'double']),
   shuffleMs: z.int().min(0).max(600_000),
-  answers: lenientEnum(['ok', '5xx', 'timeout']),
+  answers: lenientEnum(['ok', '5xx', 'timeout', 'rate_limited', 'forbidden']),
 };
+
+const permissions = ['none', 'read', 'write', 'admin'] as const;
 
 export const SandboxConfigureRequest = z.object({
   repo: Repository,
@@ -165,11 +194,15 @@ export const SandboxConfigureRequest = z.object({
           requiredChecks: z.array(Context).max(100).default([]),
           refusePushes: z.boolean().default(false),
           refuseMerges: line(1, 1000).nullable().default(null),
+          needsUpToDate: z.boolean().default(false),
         })
         .nullable(),
     )
     .optional()
     .meta({ description: 'By branch; null: not protected. A branch not named requires what CI reports.' }),
+  people: z.record(line(1, 100), lenientEnum(permissions)).optional().meta({
+    description: 'What people may do, by login; `*` is everybody else, who may write unless told otherwise.',
+  }),
   faults: z
     .object({ ...faults, untilMs: z.int().min(1).max(86_400_000) })
     .partial()
@@ -188,9 +221,11 @@ const SandboxSettings = z
           requiredChecks: z.array(z.string()),
           refusePushes: z.boolean(),
           refuseMerges: z.string().nullable(),
+          needsUpToDate: z.boolean(),
         })
         .nullable(),
     ),
+    people: z.record(z.string(), z.enum(permissions)),
     faults: z.object({ ...faults, answersUntil: z.string().nullable() }),
   })
   .meta({ id: 'SandboxSettings' });

@@ -100,12 +100,20 @@ export interface Fact {
   trip: number | null;
 }
 
+export interface HeardComment {
+  comment_id: string;
+  heard_at: Generated<Timestamp>;
+  repository_id: string;
+}
+
 export interface HostConnection {
   created_at: Generated<Timestamp>;
+  credentials: Buffer | null;
   host_key: string;
   id: string;
   kind: string;
   organization_id: string;
+  url: Generated<string>;
   webhook_secret: string;
 }
 
@@ -188,6 +196,7 @@ export interface Repository {
   organization_id: string;
   owner: string;
   owner_key: string;
+  words_read_at: Generated<Timestamp>;
 }
 
 export interface SandboxCheck {
@@ -211,6 +220,16 @@ export interface SandboxCi {
   state: Generated<string>;
 }
 
+export interface SandboxComment {
+  author: string;
+  body: string;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  pr_number: number;
+  repository_id: string;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface SandboxPullRequest {
   author: string;
   base_branch: string;
@@ -219,6 +238,7 @@ export interface SandboxPullRequest {
   disk_sha: string | null;
   draft: Generated<boolean>;
   head_sha: string;
+  labels: Generated<string[]>;
   merge_sha: string | null;
   mergeability: Generated<string>;
   number: number;
@@ -232,6 +252,16 @@ export interface SandboxPullRequest {
 export interface SandboxRepository {
   repository_id: string;
   settings: Generated<Json>;
+}
+
+export interface Telling {
+  by_label: Generated<boolean>;
+  comment_id: string | null;
+  comment_tried: Generated<boolean>;
+  pr_number: number;
+  queue_id: string;
+  told_at: Timestamp | null;
+  written_at: Timestamp | null;
 }
 
 export interface TestCase {
@@ -300,6 +330,7 @@ export interface TestRun {
   status_checks: Generated<Json>;
   test_branch: string;
   test_branch_sha: string | null;
+  test_pr_number: number | null;
   test_tree_sha: string | null;
 }
 
@@ -337,6 +368,7 @@ export interface DB {
   commit_check: CommitCheck;
   entry: Entry;
   fact: Fact;
+  heard_comment: HeardComment;
   host_connection: HostConnection;
   impacted_targets: ImpactedTargets;
   landing: Landing;
@@ -347,8 +379,10 @@ export interface DB {
   repository: Repository;
   sandbox_check: SandboxCheck;
   sandbox_ci: SandboxCi;
+  sandbox_comment: SandboxComment;
   sandbox_pull_request: SandboxPullRequest;
   sandbox_repository: SandboxRepository;
+  telling: Telling;
   test_case: TestCase;
   test_failure: TestFailure;
   test_failure_group: TestFailureGroup;

@@ -2,10 +2,13 @@
 
 import { assert } from '#base/assert.ts';
 import type { QueueId, RepositoryId } from '#base/id.ts';
+import type { HostEvent, WrittenComment } from '#core/queue/host-event.ts';
 import type { Tx } from './cell.ts';
 import { statement } from './statement.ts';
 import type { QueueLock } from './transaction.ts';
 
+type OfRepository = { readonly repositoryId: RepositoryId };
+type Labelled = Extract<HostEvent, { kind: 'label-changed' }>;
 type OfQueue = { readonly queueId: QueueId };
 /** Work at a host; `tries`: how often it was put off because the host did not answer. */
 type AtHost = OfQueue & { readonly tries?: number };
@@ -18,6 +21,9 @@ export type JobPayloads = {
   land: AtHost & { readonly number: number };
   'sweep-queue': AtHost;
   'probe-entries': AtHost;
+  tell: AtHost;
+  'obey-comment': OfRepository & WrittenComment;
+  'obey-label': OfRepository & Pick<Labelled, 'number' | 'label' | 'isOn' | 'by'>;
   'sandbox-ci': { readonly repositoryId: RepositoryId; readonly branch: string; readonly sha: string };
 };
 
@@ -122,7 +128,7 @@ export const enqueueRefresh = (tx: Tx, repositoryId: RepositoryId, prNumber: num
     key: `refresh:${repositoryId}:${prNumber}`,
   });
 
-export type HostTask = 'publish-runs' | 'land' | 'sweep-queue' | 'probe-entries';
+export type HostTask = 'publish-runs' | 'land' | 'sweep-queue' | 'probe-entries' | 'tell';
 
 const hostJobKey = (task: HostTask, { queueId, ...rest }: AtHost & { readonly number?: number }): string =>
   `${task}:${queueId}${rest.number === undefined ? '' : `:${rest.number}`}`;
@@ -145,7 +151,7 @@ export const enqueueAtHost = <Task extends HostTask>(
 const rescheduleAtHost = statement<[queueId: string]>(`
   select graphile_worker.reschedule_jobs(array(
     select j.id from graphile_worker.jobs j where j.locked_at is null and j.run_at > now() and j.key = any (
-      array['publish-runs:' || $1, 'probe-entries:' || $1]
+      array['publish-runs:' || $1, 'probe-entries:' || $1, 'tell:' || $1]
       || array(select 'land:' || $1 || ':' || l.number from landing l
         where l.queue_id = $1::uuid and l.status = 'intended'))), run_at := now())`);
 
@@ -164,6 +170,35 @@ export const enqueueBy = <Task extends HostTask>(
     { task, payload, key: hostJobKey(task, payload), at, mode: 'preserve_run_at', priority: later },
     addUnlessThere,
   );
+
+/** A burst of changes is told once; what is told soon does not wait for what has time. */
+const tellAfterMs = { soon: 1_500, later: 31_000 };
+
+export const enqueueTell = (tx: Tx, queueId: QueueId, when: 'soon' | 'later'): Promise<void> =>
+  add(
+    tx,
+    {
+      task: 'tell',
+      payload: { queueId },
+      key: when === 'soon' ? hostJobKey('tell', { queueId }) : `tell-later:${queueId}`,
+      at: new Date(Date.now() + tellAfterMs[when]),
+      mode: 'preserve_run_at',
+      priority: later,
+    },
+    addUnlessThere,
+  );
+
+/** Does what a comment asks for. */
+export const enqueueComment = (tx: Tx, payload: JobPayloads['obey-comment']): Promise<void> =>
+  add(tx, { task: 'obey-comment', payload, key: `comment:${payload.repositoryId}:${payload.commentId}` });
+
+/** Does what a label asks for: the last word on it counts. */
+export const enqueueLabel = (tx: Tx, payload: JobPayloads['obey-label']): Promise<void> =>
+  add(tx, {
+    task: 'obey-label',
+    payload,
+    key: `label:${payload.repositoryId}:${payload.number}:${payload.label}`,
+  });
 
 /** Removes test branches that nobody needs any more; a key of its own, so that it never delays a start. */
 export const enqueueTidy = (tx: Tx, queueId: QueueId, at: Date): Promise<void> =>

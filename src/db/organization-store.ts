@@ -1,10 +1,11 @@
-// Writes organization, api_token and host_connection. A token is shown once, when it is made; only its hash is kept.
+// Writes organization and api_token. A token is shown once, when it is made; only its hash is kept.
 
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import type { OrganizationId } from '#base/id.ts';
 import { sql } from 'kysely';
 import type { Cell, Tx } from './cell.ts';
+import { ensureSandboxConnection } from './connection-store.ts';
 import { hashToken } from './scope-view.ts';
 import { statement } from './statement.ts';
 
@@ -23,29 +24,9 @@ export async function ensureOrganization(
   name: string,
 ): Promise<{ readonly id: OrganizationId; readonly created: boolean }> {
   const [row] = await insertOrganization(tx, newId(), slug, name);
-  await insertConnection(tx, newId(), row!.id, randomBytes(32).toString('base64url'));
-  return { id: row!.id as OrganizationId, created: row!.created };
-}
-
-// Every organization has the sandbox at hand; whether it serves anything is a setting of the installation.
-const insertConnection = statement<[id: string, organizationId: string, secret: string]>(`
-  insert into host_connection (id, organization_id, kind, host_key, webhook_secret) values ($1, $2, 'sandbox', '*', $3)
-  on conflict (organization_id, kind, host_key) do nothing`);
-
-const selectSandbox = statement<[organizationId: string], { id: string; webhook_secret: string }>(`
-  select id, webhook_secret from host_connection
-  where organization_id = $1 and kind = 'sandbox' and host_key = '*'`);
-
-/** Where the sandbox sends the webhooks of an organization, made if it is not there. */
-export async function ensureSandboxConnection(
-  db: Tx,
-  organizationId: OrganizationId,
-): Promise<{ readonly id: string; readonly secret: string }> {
-  const [known] = await selectSandbox(db, organizationId);
-  if (known !== undefined) return { id: known.id, secret: known.webhook_secret };
-  await insertConnection(db, newId(), organizationId, randomBytes(32).toString('base64url'));
-  const [made] = await selectSandbox(db, organizationId);
-  return { id: made!.id, secret: made!.webhook_secret };
+  const id = row!.id as OrganizationId;
+  await ensureSandboxConnection(tx, id);
+  return { id, created: row!.created };
 }
 
 export async function findOrganization(db: Tx, slug: string): Promise<OrganizationId | null> {
@@ -127,27 +108,4 @@ export async function revokeToken(db: Tx, id: string): Promise<boolean> {
     .where('revoked_at', 'is', null)
     .executeTakeFirst();
   return result.numUpdatedRows > 0n;
-}
-
-export type Connection = {
-  readonly id: string;
-  readonly organizationId: OrganizationId;
-  readonly kind: string;
-  readonly webhookSecret: string;
-};
-
-const selectConnection = statement<
-  [id: string],
-  { id: string; organization_id: string; kind: string; webhook_secret: string }
->(`select id, organization_id, kind, webhook_secret from host_connection where id = $1`);
-
-export async function findConnection(db: Tx, id: string): Promise<Connection | null> {
-  const [row] = await selectConnection(db, id);
-  if (row === undefined) return null;
-  return {
-    id: row.id,
-    organizationId: row.organization_id as OrganizationId,
-    kind: row.kind,
-    webhookSecret: row.webhook_secret,
-  };
 }

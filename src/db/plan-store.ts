@@ -45,12 +45,16 @@ type OpenRow = EntryRow & {
   line_minor: number | null;
   targets_at: Date | null;
   impacts_all: boolean | null;
+  untold: 'not' | 'soon' | 'later';
 };
 
 const selectOpen = statement<[queueId: string], OpenRow>(`
   select ${entryColumns}, e.plan, e.probed_tip, e.tested_on_tip, e.line_rank, e.line_major, e.line_minor,
-    i.uploaded_at as targets_at, i.impacts_all
+    i.uploaded_at as targets_at, i.impacts_all,
+    case when l.told_at is not distinct from e.state_changed_at then 'not'
+      when l.told_at is null or e.concluded_at is not null then 'soon' else 'later' end as untold
   from entry e join queue q on q.id = e.queue_id
+  left join telling l on l.queue_id = e.queue_id and l.pr_number = e.pr_number
   left join impacted_targets i on i.repository_id = q.repository_id and i.pr_number = e.pr_number
     and i.head_sha = e.pr_sha
   where e.queue_id = $1 and (e.line_rank is not null or e.plan is not null)
@@ -96,6 +100,8 @@ export type LoadedPicture = {
   };
   /** As the rows hold them now. */
   readonly places: ReadonlyMap<number, LinePlace>;
+  /** Whether some pull request is to be told where it stands; soon, if its trip begins or has ended. */
+  readonly untold: 'not' | 'soon' | 'later';
 };
 
 /** Null when the queue was deleted meanwhile. */
@@ -126,6 +132,7 @@ export async function loadPicture(
   return {
     repository: { id: repositoryId, organizationId: organizationId as OrganizationId, host, owner, name },
     places: new Map(open.flatMap(placeOf)),
+    untold: (['soon', 'later'] as const).find((when) => open.some((row) => row.untold === when)) ?? 'not',
     picture: {
       queue,
       branchSha: head.branch_sha,

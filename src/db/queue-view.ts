@@ -1,12 +1,12 @@
 // Reads of entries for screens and answers.
 
 import type { QueueId, RepositoryId, RunId } from '#base/id.ts';
-import type { Entry, EntryState } from '#core/queue/model.ts';
+import type { Entry, EntryState, Queue } from '#core/queue/model.ts';
 import type { Reason } from '#core/queue/reason.ts';
 import { sql } from 'kysely';
 import type { Standing } from '#core/queue/standing.ts';
 import type { Tx } from './cell.ts';
-import { entryColumns, entryOf, type EntryRow } from './row.ts';
+import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type QueueRow } from './row.ts';
 import { hasTargetsColumn, lineColumns, lineFactsOf, type LineRow, positionColumn } from './scope-view.ts';
 import { statement } from './statement.ts';
 
@@ -109,6 +109,14 @@ const selectQueuesOf = statement<[repositoryId: string], { id: string }>(
 /** The queues of a repository, in a fixed order so that whoever marks several of them never waits in a circle. */
 export async function listQueueIds(db: Tx, repositoryId: RepositoryId): Promise<readonly QueueId[]> {
   return (await selectQueuesOf(db, repositoryId)).map((row) => row.id as QueueId);
+}
+
+const selectQueues = statement<[repositoryId: string], QueueRow>(
+  `select ${queueColumns} from queue q where q.repository_id = $1 and q.deleted_at is null order by q.id`,
+);
+
+export async function listQueues(db: Tx, repositoryId: RepositoryId): Promise<readonly Queue[]> {
+  return (await selectQueues(db, repositoryId)).map(queueOf);
 }
 
 const selectQueuesOnBranch = statement<

@@ -114,11 +114,20 @@ export async function recordBuilt(tx: Tx, queueId: QueueId, runs: readonly Built
   await updateBuilt(tx, queueId, JSON.stringify(runs));
 }
 
-const updatePushed = statement<[queueId: string, ids: string, at: Date]>(`
-  update test_run set phase = 'pushed', pushed_at = $3 where queue_id = $1 and id = any ($2::uuid[])`);
+const updatePushed = statement<[queueId: string, runs: string, at: Date]>(`
+  update test_run t set phase = 'pushed', pushed_at = $3, test_pr_number = r."testPr"
+  from jsonb_to_recordset($2) as r (id uuid, "testPr" bigint) where t.queue_id = $1 and t.id = r.id`);
 
-export async function recordPushed(tx: Tx, queueId: QueueId, ids: readonly RunId[], at: Date): Promise<void> {
-  await updatePushed(tx, queueId, `{${ids.join(',')}}`, at);
+/** `testPr`: the draft pull request that shows it; null: none does. */
+type PushedRun = { readonly id: RunId; readonly testPr: number | null };
+
+export async function recordPushed(
+  tx: Tx,
+  queueId: QueueId,
+  runs: readonly PushedRun[],
+  at: Date,
+): Promise<void> {
+  await updatePushed(tx, queueId, JSON.stringify(runs), at);
 }
 
 type Unstarted = { readonly id: RunId; readonly outcome: NonNullable<RunReport['outcome']> };

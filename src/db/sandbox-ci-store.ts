@@ -77,6 +77,15 @@ export async function saveSandboxCheck(
   return (await upsertChecks(db, repositoryId, sha, [name], state, url)).map(checkOf);
 }
 
+const selectCheckNames = statement<[repositoryId: string], { name: string }>(`
+  select distinct name from sandbox_check
+  where repository_id = $1 and updated_at > now() - interval '30 days' order by name limit 100`);
+
+/** Names of checks that reported on any commit lately. */
+export async function listSandboxCheckNames(db: Tx, repositoryId: RepositoryId): Promise<readonly string[]> {
+  return (await selectCheckNames(db, repositoryId)).map(({ name }) => name);
+}
+
 const ciColumns = 'branch, sha, attempt, state, outcome, log';
 
 const insertCi = statement<

@@ -11,6 +11,7 @@ type Kept = Omit<PullRequest, 'url' | 'state'> & {
   readonly revision: number;
   readonly branch: string | null;
   readonly mergeSha: string | null;
+  readonly labels: readonly string[];
 };
 
 type Row = {
@@ -26,6 +27,7 @@ type Row = {
   revision: number;
   branch: string | null;
   merge_sha: string | null;
+  labels: string[];
 };
 
 const names = [
@@ -41,6 +43,7 @@ const names = [
   'revision',
   'branch',
   'merge_sha',
+  'labels',
 ] as const satisfies readonly (keyof Row)[];
 
 const columns = names.join(', ');
@@ -58,6 +61,7 @@ const keptOf = (row: Row): Kept => ({
   revision: row.revision,
   branch: row.branch,
   mergeSha: row.merge_sha,
+  labels: row.labels,
 });
 
 // With the faults of its repository: whether the host answers at all is known without a second round trip.
@@ -78,7 +82,7 @@ export async function findSandboxPullRequest(
   return row === undefined ? null : { pullRequest: keptOf(row), faults: row.faults };
 }
 
-type Values = [repositoryId: string, ...(string | number | boolean | null)[]];
+type Values = [repositoryId: string, ...(string | number | boolean | null | readonly string[])[]];
 
 const insertText = `insert into sandbox_pull_request (repository_id, ${columns})
   values ($1, ${names.map((_, index) => `$${index + 2}`).join(', ')})`;
@@ -109,6 +113,7 @@ const valuesOf = (repositoryId: RepositoryId, kept: Kept): Values => [
   kept.revision,
   kept.branch,
   kept.mergeSha,
+  kept.labels,
 ];
 
 /** Keeps it unless one of that number is kept already; returns the kept one. */
@@ -139,6 +144,7 @@ const columnOf: { readonly [Field in keyof Omit<Kept, 'number'>]: Exclude<keyof 
   revision: 'revision',
   branch: 'branch',
   mergeSha: 'merge_sha',
+  labels: 'labels',
 };
 
 /** Changes what is given; null if it is not kept. */
@@ -238,4 +244,49 @@ export async function moveSandboxHeads(
   sha: string,
 ): Promise<readonly number[]> {
   return (await moveHeads(db, repositoryId, branch, sha)).map(({ number }) => number);
+}
+
+const closeFrom = statement<[repositoryId: string, branch: string], { number: number }>(`
+  update sandbox_pull_request set state = 'closed', updated_at = now()
+  where repository_id = $1 and branch = $2 and state = 'open' returning number`);
+
+/** The branch is gone: open pull requests made from it are closed. */
+export async function closeSandboxPullRequestsFrom(
+  db: Tx,
+  repositoryId: RepositoryId,
+  branch: string,
+): Promise<readonly number[]> {
+  return (await closeFrom(db, repositoryId, branch)).map(({ number }) => number);
+}
+
+const changeLabels = statement<
+  [repositoryId: string, number: number, add: readonly string[], remove: readonly string[]],
+  { before: string[]; after: string[] }
+>(`
+  with kept as (select labels from sandbox_pull_request where repository_id = $1 and number = $2 for update)
+  update sandbox_pull_request p set updated_at = now(),
+    labels = array(select distinct l from unnest(kept.labels || $3::text[]) l where l <> all($4::text[]) order by l)
+  from kept where repository_id = $1 and number = $2
+  returning kept.labels as before, p.labels as after`);
+
+/** Answers with the labels as they were and as they are; null if the pull request is not kept. */
+export async function changeSandboxLabels(
+  db: Tx,
+  repositoryId: RepositoryId,
+  number: number,
+  change: { readonly add: readonly string[]; readonly remove: readonly string[] },
+): Promise<{ readonly before: readonly string[]; readonly after: readonly string[] } | null> {
+  return (await changeLabels(db, repositoryId, number, change.add, change.remove))[0] ?? null;
+}
+
+const selectLabelled = statement<[repositoryId: string, label: string, limit: number], { number: number }>(`
+  select number from sandbox_pull_request
+  where repository_id = $1 and state = 'open' and $2 = any(labels) order by number limit $3`);
+
+export async function listLabelledSandboxPullRequests(
+  db: Tx,
+  repositoryId: RepositoryId,
+  label: string,
+): Promise<readonly number[]> {
+  return (await selectLabelled(db, repositoryId, label, pageMax)).map(({ number }) => number);
 }

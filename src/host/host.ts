@@ -82,6 +82,81 @@ export type WebhookResult =
   /** The signature does not match: nothing of it is believed. */
   | { readonly kind: 'refused'; readonly reason: string };
 
+/** What a person may do in a repository: each includes those before it. */
+export const permissions = ['none', 'read', 'write', 'admin'] as const;
+export type Permission = (typeof permissions)[number];
+
+/** A draft pull request that shows a test branch, so that CI which only looks at pull requests tests it. */
+export type TestPullRequest = {
+  readonly branch: string;
+  readonly baseBranch: string;
+  readonly title: string;
+  readonly body: string;
+};
+
+/** Our one comment on a pull request: written once, then edited in place. */
+export type StatusComment = {
+  /** Null until it is known to be there. */
+  readonly id: string | null;
+  /** An earlier attempt may have written it without our knowing: it is looked for by its mark before a new one is made. */
+  readonly mayExist: boolean;
+  /** Stands invisibly in the text; the host adds it. */
+  readonly mark: string;
+  /** Markdown. */
+  readonly body: string;
+};
+
+/** Our own check on the head of a pull request. */
+export type OwnCheck = {
+  /** Whether one of this name may be there already, as for comments; absent: it may. */
+  readonly mayExist?: boolean;
+  readonly name: string;
+  readonly state: 'pending' | 'success' | 'failure';
+  /** One line, at most 140 characters. */
+  readonly title: string;
+  /** Markdown, for hosts that show more than a line. */
+  readonly summary: string;
+  readonly url: string;
+};
+
+/** What a host says of a repository and its branch when it is asked whether a queue can work there (core/doctor.ts). */
+export type Inspection = {
+  /** As the host calls itself, such as `Gitea 1.26.0`. */
+  readonly version: string;
+  /** What our own account may do; null: the repository is not there, or not for us. */
+  readonly own: Permission | null;
+  readonly webhooks:
+    | readonly {
+        readonly url: string;
+        readonly isActive: boolean;
+        /** By our names: what it tells us of. */
+        readonly tells: readonly HostEvent['kind'][];
+        /** The last delivery, where the host says how it went. */
+        readonly lastStatus: number | null;
+      }[]
+    /** Only those who may do more than we can read them. */
+    | null;
+  readonly branchExists: boolean;
+  /** Null: the branch is not protected. */
+  readonly protection: {
+    readonly requiredChecks: readonly string[];
+    /** Whether we may push to it, as landing by fast-forward does. */
+    readonly letsUsPush: boolean;
+    /** Whether the host lets our merge call through. */
+    readonly letsUsMerge: boolean;
+    /** A pull request must contain the tip before the host merges it. */
+    readonly needsUpToDate: boolean;
+    readonly approvals: number;
+  } | null;
+  /** The rule that keeps us from making or removing test branches; null: none does. */
+  readonly testBranchRule: string | null;
+  readonly mergeMethods: readonly QueueSettings['mergeMethod'][];
+  /** Whether the host lets us say that a pull request was merged by a push. */
+  readonly marksMerged: boolean;
+  /** Names of checks that reported on the branch or its pull requests lately. */
+  readonly recentChecks: readonly string[];
+};
+
 export type Host = {
   readonly kind: 'sandbox' | 'github' | 'gitea';
   /**
@@ -108,6 +183,37 @@ export type Host = {
   /** The host's own merge call. Asked twice for what it merged already it answers with that merge. */
   readonly merge: (request: MergeRequest) => Promise<MergeAnswer>;
   readonly parseWebhook: (delivery: WebhookDelivery) => WebhookResult;
+  /** Whether the repository is there and we are let in, with the host's own spelling; null if not. */
+  readonly findRepository: (
+    organizationId: OrganizationId,
+    repository: RepositoryName,
+  ) => Promise<RepositoryName | null>;
+  /** Opens a draft pull request for a test branch; the one that is open for it already, if there is one. It closes when the branch is deleted. */
+  readonly openTestPullRequest: (repository: HostRepository, wish: TestPullRequest) => Promise<number>;
+  /** Writes or edits our comment and answers with its id; one that somebody deleted is written anew. */
+  readonly writeComment: (
+    repository: HostRepository,
+    number: number,
+    comment: StatusComment,
+  ) => Promise<string>;
+  readonly writeCheck: (repository: HostRepository, sha: string, check: OwnCheck) => Promise<void>;
+  /** Labels that are not there to be removed, or are there to be added, are no error; unknown ones are made. */
+  readonly changeLabels: (
+    repository: HostRepository,
+    number: number,
+    change: { readonly add: readonly string[]; readonly remove: readonly string[] },
+  ) => Promise<void>;
+  readonly permissionOf: (repository: HostRepository, person: string) => Promise<Permission>;
+  /**
+   * What people wrote and labelled since an instant, for what webhooks missed: comments, and the open pull requests that
+   * have the label now. The same may be told twice.
+   */
+  readonly readWords: (
+    repository: HostRepository,
+    since: Date,
+    label: string,
+  ) => Promise<readonly HostEvent[]>;
+  readonly inspect: (repository: HostRepository, branch: string) => Promise<Inspection>;
 };
 
 /** The host that serves a host name for an organization; null when none does. */

@@ -38,9 +38,24 @@ export function knownRepository({ deps, cell, scope }: Context, repo: Repository
   if (scope.repository !== null) return scope.repository;
   const host = deps.hostFor(cell.name, repo.host);
   if (host?.repositories === 'implicit') return null;
-  throw appError('REPOSITORY_NOT_FOUND', {
+  throw notConnected(repo);
+}
+
+const notConnected = (repo: RepositoryName) =>
+  appError('REPOSITORY_NOT_FOUND', {
     public: `No repository ${fullName(repo)} on ${repo.host} is connected to this organization. Check its spelling, or connect the host.`,
   });
+
+/** For the first queue of a repository: one that has no row yet is looked for at its host. */
+export async function connectedRepository(
+  { deps, cell, scope }: Context,
+  repo: RepositoryName,
+): Promise<RepositoryName> {
+  if (scope.repository !== null) return scope.repository;
+  const host = deps.hostFor(cell.name, repo.host);
+  const found = await host?.findRepository(scope.principal.organizationId, repo);
+  if (!found) throw notConnected(repo);
+  return found;
 }
 
 export type QueueScope = { readonly repository: Repository; readonly queue: Queue };

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { appError } from '#base/error.ts';
 import { recordHostEvents } from '#command/record-host-events.ts';
 import type { Cell } from '#db/cell.ts';
-import { type Connection, findConnection } from '#db/organization-store.ts';
+import { type Connection, findConnection } from '#db/connection-store.ts';
 import type { Deps } from './deps.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -41,8 +41,7 @@ export async function addWebhookRoute(app: FastifyInstance, { cells, hostFor }: 
       const [cellName = '', id = ''] = request.params.connection.split('_');
       const cell = cells.find(cellName);
       const connection = cell && uuid.test(id) ? await readConnection(cell, id) : null;
-      // Hosts are looked up by name; the sandbox answers for every name that is not configured.
-      const host = cell && connection ? hostFor(cell.name, connection.kind) : null;
+      const host = cell && connection ? hostFor(cell.name, connection.host) : null;
       if (!cell || !connection || !host)
         throw appError('CONNECTION_NOT_FOUND', {
           public: 'No connection has this webhook address. Copy it again from the connection’s settings.',

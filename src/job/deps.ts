@@ -17,4 +17,8 @@ export type TaskDeps = {
   /** How often an active queue is asked for what webhooks may have missed. */
   readonly sweepMs: number;
   readonly historyMonths: number;
+  /** What may stand after the slash of a command; the first is the one we name. */
+  readonly commandWords: readonly string[];
+  /** Where people find us. */
+  readonly publicUrl: string;
 };

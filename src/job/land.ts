@@ -199,15 +199,16 @@ async function mergeAtHost(
   const { tip } = await mirror.fetch({ branch: queue.targetBranch, pulls: [] });
   if (tip !== baseSha && !(await isOurs(landing, host)))
     return { kind: 'ended', report: { kind: 'lost', number, tip: tip ?? baseSha, restart: [] } };
-  for (const member of members) {
+  for (const [index, member] of members.entries()) {
+    const words = method === 'rebase' ? null : await wordsOf(mirror, wanted.commits[index]!.sha);
     const answer = await host.merge({
       repository,
       number: member.number,
       targetBranch: queue.targetBranch,
       method,
       headSha: member.headSha,
-      title: member.title,
-      message: member.body,
+      title: words?.title ?? member.title,
+      message: words?.message ?? member.body,
     });
     if (answer.kind === 'merged') {
       // What the branch had before we began was merged by somebody, and nobody told: it begins anew, and is asked for.
@@ -234,6 +235,13 @@ async function mergeAtHost(
       ? null
       : `What the host merged is not what was tested: ${queue.targetBranch} has tree ${tree} at ${sha}, the tested tree is ${testedTree}. Look at what came between, then set the queue RUNNING.`;
   return { kind: 'landed', commits: { mode: 'host', sha, tree, testedTree, members: merged, refused }, halt };
+}
+
+/** What the tested commit says is what the host's own shall say. */
+async function wordsOf(mirror: Place['mirror'], sha: string) {
+  const { raw } = await mirror.commit(sha);
+  const [title = '', ...rest] = raw.message.toString('utf8').split('\n');
+  return { title, message: rest.join('\n').trim() };
 }
 
 /** After a crash: the branch moved because the first of them is merged already. */

@@ -3,7 +3,9 @@
 // push that was interrupted is finished by the next.
 
 import type { RunReport } from '#core/queue/engine/picture.ts';
+import { testPullRequestWords } from '#core/queue/message.ts';
 import type { FailedReason } from '#core/queue/reason.ts';
+import type { RunId } from '#base/id.ts';
 import { enqueueReconciles, type JobPayloads } from '#db/job.ts';
 import {
   type AskedRun,
@@ -21,7 +23,7 @@ import { withTransaction } from '#db/transaction.ts';
 import { buildCandidate, type Change } from '#git/candidate.ts';
 import { GitError } from '#git/error.ts';
 import { branchRef } from '#git/ref.ts';
-import type { RefUpdate } from '#host/host.ts';
+import { HostError, type RefUpdate } from '#host/host.ts';
 import { atHost, type Place } from './at-host.ts';
 import type { TaskDeps } from './deps.ts';
 import { requiredChecks } from './required.ts';
@@ -51,13 +53,14 @@ async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<
   ];
   const refused = await push(place, updates);
   if (refused === null) await place.host.afterPush(repository, updates);
+  const shown = refused === null ? await openTestPullRequests(deps, work, place, built) : [];
   await withTransaction(cell, async (tx) => {
     await holdRuns(tx, queue.id);
     if (refused === null) {
       await recordPushed(
         tx,
         queue.id,
-        built.map((run) => run.id),
+        built.map((run) => ({ id: run.id, testPr: shown.find(({ id }) => id === run.id)?.number ?? null })),
         clock.now(),
       );
       await recordClosed(
@@ -69,6 +72,36 @@ async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<
     if (unstarted.length > 0) await recordUnstarted(tx, queue.id, unstarted);
     if (asked.length > 0) await enqueueReconciles(tx, [queue.id]);
   });
+}
+
+/**
+ * Draft pull requests for CI that looks at nothing else. Before the runs count as pushed, so that one which could not be
+ * opened is tried again. What a host forbids is left: its CI may well look at branches.
+ */
+async function openTestPullRequests(
+  { log }: TaskDeps,
+  { queue, repository, asked }: Publishing,
+  { host }: Place,
+  built: readonly BuiltRun[],
+): Promise<readonly { readonly id: RunId; readonly number: number }[]> {
+  // The CI of the sandbox looks at branches.
+  if (!queue.settings.createPrsForTestingBranches || host.repositories === 'implicit') return [];
+  const opened: { id: RunId; number: number }[] = [];
+  for (const { id } of built) {
+    const { members, testBranch: branch } = asked.find((run) => run.id === id)!;
+    const { targetBranch: baseBranch } = queue;
+    try {
+      const words = testPullRequestWords(queue, members);
+      opened.push({
+        id,
+        number: await host.openTestPullRequest(repository, { branch, baseBranch, ...words }),
+      });
+    } catch (error) {
+      if (!(error instanceof HostError) || error.trouble !== 'forbidden') throw error;
+      log.warn({ queue: queue.id, run: id, err: error }, 'the host lets us open no draft pull request');
+    }
+  }
+  return opened;
 }
 
 const notStarted = (why: FailedReason | null): NonNullable<RunReport['outcome']> => ({

@@ -3,12 +3,14 @@
 
 import { v7 as newId } from 'uuid';
 import type { RunId } from '#base/id.ts';
-import { look } from '#core/queue/engine/look.ts';
+import { type Look, look } from '#core/queue/engine/look.ts';
+import { isEnded, type Queue } from '#core/queue/model.ts';
 import {
   enqueueAtHost,
   enqueueBy,
   enqueueReconcile,
   enqueueRefresh,
+  enqueueTell,
   enqueueTidy,
   enqueueWakeUp,
   type JobPayloads,
@@ -19,6 +21,20 @@ import type { TaskDeps } from './deps.ts';
 
 /** Test branches that nobody needs are removed together. */
 const tidyAfterMs = 2_000;
+
+/** When something is to be told: what begins or ends soon, what lies between with some patience. */
+function tellingsOf(before: 'not' | 'soon' | 'later', { facts }: Look): Set<'soon' | 'later'> {
+  const due = new Set<'soon' | 'later'>(before === 'not' ? [] : [before]);
+  for (const bodies of facts.values())
+    for (const body of bodies) due.add(body.kind === 'moved' && isEnded(body.to) ? 'soon' : 'later');
+  return due;
+}
+
+const isTold = ({ settings }: Queue): boolean =>
+  settings.commentsEnabled ||
+  settings.statusCheckEnabled ||
+  settings.stateLabelsEnabled ||
+  settings.labelCommandsEnabled;
 
 export async function reconcileQueue(
   { cell, clock, targets, sweepMs }: TaskDeps,
@@ -43,6 +59,8 @@ export async function reconcileQueue(
     if (loaded.picture.landing !== null && loaded.picture.landing.kind !== 'landed')
       for (const pr of loaded.picture.stored?.landing?.members ?? [])
         send(enqueueRefresh(tx, loaded.repository.id, pr));
+    if (isTold(result.queue))
+      for (const when of tellingsOf(loaded.untold, result)) send(enqueueTell(tx, queueId, when));
     if (result.wakeAt !== null) send(enqueueWakeUp(tx, queueId, new Date(result.wakeAt)));
     if (loaded.picture.branchSha === null) send(enqueueAtHost(tx, 'sweep-queue', { queueId }));
     else if (result.places.size > 0)

@@ -6,14 +6,16 @@ import { type CheckWord, recordChecks } from '#db/check-store.ts';
 import { haltQueue, listTestBranches, loadSweeping, recordBranch, type Sweeping } from '#db/host-store.ts';
 import { enqueueBy, enqueueReconcile, enqueueRefresh, type JobPayloads } from '#db/job.ts';
 import { withQueueLock } from '#db/transaction.ts';
+import { recordWordsRead, wordsReadAt } from '#db/words-store.ts';
+import { recordHostEvents } from '#command/record-host-events.ts';
 import { branchRef } from '#git/ref.ts';
 import { atHost, type Place } from './at-host.ts';
 import type { TaskDeps } from './deps.ts';
 
-/** A pull request is asked for with every so many sweeps; one whose mergeability is not known with each. */
+/** Pull requests and people's words are asked for with every so many sweeps; one whose mergeability is not known with each. */
 const refreshEvery = 10;
 
-/** When pull requests of a queue were last asked for; only a saving, so forgetting it does no harm. */
+/** How often a queue was swept; only a saving, so forgetting it does no harm. */
 const sweeps = new Map<string, number>();
 const sweepsMax = 100_000;
 
@@ -40,7 +42,9 @@ async function sweep(deps: TaskDeps, work: Sweeping, place: Place): Promise<void
   const words = await checkWords(work, place);
   const tip = refs.get(ref) ?? null;
   const halt = await whyHalt(work, place, tip);
-  const refresh = dueForRefresh(work);
+  const turn = turnOf(queue.id);
+  if (turn % refreshEvery === 0) await hearWords(deps, work, place);
+  const refresh = dueForRefresh(work, turn);
   await withQueueLock(cell, queue.id, async (tx, lock) => {
     const news = words.length > 0 ? await recordChecks(tx, words) : [];
     const moved = tip !== null && (await recordBranch(tx, queue.id, tip, work.branchEpoch));
@@ -93,10 +97,33 @@ async function whyHalt(
     : `The branch ${targetBranch} was moved from ${branchSha.slice(0, 12)} to ${tip.slice(0, 12)}, which does not contain it: commits were removed. Check that this was meant, then set the queue RUNNING.`;
 }
 
-function dueForRefresh({ queue, live }: Sweeping): number[] {
+/** How often the queue was swept before, as far as this process knows. */
+function turnOf(queueId: string): number {
   if (sweeps.size > sweepsMax) sweeps.clear();
-  const count = sweeps.get(queue.id) ?? 0;
-  sweeps.set(queue.id, count + 1);
-  const all = count % refreshEvery === refreshEvery - 1;
-  return live.filter((entry) => all || !entry.isMergeabilityKnown).map((entry) => entry.number);
+  const turn = sweeps.get(queueId) ?? 0;
+  sweeps.set(queueId, turn + 1);
+  return turn;
+}
+
+const dueForRefresh = ({ live }: Sweeping, turn: number): number[] =>
+  live
+    .filter((entry) => turn % refreshEvery === refreshEvery - 1 || !entry.isMergeabilityKnown)
+    .map((entry) => entry.number);
+
+/** Hosts' clocks and ours differ; what is told twice is heard once. */
+const overlapMs = 60_000;
+
+/** Commands and labels that no webhook told of. */
+async function hearWords(
+  { cell }: TaskDeps,
+  { queue, repository }: Sweeping,
+  { host }: Place,
+): Promise<void> {
+  const { commandsEnabled, labelCommandsEnabled, enqueueingLabel } = queue.settings;
+  if (!commandsEnabled && !labelCommandsEnabled) return;
+  const asked = new Date();
+  const since = new Date((await wordsReadAt(cell.reader, repository.id)).getTime() - overlapMs);
+  const events = await host.readWords(repository, since, enqueueingLabel);
+  await recordHostEvents(cell, repository.organizationId, events);
+  await recordWordsRead(cell.db, repository.id, asked);
 }

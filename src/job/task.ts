@@ -5,14 +5,17 @@ import { forgetChecks } from '#db/check-store.ts';
 import { enqueueIdleSweeps, type JobPayloads } from '#db/job.ts';
 import { dropOldPartitions, ensurePartitions } from '#db/partition.ts';
 import { listQueuesOf } from '#db/queue-view.ts';
+import { forgetHeard } from '#db/words-store.ts';
 import { findRepository } from '#db/repository-store.ts';
 import type { TaskDeps } from './deps.ts';
 import { land } from './land.ts';
+import { obeyComment, obeyLabel } from './obey.ts';
 import { probeEntries } from './probe.ts';
 import { publishRuns } from './publish.ts';
 import { runSandboxCi } from './sandbox-ci.ts';
 import { reconcileQueue } from './reconcile.ts';
 import { sweepQueue } from './sweep.ts';
+import { tell } from './tell.ts';
 
 /** Asks the host for a pull request and tells every queue of its repository what it said. */
 async function refreshPullRequest(
@@ -35,12 +38,14 @@ async function sweepIdle({ cell }: TaskDeps): Promise<void> {
 }
 
 const checksKeptMs = 7 * 86_400_000;
+const heardKeptMs = 90 * 86_400_000;
 
 /** Once a day: the partitions of the coming months, and an end to what is too old. */
 async function maintainHistory({ cell, clock, historyMonths }: TaskDeps): Promise<void> {
   await ensurePartitions(cell.db, clock.now());
   await dropOldPartitions(cell.db, clock.now(), historyMonths);
   await forgetChecks(cell.db, new Date(clock.now().getTime() - checksKeptMs));
+  await forgetHeard(cell.db, new Date(clock.now().getTime() - heardKeptMs));
 }
 
 type Tasks = {
@@ -54,6 +59,9 @@ export const tasks: Tasks = {
   land,
   'sweep-queue': sweepQueue,
   'probe-entries': probeEntries,
+  tell,
+  'obey-comment': obeyComment,
+  'obey-label': obeyLabel,
   'sandbox-ci': runSandboxCi,
   'maintain-history': maintainHistory,
   'sweep-idle': sweepIdle,

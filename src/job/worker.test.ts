@@ -30,6 +30,8 @@ const start = (cell: Cell, shutdownMs = 5_000) =>
     targets: createTargetCache(cell),
     sweepMs: 30_000,
     historyMonths: 24,
+    commandWords: ['signalbox'],
+    publicUrl: 'http://localhost',
     concurrency: 2,
     shutdownMs,
   });

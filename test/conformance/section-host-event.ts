@@ -49,6 +49,7 @@ export async function checkHostEvents(world: World): Promise<void> {
   await checkMergedByHand(world, queue);
   await checkSandboxAnswers(world, queue);
   await checkSandboxRepository(world);
+  await checkSandboxWords(world);
 }
 
 async function checkPushedHead(world: World, queue: QueueRef): Promise<void> {
@@ -91,6 +92,7 @@ async function checkSandboxAnswers(world: World, queue: QueueRef): Promise<void>
     mergeability: 'in_progress',
     draft: false,
     state: 'open',
+    labels: [],
   };
   const made = await sandbox(world, 'createPullRequest', { repo, pr, ...given });
   expectField(world, 'the sandbox answers what it was told', made, ['pullRequest'], { number: 9, ...given });
@@ -120,4 +122,30 @@ async function checkSandboxRepository(world: World): Promise<void> {
   expectField(world, 'and is on its branch then', shown, ['branches'], [main]);
   const both = await sandbox(world, 'setCheck', { repo, name: 'ci', state: 'success' });
   expectInvalid(world, 'a status is of a commit', both, 'sha');
+}
+
+async function checkSandboxWords(world: World): Promise<void> {
+  const repo = freshRepo(world, 'word');
+  const pr = { number: 1 };
+  const words = { author: 'grace', text: 'Looks good.' };
+  const written = await sandbox(world, 'writeComment', { repo, pr, ...words });
+  const id = pick(written.json, 'comment', 'id');
+  expectField(world, 'a comment is written', written, ['comment'], { id, ...words });
+  const listed = await sandbox(world, 'listComments', { repo, pr });
+  expectField(world, 'and can be read', listed, ['comments'], [{ id, ...words }]);
+  for (const attempt of ['a comment is deleted', 'deleting it again is no error'])
+    expectField(world, attempt, await sandbox(world, 'deleteComment', { repo, pr, id }), [], {});
+  const none = await sandbox(world, 'listComments', { repo, pr });
+  expectField(world, 'then it is gone', none, ['comments'], []);
+  const change = { add: ['b', 'a', 'a'], remove: ['c'], by: 'grace' };
+  const labelled = await sandbox(world, 'changeLabels', { repo, pr, ...change });
+  expectField(world, 'labels are put on once', labelled, ['pullRequest', 'labels'], ['a', 'b']);
+  const off = await sandbox(world, 'changeLabels', { repo, pr, remove: ['a', 'c'], by: 'grace' });
+  expectField(world, 'and taken off', off, ['pullRequest', 'labels'], ['b']);
+  const people = { Ada: 'admin', '*': 'read' };
+  const configured = await sandbox(world, 'configureRepository', { repo, people });
+  const kept = { ada: 'admin', '*': 'read' };
+  expectField(world, 'people have permissions', configured, ['settings', 'people'], kept);
+  const wrong = await sandbox(world, 'configureRepository', { repo, people: { ada: 'owner' } });
+  expectInvalid(world, 'a permission is one of four', wrong, 'people.ada');
 }

@@ -67,3 +67,14 @@ export function verdictOf(required: readonly string[], checks: readonly Check[])
   if (running.length === 0 && missing.length === 0) return { kind: 'passed' };
   return { kind: 'open', running, missing, begun: checks.length > 0 };
 }
+
+/** The required checks that failed, each once, with where to read more. */
+export function failedChecks(
+  required: readonly string[],
+  checks: readonly Check[],
+): readonly { readonly name: string; readonly url: string }[] {
+  return required.flatMap((name) => {
+    const failed = checks.find((check) => check.name === name && stateOf(check) === 'failed');
+    return failed === undefined ? [] : [{ name, url: failed.url }];
+  });
+}

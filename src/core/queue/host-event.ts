@@ -19,4 +19,25 @@ export type HostEvent =
       readonly repository: RepositoryName;
       readonly branch: string;
       readonly sha: string | null;
+    }
+  /** Somebody wrote on a pull request. */
+  | ({ readonly kind: 'comment-written'; readonly repository: RepositoryName } & WrittenComment)
+  /** A label was put on a pull request or taken off it. */
+  | {
+      readonly kind: 'label-changed';
+      readonly repository: RepositoryName;
+      readonly number: number;
+      readonly label: string;
+      readonly isOn: boolean;
+      /** Null where the host lets only those who may write do so, and does not say who it was. */
+      readonly by: string | null;
     };
+
+export type WrittenComment = {
+  readonly number: number;
+  /** As the host names it: each is heard once. */
+  readonly commentId: string;
+  readonly author: string;
+  /** At most 64 KiB. */
+  readonly text: string;
+};

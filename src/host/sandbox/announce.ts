@@ -32,6 +32,9 @@ const timeoutMs = 3_000;
 /** After a failure the receiver is left alone for this long. */
 const restMs = 15_000;
 
+export const hookUrl = (publicUrl: string, cellName: string, connectionId: string): string =>
+  `${publicUrl}/hooks/${cellName}_${connectionId}`;
+
 export function createAnnouncer({ store, cellName, publicUrl, log }: AnnounceOptions): Announce {
   let underWay = 0;
   let restUntilMs = 0;
@@ -42,7 +45,7 @@ export function createAnnouncer({ store, cellName, publicUrl, log }: AnnounceOpt
     const body = webhookBody(event);
     const headers = { 'content-type': 'application/json', [signatureHeader]: signWebhook(secret, body) };
     const signal = AbortSignal.timeout(timeoutMs);
-    const url = `${publicUrl}/hooks/${cellName}_${id}`;
+    const url = hookUrl(publicUrl ?? '', cellName, id);
     const answer = await fetch(url, { method: 'POST', headers, body: new Uint8Array(body), signal });
     await answer.body?.cancel();
     return answer.ok;

@@ -107,6 +107,9 @@ async function rebased(directory: string, { tip, head, at }: Merge): Promise<str
   }
 }
 
+export const goTogether = async (directory: string, tip: string, head: string): Promise<boolean> =>
+  (await mergedTree(directory, tip, head)) !== null;
+
 // The host works out its merges by itself: what the queue has built (src/git/candidate.ts) is compared with them.
 async function mergedTree(directory: string, ours: string, theirs: string): Promise<string | null> {
   const args = ['merge-tree', '--write-tree', '--no-messages', '--allow-unrelated-histories', ours, theirs];

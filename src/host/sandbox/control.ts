@@ -18,6 +18,7 @@ import {
 import type { NoticePush } from './push.ts';
 import { type SandboxSettings, settingsFrom, type SettingsPatch, withPatch } from './setting.ts';
 import type { CheckWish, CiKey, CiRecord, SandboxStore } from './store.ts';
+import { createWords, type Words } from './word.ts';
 
 type BranchWish = {
   readonly branch: string;
@@ -32,6 +33,12 @@ type BranchWish = {
 };
 
 export type SandboxControl = PullRequestControl & {
+  /** Of a person. */
+  readonly comment: Words['comment'];
+  /** One that is not there is no error. */
+  readonly deleteComment: SandboxStore['deleteComment'];
+  readonly listComments: SandboxStore['listComments'];
+  readonly changeLabels: Words['changeLabels'];
   /** The branch's new head; null: it was deleted. */
   readonly commit: (repository: HostRepository, wish: BranchWish) => Promise<string | null>;
   readonly merge: (request: MergeRequest) => Promise<MergeAnswer>;
@@ -59,6 +66,7 @@ export function createControl(options: ControlOptions): SandboxControl {
   const { store, disk, noticePush } = options;
   return {
     ...createPullRequestControl(options),
+    ...wordControl(options),
     commit: (repository, wish) => commitToBranch(options, repository, wish),
     merge: options.merge,
     ...settingsControl(options),
@@ -95,6 +103,19 @@ function settingsControl({ store, disk, announce, scripts }: ControlOptions) {
     await announce(repository, faults, checkEvents(repository, sha, checks));
   };
   return { readSettings, configure, setCheck };
+}
+
+function wordControl(
+  options: ControlOptions,
+): Pick<SandboxControl, 'comment' | 'deleteComment' | 'listComments' | 'changeLabels'> {
+  const { store } = options;
+  const { comment, changeLabels } = createWords(options);
+  return {
+    comment,
+    changeLabels,
+    deleteComment: store.deleteComment,
+    listComments: store.listComments,
+  };
 }
 
 async function commitToBranch(

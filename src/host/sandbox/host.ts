@@ -8,17 +8,29 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import { fullName } from '#core/repository.ts';
+import { branchRef } from '#git/ref.ts';
 import { type Host, HostError, type HostRepository } from '../host.ts';
-import { createAnnouncer } from './announce.ts';
-import { createCi } from './ci.ts';
+import { type Announce, createAnnouncer } from './announce.ts';
+import { checkEvents, createCi } from './ci.ts';
+import { goTogether } from './commit.ts';
 import { createControl, type SandboxControl } from './control.ts';
-import { createDisk } from './disk.ts';
+import { createDisk, type Disk } from './disk.ts';
+import { findCommit } from './git.ts';
 import { madeUp } from './made-up.ts';
 import { createMerger } from './merge.ts';
+import { inspectSandbox } from './inspect.ts';
 import { createPushNotice } from './push.ts';
-import { type Faults, requiredChecksOf, type SandboxSettings, settingsFrom } from './setting.ts';
+import {
+  type Faults,
+  permissionIn,
+  requiredChecksOf,
+  type SandboxSettings,
+  settingsFrom,
+} from './setting.ts';
 import type { SandboxPullRequest, SandboxStore } from './store.ts';
+import { openTestPullRequest } from './test-pull-request.ts';
 import { parseWebhook } from './webhook.ts';
+import { createWords, ownLogin, type Words } from './word.ts';
 
 export type SandboxOptions = {
   readonly store: SandboxStore;
@@ -64,7 +76,9 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
       if (found !== null) await requireAnswer(settingsFrom({ faults: found.faults ?? {} }).faults, clock);
       else await settingsOf(repository);
       const kept = found?.pullRequest ?? (await store.insert(repository, madeUp(query)));
-      return kept.state === 'missing' ? null : shown(repository, kept);
+      return kept.state === 'missing'
+        ? null
+        : shown(repository, await withMergeability(disk, repository, kept));
     },
     readChecks: async (repository, sha) => {
       const settings = await settingsOf(repository);
@@ -91,17 +105,96 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
       return merge(request);
     },
     parseWebhook,
+    ...conversationOf(options, { disk, announce, words: createWords({ store, announce }), settingsOf }),
     control: createControl({ ...options, disk, announce, ci, noticePush, merge }),
   };
 }
 
+type Parts = {
+  readonly disk: Disk;
+  readonly announce: Announce;
+  readonly words: Words;
+  readonly settingsOf: (repository: HostRepository) => Promise<SandboxSettings>;
+};
+
+type Conversation = Pick<
+  Host,
+  | 'findRepository'
+  | 'openTestPullRequest'
+  | 'writeComment'
+  | 'writeCheck'
+  | 'changeLabels'
+  | 'permissionOf'
+  | 'readWords'
+  | 'inspect'
+>;
+
+/** What is told to people, and what they say. */
+function conversationOf(options: SandboxOptions, parts: Parts): Conversation {
+  const { store } = options;
+  const { disk, announce, words, settingsOf } = parts;
+  return {
+    // Every repository exists as soon as it is named.
+    findRepository: (_organizationId, { host, owner, name }) => Promise.resolve({ host, owner, name }),
+    openTestPullRequest: async (repository, wish) =>
+      openTestPullRequest({ store, disk, announce }, repository, await settingsOf(repository), wish),
+    writeComment: async (repository, number, comment) => {
+      await settingsOf(repository);
+      return words.writeComment(repository, number, comment);
+    },
+    // A status has no room for more than its state and an address.
+    writeCheck: async (repository, sha, { name, state, url }) => {
+      const { faults } = await settingsOf(repository);
+      const checks = await store.saveCheck(repository, sha, { name, state, url });
+      await announce(repository, faults, checkEvents(repository, sha, checks));
+    },
+    changeLabels: async (repository, number, change) => {
+      await settingsOf(repository);
+      await words.changeLabels(repository, number, change, ownLogin);
+    },
+    permissionOf: async (repository, person) => permissionIn(await settingsOf(repository), person),
+    readWords: async (repository, since, label) => {
+      await settingsOf(repository);
+      return words.readWords(repository, since, label);
+    },
+    inspect: async (repository, branch) =>
+      inspectSandbox({ ...options, disk }, repository, await settingsOf(repository), branch),
+  };
+}
+
+/** What a host that wants fewer questions asks for where nobody said how long. */
+const pauseMs = 1_000;
+
 async function requireAnswer({ answers, answersUntil }: Faults, clock: Clock): Promise<void> {
-  if (answers === 'ok' || (answersUntil !== null && new Date(answersUntil) <= clock.now())) return;
-  if (answers === 'timeout') await sleep(silenceMs);
-  throw new HostError(
-    'unavailable',
-    answers === 'timeout' ? 'The sandbox host does not answer.' : 'The sandbox host answered with 503.',
-  );
+  const leftMs = answersUntil === null ? null : Date.parse(answersUntil) - clock.now().getTime();
+  if (answers === 'ok' || (leftMs !== null && leftMs <= 0)) return;
+  switch (answers) {
+    case 'timeout':
+      await sleep(silenceMs);
+      throw new HostError('unavailable', 'The sandbox host does not answer.');
+    case '5xx':
+      throw new HostError('unavailable', 'The sandbox host answered with 503.');
+    case 'rate_limited':
+      throw new HostError('rate_limited', 'The sandbox host wants fewer questions.', {
+        retryAfterMs: leftMs ?? pauseMs,
+      });
+    case 'forbidden':
+      throw new HostError('forbidden', 'The sandbox host forbids us this.');
+  }
+}
+
+/** Of one that was opened from a branch git is asked; of others it is as a script says. */
+async function withMergeability(
+  disk: Disk,
+  repository: HostRepository,
+  kept: SandboxPullRequest,
+): Promise<SandboxPullRequest> {
+  if (kept.branch === null || kept.state !== 'open' || kept.mergeability !== 'mergeable') return kept;
+  const directory = await disk.ensure(repository);
+  const tip = await findCommit(directory, branchRef(kept.baseBranch));
+  const isKnown = tip !== null && (await findCommit(directory, kept.headSha)) !== null;
+  if (!isKnown || (await goTogether(directory, tip, kept.headSha))) return kept;
+  return { ...kept, mergeability: 'not_mergeable' };
 }
 
 function shown(repository: HostRepository, kept: SandboxPullRequest): PullRequest {

@@ -109,5 +109,6 @@ export function madeUp({ repository, number, targetBranch }: PullRequestQuery): 
     revision: 1,
     branch: null,
     mergeSha: null,
+    labels: [],
   };
 }

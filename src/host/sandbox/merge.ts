@@ -12,7 +12,7 @@ import type { Disk } from './disk.ts';
 import { changeRefs, findCommit } from './git.ts';
 import { personOf } from './made-up.ts';
 import { type NoticePush, pullRequestEvent } from './push.ts';
-import { settingsFrom } from './setting.ts';
+import { protectionOf, settingsFrom } from './setting.ts';
 import type { SandboxPullRequest, SandboxStore } from './store.ts';
 
 type MergeOptions = {
@@ -43,7 +43,11 @@ export function createMerger({ store, disk, clock, announce, noticePush }: Merge
     await announce(repository, faults, [pullRequestEvent(repository, number)]);
   };
 
-  const put = async (request: MergeRequest, kept: SandboxPullRequest): Promise<RefUpdate | string> => {
+  const put = async (
+    request: MergeRequest,
+    kept: SandboxPullRequest,
+    needsUpToDate: boolean,
+  ): Promise<RefUpdate | string> => {
     const { repository, number, targetBranch, method, headSha, title, message } = request;
     const directory = await disk.ensure(repository);
     if ((await findCommit(directory, headSha)) === null) return `There is no commit ${headSha} to merge.`;
@@ -54,6 +58,8 @@ export function createMerger({ store, disk, clock, announce, noticePush }: Merge
       if (known !== null && tip !== null && (await isAncestor({ directory }, known, tip)))
         return { ref, from: known, to: known };
       if (tip === null) return `There is no branch ${targetBranch}.`;
+      if (needsUpToDate && !(await isAncestor({ directory }, tip, headSha)))
+        return `#${number} does not contain the tip of ${targetBranch}.`;
       const text = message === '' ? title : `${title}\n\n${message}`;
       const author = personOf(kept.author);
       const at = clock.now();
@@ -79,10 +85,9 @@ export function createMerger({ store, disk, clock, announce, noticePush }: Merge
     if (kept.state !== 'open') return refused(`#${number} is ${kept.state}.`);
     if (kept.draft) return refused(`#${number} is a draft.`);
     if (kept.baseBranch !== targetBranch) return refused(`#${number} is onto ${kept.baseBranch}.`);
-    const { protection } = settingsFrom(await store.findSettings(repository));
-    const message = protection[targetBranch]?.refuseMerges ?? null;
-    if (message !== null) return refused(message);
-    const done = await put(request, kept);
+    const rules = protectionOf(settingsFrom(await store.findSettings(repository)), targetBranch);
+    if (rules !== null && rules.refuseMerges !== null) return refused(rules.refuseMerges);
+    const done = await put(request, kept, rules?.needsUpToDate === true);
     if (typeof done === 'string') return refused(done);
     await markMerged(repository, number, done.to!);
     await noticePush(repository, [done]);

@@ -70,10 +70,8 @@ export function createPullRequestControl(options: PullRequestOptions): PullReque
   };
 
   const requirePullRequest: PullRequestControl['requirePullRequest'] = async (repository, number) => {
-    const kept =
-      (await store.find(repository, number))?.pullRequest ??
-      (await store.insert(repository, fresh(repository, number)));
-    if (kept.state !== 'missing') return kept;
+    const kept = await findPullRequest(store, repository, number);
+    if (kept !== null) return kept;
     throw appError('PULL_REQUEST_NOT_FOUND', {
       public: `Pull request #${number} of ${fullName(repository)} was removed. Make it again with /sandbox/v1/createPullRequest.`,
     });
@@ -103,6 +101,18 @@ export function createPullRequestControl(options: PullRequestOptions): PullReque
       await tell(repository, await store.save(repository, gone), false);
     },
   };
+}
+
+/** Null: the sandbox says that there is none. */
+export async function findPullRequest(
+  store: SandboxStore,
+  repository: HostRepository,
+  number: number,
+): Promise<SandboxPullRequest | null> {
+  const kept =
+    (await store.find(repository, number))?.pullRequest ??
+    (await store.insert(repository, fresh(repository, number)));
+  return kept.state === 'missing' ? null : kept;
 }
 
 /** A new one is mergeable onto main unless told otherwise. */

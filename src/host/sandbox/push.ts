@@ -1,5 +1,6 @@
-// What follows from a push, whoever pushed: CI begins, pull requests opened from a branch take its new head, those whose
-// head the branch now contains are merged, and webhooks tell of all that. Doing it twice changes nothing.
+// What follows from a push, whoever pushed: CI begins, pull requests opened from a branch take its new head or are closed
+// with it, those whose head the branch now contains are merged, and webhooks tell of all that. Doing it twice changes
+// nothing.
 
 import type { HostEvent } from '#core/queue/host-event.ts';
 import { runGit } from '#git/run.ts';
@@ -34,14 +35,18 @@ export function createPushNotice({ store, disk, ci, announce }: PushOptions): No
   ): Promise<HostEvent[]> => {
     const { host, owner, name } = repository;
     const moved: HostEvent = { kind: 'branch-moved', repository: { host, owner, name }, branch, sha: to };
-    if (to === null) return [moved];
+    const changed = (numbers: readonly number[]) =>
+      numbers.map((number) => pullRequestEvent(repository, number));
+    if (to === null) return [moved, ...changed(await store.closeFrom(repository, branch))];
     const isTest = branch.startsWith(testBranchPrefix);
     if (isTest || settings.ciOn === 'all') await ci.start(repository, settings, { branch, sha: to });
-    if (isTest) return [moved];
+    if (isTest)
+      // Nothing was opened yet from a branch that is new.
+      return from === null ? [moved] : [moved, ...changed(await store.moveHeads(repository, branch, to))];
     const added = await addedCommits(await disk.ensure(repository), from, to);
     const merged = await store.markContained(repository, branch, added, to);
     const pushed = await store.moveHeads(repository, branch, to);
-    return [moved, ...[...merged, ...pushed].map((number) => pullRequestEvent(repository, number))];
+    return [moved, ...changed([...merged, ...pushed])];
   };
 
   return async (repository, updates) => {

@@ -15,6 +15,22 @@ export const SandboxEvent = z.discriminatedUnion('event', [
     /** Milliseconds. */
     at: z.number(),
   }),
+  z.object({
+    event: z.literal('comment'),
+    repository,
+    number: z.int().positive(),
+    id: z.string(),
+    author: z.string(),
+    text: z.string(),
+  }),
+  z.object({
+    event: z.literal('label'),
+    repository,
+    number: z.int().positive(),
+    label: z.string(),
+    isOn: z.boolean(),
+    by: z.string().nullable(),
+  }),
   /** Null: the branch is gone. */
   z.object({ event: z.literal('push'), repository, branch: z.string(), sha: z.string().nullable() }),
 ]);

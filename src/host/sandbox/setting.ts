@@ -1,5 +1,7 @@
 // What can be set on a repository of the sandbox. A setting that is absent has its default.
 
+import type { Permission } from '../host.ts';
+
 export type CiSettings = {
   /** auto: CI ends by itself; manual: it waits for `setCheck`. */
   readonly mode: 'auto' | 'manual';
@@ -17,19 +19,21 @@ export type CiSettings = {
   readonly seed: string;
 };
 
-type Protection = {
+export type Protection = {
   readonly requiredChecks: readonly string[];
   /** Nobody may push to the branch. */
   readonly refusePushes: boolean;
   /** What the merge call answers instead of merging; null: it merges. */
   readonly refuseMerges: string | null;
+  /** The merge call takes only pull requests that contain the tip. */
+  readonly needsUpToDate: boolean;
 };
 
 export type Faults = {
   readonly webhooks: 'deliver' | 'drop' | 'double';
   /** Each webhook is late by up to this many milliseconds, so that they overtake each other. */
   readonly shuffleMs: number;
-  readonly answers: 'ok' | '5xx' | 'timeout';
+  readonly answers: 'ok' | '5xx' | 'timeout' | 'rate_limited' | 'forbidden';
   /** When answers are good again by themselves (ISO 8601); null: when they are set back. */
   readonly answersUntil: string | null;
 };
@@ -40,7 +44,16 @@ export type SandboxSettings = {
   readonly ciOn: 'test_branches' | 'all';
   /** By branch; null: not protected. A branch that is absent requires what CI reports. */
   readonly protection: Readonly<Record<string, Protection | null>>;
+  /** What people may do, by login in lower case; `*` is everybody else. */
+  readonly people: Readonly<Record<string, Permission>>;
   readonly faults: Faults;
+};
+
+const noRules: Protection = {
+  requiredChecks: [],
+  refusePushes: false,
+  refuseMerges: null,
+  needsUpToDate: false,
 };
 
 const defaults: SandboxSettings = {
@@ -55,6 +68,7 @@ const defaults: SandboxSettings = {
   },
   ciOn: 'test_branches',
   protection: {},
+  people: { '*': 'write' },
   faults: { webhooks: 'deliver', shuffleMs: 0, answers: 'ok', answersUntil: null },
 };
 
@@ -63,6 +77,7 @@ export type SettingsPatch = {
   readonly ci?: Partial<CiSettings>;
   readonly ciOn?: SandboxSettings['ciOn'];
   readonly protection?: SandboxSettings['protection'];
+  readonly people?: SandboxSettings['people'];
   readonly faults?: Partial<Faults>;
 };
 
@@ -70,19 +85,37 @@ export function withPatch(settings: SandboxSettings, patch: SettingsPatch): Sand
   return {
     ci: { ...settings.ci, ...patch.ci },
     ciOn: patch.ciOn ?? settings.ciOn,
-    protection: { ...settings.protection, ...patch.protection },
+    protection: { ...settings.protection, ...completed(patch.protection) },
+    people: { ...settings.people, ...lowerCased(patch.people) },
     faults: { ...settings.faults, ...patch.faults },
   };
 }
+
+/** Rules that were stored before there were so many. */
+const completed = (protection: SandboxSettings['protection'] = {}): SandboxSettings['protection'] =>
+  Object.fromEntries(
+    Object.entries(protection).map(([branch, rules]) => [branch, rules && { ...noRules, ...rules }]),
+  );
+
+const lowerCased = (people: SandboxSettings['people'] = {}): SandboxSettings['people'] =>
+  Object.fromEntries(
+    Object.entries(people).map(([person, permission]) => [person.toLowerCase(), permission]),
+  );
 
 /** The settings as they were stored, by an older version perhaps. */
 export const settingsFrom = (stored: unknown): SandboxSettings =>
   withPatch(defaults, stored === null ? {} : (stored as SettingsPatch));
 
-export const requiredChecksOf = (
-  { ci, protection }: SandboxSettings,
-  branch: string,
-): readonly string[] | null => {
+export const requiredChecksOf = (settings: SandboxSettings, branch: string): readonly string[] | null =>
+  protectionOf(settings, branch)?.requiredChecks ?? null;
+
+/** Null: not protected. */
+export function protectionOf({ ci, protection }: SandboxSettings, branch: string): Protection | null {
   const own = Object.hasOwn(protection, branch) ? protection[branch] : undefined;
-  return own === undefined ? ci.contexts : (own?.requiredChecks ?? null);
-};
+  return own === undefined ? { ...noRules, requiredChecks: ci.contexts } : own;
+}
+
+export function permissionIn({ people }: SandboxSettings, person: string): Permission {
+  const key = person.toLowerCase();
+  return (Object.hasOwn(people, key) ? people[key] : people['*']) ?? 'none';
+}

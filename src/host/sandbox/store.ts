@@ -16,7 +16,24 @@ export type SandboxPullRequest = Omit<PullRequest, 'url' | 'state'> & {
   readonly branch: string | null;
   /** The commit that put it on its base. */
   readonly mergeSha: string | null;
+  readonly labels: readonly string[];
 };
+
+export type SandboxComment = {
+  readonly id: string;
+  readonly number: number;
+  readonly author: string;
+  /** At most 64 KiB. */
+  readonly text: string;
+};
+
+export type LabelChange = { readonly add: readonly string[]; readonly remove: readonly string[] };
+
+/** What is said of the draft pull request of a test branch. */
+type TestPullRequestWords = Pick<
+  SandboxPullRequest,
+  'headSha' | 'baseBranch' | 'title' | 'body' | 'author'
+> & { readonly branch: string };
 
 export type StatusCheck = Extract<Check, { kind: 'status' }>;
 export type CheckWish = Omit<StatusCheck, 'kind' | 'at'>;
@@ -78,6 +95,40 @@ export type SandboxStore = {
   ) => Promise<readonly number[]>;
   /** Pull requests opened from the branch have its head; answers with the numbers of those that moved. */
   readonly moveHeads: (repository: HostRepository, branch: string, sha: string) => Promise<readonly number[]>;
+  /** Open pull requests made from a branch that is gone are closed; answers with their numbers. */
+  readonly closeFrom: (repository: HostRepository, branch: string) => Promise<readonly number[]>;
+  /** The open pull request that shows a test branch. */
+  readonly findTest: (repository: HostRepository, branch: string) => Promise<number | null>;
+  /** Keeps one for a test branch, of a number that nobody uses; null if one is open already. */
+  readonly insertTest: (repository: HostRepository, words: TestPullRequestWords) => Promise<number | null>;
+  /** The labels as they were and as they are; null if the pull request is not kept. */
+  readonly changeLabels: (
+    repository: HostRepository,
+    number: number,
+    change: LabelChange,
+  ) => Promise<{ readonly before: readonly string[]; readonly after: readonly string[] } | null>;
+  /** The numbers of open pull requests that have the label. */
+  readonly listLabelled: (repository: HostRepository, label: string) => Promise<readonly number[]>;
+  readonly insertComment: (
+    repository: HostRepository,
+    comment: Omit<SandboxComment, 'id'>,
+  ) => Promise<SandboxComment>;
+  /** False if there is none. */
+  readonly editComment: (
+    repository: HostRepository,
+    comment: Omit<SandboxComment, 'author'>,
+  ) => Promise<boolean>;
+  readonly deleteComment: (repository: HostRepository, number: number, id: string) => Promise<unknown>;
+  /** The id of the first comment of the author that has the mark in it. */
+  readonly findMarked: (
+    repository: HostRepository,
+    number: number,
+    author: string,
+    mark: string,
+  ) => Promise<string | null>;
+  readonly listComments: (repository: HostRepository, number: number) => Promise<readonly SandboxComment[]>;
+  /** Those written or edited since, oldest first. */
+  readonly listCommentsSince: (repository: HostRepository, since: Date) => Promise<readonly SandboxComment[]>;
   readonly findSettings: (repository: HostRepository) => Promise<unknown>;
   readonly saveSettings: (repository: HostRepository, settings: unknown) => Promise<unknown>;
   readonly listChecks: (repository: HostRepository, sha: string) => Promise<readonly StatusCheck[]>;
@@ -86,6 +137,8 @@ export type SandboxStore = {
     sha: string,
     check: CheckWish,
   ) => Promise<readonly StatusCheck[]>;
+  /** Names of checks that reported on any commit lately. */
+  readonly listCheckNames: (repository: HostRepository) => Promise<readonly string[]>;
   /** A record, the pending statuses (the answer) and the job that ends it; null if CI for it was started before. */
   readonly startCi: (repository: HostRepository, start: CiStart) => Promise<readonly StatusCheck[] | null>;
   readonly findCi: (repository: HostRepository, key: CiKey) => Promise<CiRecord | null>;

@@ -39,6 +39,14 @@ function hostEventOf(event: SandboxEvent): HostEvent {
     }
     case 'push':
       return { kind: 'branch-moved', repository, branch: event.branch, sha: event.sha };
+    case 'comment': {
+      const { number, id: commentId, author, text } = event;
+      return { kind: 'comment-written', repository, number, commentId, author, text };
+    }
+    case 'label': {
+      const { number, label, isOn, by } = event;
+      return { kind: 'label-changed', repository, number, label, isOn, by };
+    }
   }
 }
 
@@ -63,5 +71,13 @@ function eventBody(event: HostEvent): EventBody {
     }
     case 'branch-moved':
       return { event: 'push', branch: event.branch, sha: event.sha };
+    case 'comment-written': {
+      const { number, commentId: id, author, text } = event;
+      return { event: 'comment', number, id, author, text };
+    }
+    case 'label-changed': {
+      const { number, label, isOn, by } = event;
+      return { event: 'label', number, label, isOn, by };
+    }
   }
 }

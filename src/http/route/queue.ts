@@ -7,7 +7,7 @@ import type { QueueSettings } from '#core/queue/settings.ts';
 import { readQueueNumbers } from '#db/metrics-view.ts';
 import { listEnqueued } from '#db/queue-view.ts';
 import { renderMetrics } from '#event/metrics.ts';
-import { type Handlers, knownRepository, requireQueue } from '../context.ts';
+import { connectedRepository, type Handlers, knownRepository, requireQueue } from '../context.ts';
 import { presentEnqueued, presentQueue } from '../present.ts';
 import { metricsRepository } from '../scope-key.ts';
 
@@ -15,12 +15,12 @@ export const queueHandlers: Handlers<
   'createQueue' | 'updateQueue' | 'deleteQueue' | 'getQueue' | 'getMergeQueueMetrics'
 > = {
   createQueue: async (context, input) => {
-    knownRepository(context, input.repo);
+    const repo = await connectedRepository(context, input.repo);
     const { queue, repository } = await createQueue(
       context.cell,
       {
         organizationId: context.scope.principal.organizationId,
-        repository: input.repo,
+        repository: repo,
         branch: input.targetBranch,
         settings: settingsOf(input),
         actor: context.actor,

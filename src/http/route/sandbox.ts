@@ -13,7 +13,7 @@ import type { HostRepository } from '#host/host.ts';
 import type { SandboxControl } from '#host/sandbox/control.ts';
 import { isSandboxHost } from '#host/sandbox/host.ts';
 import { refusal } from '#host/sandbox/pull-request.ts';
-import type { SandboxPullRequest } from '#host/sandbox/store.ts';
+import type { SandboxComment, SandboxPullRequest } from '#host/sandbox/store.ts';
 import { type Context, type Handlers, hostRepository } from '../context.ts';
 
 type Wishes = Partial<Omit<RequestOf<'sandboxUpdatePullRequest'>, 'repo' | 'pr'>>;
@@ -27,6 +27,10 @@ export const sandboxHandlers: Handlers<
   | 'sandboxRemovePullRequest'
   | 'sandboxGetPullRequest'
   | 'sandboxMergePullRequest'
+  | 'sandboxWriteComment'
+  | 'sandboxDeleteComment'
+  | 'sandboxListComments'
+  | 'sandboxChangeLabels'
   | 'sandboxCommit'
   | 'sandboxSetCheck'
   | 'sandboxConfigureRepository'
@@ -83,6 +87,33 @@ export const sandboxHandlers: Handlers<
       pullRequest: shown(await control.requirePullRequest(repository, number)),
       sha: answer.sha,
     };
+  },
+
+  sandboxWriteComment: async (context, input) => {
+    const { control, repository } = await sandboxOf(context, input.repo);
+    const { number } = await control.requirePullRequest(repository, input.pr.number);
+    const { author, text } = input;
+    return { comment: shownComment(await control.comment(repository, { number, author, text })) };
+  },
+
+  sandboxDeleteComment: async (context, input) => {
+    const { control, repository } = await sandboxOf(context, input.repo);
+    const { number } = await control.requirePullRequest(repository, input.pr.number);
+    await control.deleteComment(repository, number, input.id);
+    return {};
+  },
+
+  sandboxListComments: async (context, input) => {
+    const { control, repository } = await sandboxOf(context, input.repo);
+    const { number } = await control.requirePullRequest(repository, input.pr.number);
+    return { comments: (await control.listComments(repository, number)).map(shownComment) };
+  },
+
+  sandboxChangeLabels: async (context, input) => {
+    const { control, repository } = await sandboxOf(context, input.repo);
+    const { number } = await control.requirePullRequest(repository, input.pr.number);
+    await control.changeLabels(repository, number, input, input.by);
+    return { pullRequest: shown(await control.requirePullRequest(repository, number)) };
   },
 
   sandboxCommit: async (context, input) => {
@@ -157,8 +188,11 @@ function factsOf({ title, body, sha, baseBranch, author, mergeability, draft, st
   return Object.fromEntries(given) as Partial<SandboxPullRequest>;
 }
 
+const shownComment = ({ id, author, text }: SandboxComment) => ({ id, author, text });
+
 function shown(kept: SandboxPullRequest) {
-  const { number, title, body, headSha, baseBranch, author, mergeability, draft, state } = kept;
+  const { number, title, body, headSha, baseBranch, author, mergeability, draft, state, labels, mergeSha } =
+    kept;
   return {
     number,
     title,
@@ -169,18 +203,20 @@ function shown(kept: SandboxPullRequest) {
     mergeability,
     draft,
     state: state === 'missing' ? ('closed' as const) : state,
+    labels: [...labels],
+    ...(mergeSha === null ? {} : { mergeSha }),
   };
 }
 
 /** What was given, as the sandbox keeps it. */
-function patchOf({ ci, ciOn, protection, faults }: ConfigureWish, now: Date) {
+function patchOf({ ci, ciOn, protection, people, faults }: ConfigureWish, now: Date) {
   const { durationMs, ...ciRest } = ci ?? {};
   const { untilMs, ...faultsRest } = faults ?? {};
   const duration = typeof durationMs === 'number' ? { min: durationMs, max: durationMs } : durationMs;
   const until = untilMs === undefined ? null : new Date(now.getTime() + untilMs).toISOString();
   return {
     ci: given({ ...ciRest, durationMs: duration }),
-    ...given({ ciOn, protection }),
+    ...given({ ciOn, protection, people }),
     faults: given({ ...faultsRest, answersUntil: faultsRest.answers === undefined ? undefined : until }),
   };
 }

@@ -1,0 +1,30 @@
+// A page as a person sees it, in a real Chromium.
+
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--hide-scrollbars',
+  '--window-size=1200,1600',
+];
+
+export async function takeScreenshot(url: string, file: string): Promise<void> {
+  const profile = mkdtempSync(join(tmpdir(), 'signalbox-chromium-'));
+  try {
+    const args = [...flags, `--user-data-dir=${profile}`, `--screenshot=${file}`, url];
+    await promisify(execFile)('chromium', args, { timeout: 60_000 });
+  } finally {
+    rmSync(profile, { recursive: true, force: true });
+  }
+}

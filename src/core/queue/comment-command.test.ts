@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { mayBeCommand, parseComment } from './comment-command.ts';
+import { priorities } from './priority.ts';
+
+const parse = (text: string) => parseComment(text, ['signalbox', 'sb']);
+const merge = { kind: 'merge', priority: null, noBatch: false, force: false };
+
+describe('a comment', () => {
+  it('asks for something on a line of its own, under any of our words', () => {
+    expect(parse('/signalbox merge')).toEqual(merge);
+    expect(parse('  /SB  Merge ')).toEqual(merge);
+    expect(parse('Looks good!\r\n\r\n/signalbox cancel\r\nThanks')).toEqual({ kind: 'cancel' });
+    expect(parse('/signalbox restart')).toEqual({ kind: 'restart' });
+    expect(parse('/signalbox status')).toEqual({ kind: 'status' });
+  });
+
+  it('is for other people otherwise', () => {
+    for (const text of [
+      '',
+      'merge',
+      'please /signalbox merge',
+      '/other merge',
+      '/signalboxes merge',
+      '> /signalbox merge',
+    ])
+      expect(parse(text)).toBeNull();
+  });
+
+  it('counts with its first command only', () => {
+    expect(parse('/signalbox cancel\n/signalbox merge')).toEqual({ kind: 'cancel' });
+  });
+
+  it('gives a priority by name or number, in every spelling', () => {
+    for (const text of ['--priority=high', '-p high', '-p=HIGH', '--priority high'])
+      expect(parse(`/signalbox merge ${text}`)).toEqual({ ...merge, priority: priorities.high });
+    expect(parse('/signalbox merge -p 0')).toEqual({ ...merge, priority: 0 });
+    expect(parse('/signalbox merge --priority=255 --no-batch --force')).toEqual({
+      kind: 'merge',
+      priority: 255,
+      noBatch: true,
+      force: true,
+    });
+  });
+
+  it('that is not understood says what would be', () => {
+    for (const [text, words] of [
+      ['/signalbox', /nothing to do.*\/signalbox merge/],
+      ['/signalbox mrege', /no command `mrege`/],
+      ['/signalbox cancel now', /takes no `now`/],
+      ['/signalbox merge --fast', /takes no `--fast`/],
+      ['/signalbox merge -p', /no priority/],
+      ['/signalbox merge -p 256', /`256` is no priority/],
+      ['/signalbox merge -p soon', /`soon` is no priority: give .*urgent/],
+    ] as const)
+      expect(parse(text)).toEqual({ kind: 'mistake', message: expect.stringMatching(words) as string });
+  });
+
+  it('cannot put its own markup into our answer', () => {
+    const answer = parse('/signalbox <img/src=x>`@all`');
+    expect(answer).toMatchObject({ kind: 'mistake', message: expect.not.stringMatching(/[<>@]/) as string });
+  });
+
+  it('is looked at only if a line begins with a slash', () => {
+    expect([mayBeCommand('hello'), mayBeCommand('a/b'), mayBeCommand('x\n /signalbox merge')]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+});

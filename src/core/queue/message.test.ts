@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { anEntry, aQueue, noon } from '../../../test/fixture/entry.ts';
+import type { Check } from './check.ts';
+import {
+  checkName,
+  commentMark,
+  headline,
+  ownCheck,
+  stateLabels,
+  statusComment,
+  testPullRequestWords,
+  type Told,
+} from './message.ts';
+import { entryStates, type Stage } from './model.ts';
+import { cancelledReasons, reasons } from './reason.ts';
+import type { RunId } from '#base/id.ts';
+
+const runId = 'run-1' as RunId;
+const red: Check = {
+  kind: 'status',
+  name: 'ci / test',
+  state: 'failure',
+  url: 'https://ci.example/7',
+  at: 0,
+};
+
+function told(stage: Stage, change: Partial<Told> = {}): Told {
+  const entry = { ...anEntry({ pullRequest: { number: 7 } }), stage };
+  const line = { run: null, pending: null, isHostAway: false };
+  return {
+    queue: aQueue({}),
+    standing: { entry, hasImpactedTargets: false, position: null, line },
+    run: null,
+    landing: null,
+    word: 'signalbox',
+    ...change,
+  };
+}
+
+const failed = (reason: string): Stage => ({ kind: 'failed', reason, runId }) as Stage;
+
+describe('the comment on a pull request', () => {
+  it('says in one line how it ended, for every reason there is, and what to do next', () => {
+    const failures = reasons.filter((reason) =>
+      /^(TEST_RUN|START_TEST|MERGE_REFUSED|PR_UPDATED)/.test(reason),
+    );
+    expect(failures).toHaveLength(11);
+    for (const reason of failures) {
+      const text = statusComment(told(failed(reason)), noon);
+      expect(text).toMatch(/^\*\*Left the queue: [^*]+\*\*/);
+      expect(text).toMatch(/comment `\/signalbox merge`/);
+    }
+    for (const reason of cancelledReasons) {
+      const text = statusComment(told({ kind: 'cancelled', reason }), noon);
+      expect(text).toMatch(/^\*\*Taken out of the queue: [^*]+\*\*/);
+      expect(text).toMatch(/comment `\/signalbox merge`/);
+    }
+  });
+
+  it('names the failed checks with their addresses, and what it was tested on', () => {
+    const run = { required: ['ci / test', 'lint'], checks: [red], ahead: [3, 5] };
+    const text = statusComment(told(failed('TEST_RUN_REQUIRED_STATUS_FAILED'), { run }), noon);
+    expect(text).toMatch(/^\*\*Left the queue: ci \/ test failed\*\*/);
+    expect(text).toContain('tested on top of #3, #5');
+    expect(text).toContain('- [`ci / test`](https://ci.example/7) failed');
+  });
+
+  it('makes nothing of what others chose into markup', () => {
+    const check = { ...red, name: 'x`](javascript:1)<img>', url: 'javascript:alert(1)' };
+    const run = { required: [check.name], checks: [check], ahead: [] };
+    const text = statusComment(told(failed('TEST_RUN_REQUIRED_STATUS_FAILED'), { run }), noon);
+    expect(text).toContain('- `x](javascript:1)<img>` failed');
+    expect(text).not.toContain('](javascript:alert');
+  });
+
+  it('proves that what landed is what was tested, and claims it only where it is so', () => {
+    const merged: Stage = { kind: 'merged', reason: 'MERGE_GRAPH_MERGE', runId };
+    const landing = { sha: 'a'.repeat(40), tree: 'b'.repeat(40), testedTree: 'b'.repeat(40) };
+    const same = statusComment(told(merged, { landing }), noon);
+    expect(same).toMatch(/^\*\*Landed on main\*\*/);
+    expect(same).toContain('What landed is what was tested: tree `bbbbbbbbbbbb` both times.');
+    expect(same).toContain('commit `aaaaaaaaaaaa` of `main`');
+    const other = statusComment(told(merged, { landing: { ...landing, testedTree: 'c'.repeat(40) } }), noon);
+    expect(other).not.toContain('What landed is what was tested');
+    const byHand: Stage = { kind: 'merged', reason: 'MANUAL_MERGE', runId: null };
+    expect(statusComment(told(byHand), noon)).toMatch(/^\*\*Merged by hand\*\*/);
+  });
+
+  it('is never taken for a command itself', () => {
+    for (const stage of [
+      failed('TEST_RUN_TIMEOUT'),
+      { kind: 'pending' },
+      { kind: 'testing', runId },
+    ] as const)
+      for (const line of statusComment(told(stage), noon).split('\n'))
+        expect(line.trimStart().startsWith('/')).toBe(false);
+  });
+
+  it('has a mark of its own for each queue, which cannot end the comment it stands in', () => {
+    expect(commentMark({ targetBranch: 'main' })).not.toBe(commentMark({ targetBranch: 'next' }));
+    expect(commentMark({ targetBranch: 'a-->b' })).not.toContain('--');
+  });
+});
+
+describe('the queue’s own check', () => {
+  const stages: Stage[] = [
+    { kind: 'not_ready' },
+    { kind: 'pending' },
+    { kind: 'testing', runId },
+    { kind: 'tests_passed', runId },
+    { kind: 'pending_failure', runId },
+    { kind: 'merged', reason: 'MERGE_GRAPH_MERGE', runId },
+    failed('TEST_RUN_TIMEOUT'),
+    { kind: 'cancelled', reason: 'USER_REQUESTED' },
+  ];
+
+  it('passes only for what has landed, and fails only for what failed', () => {
+    expect(stages.map((stage) => ownCheck(told(stage), noon).state)).toEqual([
+      ...Array.from({ length: 5 }, () => 'pending'),
+      'success',
+      'failure',
+      'pending',
+    ]);
+  });
+
+  it('has the branch in its name and a title that fits', () => {
+    expect(checkName({ targetBranch: 'release/1' })).toBe('Signalbox (release/1)');
+    for (const stage of stages) {
+      const { title } = ownCheck(told(stage), noon);
+      expect(title.length).toBeLessThanOrEqual(140);
+      expect(title).toBe(headline(told(stage)));
+    }
+  });
+
+  it('says how many are ahead', () => {
+    const at = (position: number | null) => {
+      const base = told({ kind: 'pending' });
+      return headline({ ...base, standing: { ...base.standing, position } });
+    };
+    expect([at(null), at(0), at(3)]).toEqual(['In line', 'In line: next', 'In line: 3 ahead']);
+  });
+});
+
+describe('labels and test pull requests', () => {
+  it('shows exactly one state', () => {
+    for (const state of entryStates) {
+      const { add, remove } = stateLabels(state);
+      expect([add.length, remove.length, remove.includes(add[0]!)]).toEqual([
+        1,
+        entryStates.length - 1,
+        false,
+      ]);
+    }
+  });
+
+  it('names what is tested, and not too much of it', () => {
+    const members = Array.from({ length: 7 }, (_, index) => ({ number: index + 1, title: `T${index}\`` }));
+    const { title, body } = testPullRequestWords({ targetBranch: 'main' }, members);
+    expect(title).toBe('Test of #1, #2, #3, #4, #5 and 2 more for main');
+    expect(body).toContain('- #7 `T6`');
+  });
+});

@@ -1,0 +1,269 @@
+// Every word that is said on a pull request: the one comment that follows it through the queue, the queue's own check,
+// state labels, and answers to commands. Names that others chose are shown as code, so that nothing in them is markup.
+
+import { type Check, failedChecks } from './check.ts';
+import { type Entry, type EntryState, entryStates, isEnded, type Queue } from './model.ts';
+import type { CancelledReason, FailedReason, MergedReason } from './reason.ts';
+import { explainStanding, type Standing } from './standing.ts';
+
+/** What is told of an entry besides where it stands. */
+export type Told = {
+  readonly queue: Queue;
+  readonly standing: Standing;
+  /** The run that its trip ended with, or that it is in. */
+  readonly run: {
+    readonly required: readonly string[];
+    readonly checks: readonly Check[];
+    /** Those ahead that it was tested on top of. */
+    readonly ahead: readonly number[];
+  } | null;
+  /** How it came onto the branch. */
+  readonly landing: {
+    readonly sha: string;
+    readonly tree: string | null;
+    readonly testedTree: string | null;
+  } | null;
+  /** The word after the slash. */
+  readonly word: string;
+};
+
+export const commentMark = ({ targetBranch }: Pick<Queue, 'targetBranch'>): string =>
+  `signalbox:status:${targetBranch.replaceAll('--', '-')}`;
+
+export const checkName = ({ targetBranch }: Pick<Queue, 'targetBranch'>): string =>
+  `Signalbox (${targetBranch})`;
+
+const labelOf = (state: EntryState): string => `signalbox: ${state.replaceAll('_', ' ')}`;
+
+/** The label that shows the state, and those that do not. */
+export const stateLabels = (
+  state: EntryState,
+): { readonly add: readonly string[]; readonly remove: readonly string[] } => ({
+  add: [labelOf(state)],
+  remove: entryStates.filter((other) => other !== state).map(labelOf),
+});
+
+/** A name as code. */
+const code = (text: string): string => `\`${text.replaceAll(/[`\r\n]/g, '').slice(0, 200)}\``;
+const short = (sha: string): string => code(sha.slice(0, 12));
+const numbers = (prs: readonly number[]): string => prs.map((pr) => `#${pr}`).join(', ');
+
+/** The comment's text. */
+export function statusComment(told: Told, now: Date): string {
+  const { queue, standing, word } = told;
+  const { entry } = standing;
+  const paragraphs = [
+    `**${headline(told)}**`,
+    ...(isEnded(entry.stage) ? ending(told) : waiting(told, now)),
+    `<sub>Merge queue of ${code(queue.targetBranch)} · commit ${short(entry.pullRequest.headSha)} · ${commands(entry, word)}</sub>`,
+  ];
+  return paragraphs.join('\n\n');
+}
+
+const commands = (entry: Entry, word: string): string =>
+  (isEnded(entry.stage) ? ['merge', 'status'] : ['cancel', 'restart', 'status'])
+    .map((verb) => `\`/${word} ${verb}\``)
+    .join(', ');
+
+/** One line, without markup: also the title of the check. */
+export function headline({ queue, standing, run }: Told): string {
+  const { entry, position } = standing;
+  const { targetBranch: branch } = queue;
+  const { stage } = entry;
+  switch (stage.kind) {
+    case 'not_ready':
+      return 'Submitted, and not ready yet';
+    case 'pending':
+      return position === null ? 'In line' : `In line: ${position === 0 ? 'next' : `${position} ahead`}`;
+    case 'testing':
+      return entry.landing ? `Landing on ${branch}` : 'Being tested on the state its branch will have';
+    case 'tests_passed':
+      return entry.landing ? `Landing on ${branch}` : 'Tests passed, waiting to land';
+    case 'pending_failure':
+      return 'Tests failed, and it is not settled whether this pull request is to blame';
+    case 'merged':
+      return stage.reason === 'MANUAL_MERGE' ? 'Merged by hand' : `Landed on ${branch}`;
+    case 'failed':
+      return `Left the queue: ${failedHeadline(stage.reason, run)}`;
+    case 'cancelled':
+      return `Taken out of the queue: ${cancelledWords[stage.reason]}`;
+  }
+}
+
+function waiting({ queue, standing }: Told, now: Date): string[] {
+  const sentences = explainStanding(queue, standing, now).map((sentence) => `- ${sentence}`);
+  return sentences.length === 0 ? [] : [sentences.join('\n')];
+}
+
+function ending(told: Told): string[] {
+  const { stage } = told.standing.entry;
+  switch (stage.kind) {
+    case 'merged':
+      return [mergedText(told, stage.reason)];
+    case 'failed':
+      return failedText(told, stage.reason);
+    case 'cancelled':
+      return [cancelledText(told, stage.reason)];
+    default:
+      return [];
+  }
+}
+
+function mergedText({ landing, queue }: Told, reason: MergedReason): string {
+  const where = landing === null ? '' : ` It is commit ${short(landing.sha)} of ${code(queue.targetBranch)}.`;
+  switch (reason) {
+    case 'MANUAL_MERGE':
+      return 'Somebody merged it while it was in the queue; nothing of it was landed by the queue.';
+    case 'MERGE_GRAPH_DIRECT_MERGE':
+      return `It was already tested on the tip of the branch, and landed at once.${where}`;
+    case 'MERGE_GRAPH_MERGE':
+      return landing !== null && landing.tree !== null && landing.tree === landing.testedTree
+        ? `What landed is what was tested: tree ${short(landing.tree)} both times.${where}`
+        : `Its tests passed on the state its branch has now.${where}`;
+  }
+}
+
+const failedHeadlines: { readonly [Reason in FailedReason]: string } = {
+  TEST_RUN_REQUIRED_STATUS_FAILED: 'its tests failed',
+  TEST_RUN_FAILED_BY_OPTIMIZATION: 'its tests failed',
+  TEST_RUN_TIMEOUT: 'its tests took too long',
+  START_TEST_RUN_MERGE_CONFLICT: 'it conflicts',
+  START_TEST_RUN_NO_REQUIRED_STATUSES: 'no check is required',
+  START_TEST_RUN_CONFIG_PARSING_FAILURE: 'the queue’s file cannot be read',
+  START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES: 'the queue’s file names no checks',
+  START_TEST_RUN_RETRY_EXHAUSTED: 'its tests could not be started',
+  START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH: 'its test branch could not be pushed',
+  MERGE_REFUSED_BY_HOST: 'the host refuses to merge it',
+  PR_UPDATED_AT_MERGE_TIME: 'it was pushed to as it landed',
+};
+
+function failedHeadline(reason: FailedReason, run: Told['run']): string {
+  const failed = run === null ? [] : failedChecks(run.required, run.checks);
+  return reason === 'TEST_RUN_REQUIRED_STATUS_FAILED' && failed.length === 1
+    ? `${failed[0]!.name.slice(0, 60)} failed`
+    : failedHeadlines[reason];
+}
+
+function failedText({ run, queue, word }: Told, reason: FailedReason): string[] {
+  const again = `comment \`/${word} merge\``;
+  const on =
+    run === null || run.ahead.length === 0
+      ? `on ${code(queue.targetBranch)} as it will be`
+      : `on top of ${numbers(run.ahead)}`;
+  switch (reason) {
+    case 'TEST_RUN_REQUIRED_STATUS_FAILED':
+    case 'TEST_RUN_FAILED_BY_OPTIMIZATION': {
+      const failed = run === null ? [] : failedChecks(run.required, run.checks);
+      const list = failed.map(({ name, url }) => `- ${linked(name, url)} failed`);
+      return [
+        `It was tested ${on}, and everything ahead of it is fine: the failure came with this pull request.`,
+        ...(list.length === 0 ? [] : [list.join('\n')]),
+        `Push a fix, then ${again}. If you think it was a flaky test, ${again} as it is.`,
+      ];
+    }
+    case 'TEST_RUN_TIMEOUT':
+      return [
+        `Its required checks did not finish within ${queue.settings.testingTimeoutMinutes} minutes, twice. See whether CI runs for test branches (\`signalbox/…\`), then ${again}.`,
+      ];
+    case 'START_TEST_RUN_MERGE_CONFLICT':
+      return [
+        `It cannot be merged with ${code(queue.targetBranch)} as it is now. Merge or rebase ${code(queue.targetBranch)} into it, resolve the conflicts, push, then ${again}.`,
+      ];
+    case 'START_TEST_RUN_NO_REQUIRED_STATUSES':
+      return [
+        `Nothing says which checks must pass. Set \`requiredStatuses\` of the queue, name them in \`.signalbox.yaml\`, or require them in the protection of ${code(queue.targetBranch)}; then ${again}.`,
+      ];
+    case 'START_TEST_RUN_CONFIG_PARSING_FAILURE':
+    case 'START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES':
+      return [`Mend \`.signalbox.yaml\` in the repository, then ${again}.`];
+    case 'START_TEST_RUN_RETRY_EXHAUSTED':
+      return [`Its test branch could not be made after several tries. Look at the host, then ${again}.`];
+    case 'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH':
+      return [
+        `The host refuses to let Signalbox push branches named \`signalbox/…\`. Allow them in the repository’s branch rules, then ${again}.`,
+      ];
+    case 'MERGE_REFUSED_BY_HOST':
+      return [
+        `The host would not merge it: give it what branch protection asks for (approvals, resolved conversations), then ${again}.`,
+      ];
+    case 'PR_UPDATED_AT_MERGE_TIME':
+      return [`What was tested is not its head any more, so nothing landed. To test the new head, ${again}.`];
+  }
+}
+
+/** A name with the address of its details; only real web addresses become links. */
+const linked = (name: string, url: string): string =>
+  /^https?:\/\/[^\s()<>]+$/.test(url) ? `[${code(name)}](${url})` : code(name);
+
+const cancelledWords: { readonly [Reason in CancelledReason]: string } = {
+  USER_REQUESTED: 'somebody asked for it',
+  ADMIN_REQUESTED: 'an administrator asked for it',
+  PR_CLOSED: 'it was closed',
+  PR_PUSHED_TO: 'it was pushed to',
+  PR_BASE_BRANCH_CHANGED: 'its base branch was changed',
+  PR_CONVERTED_TO_DRAFT: 'it was made a draft',
+  NOT_READY_TIMEOUT_EXPIRED: 'it was not ready for too long',
+};
+
+function cancelledText({ queue, word }: Told, reason: CancelledReason): string {
+  const again = `comment \`/${word} merge\``;
+  switch (reason) {
+    case 'USER_REQUESTED':
+    case 'ADMIN_REQUESTED':
+      return `To submit it again, ${again}.`;
+    case 'PR_CLOSED':
+      return `Reopen it and ${again} to submit it again.`;
+    case 'PR_PUSHED_TO':
+      return `What was submitted is not its head any more. To submit the new commits, ${again}.`;
+    case 'PR_BASE_BRANCH_CHANGED':
+      return `This queue lands on ${code(queue.targetBranch)}: set that as its base and ${again}.`;
+    case 'PR_CONVERTED_TO_DRAFT':
+      return `Mark it as ready for review, then ${again}.`;
+    case 'NOT_READY_TIMEOUT_EXPIRED':
+      return `It was not ready within ${queue.settings.notReadyTimeoutHours} hours. When it is, ${again}.`;
+  }
+}
+
+type OwnCheckWords = {
+  readonly name: string;
+  readonly state: 'pending' | 'success' | 'failure';
+  readonly title: string;
+  readonly summary: string;
+};
+
+/** The queue's own check. It passes only for what the queue landed, so that it can be required of everybody else. */
+export function ownCheck(told: Told, now: Date): OwnCheckWords {
+  const { stage } = told.standing.entry;
+  return {
+    name: checkName(told.queue),
+    state: stage.kind === 'merged' ? 'success' : stage.kind === 'failed' ? 'failure' : 'pending',
+    title: headline(told).slice(0, 140),
+    summary: statusComment(told, now),
+  };
+}
+
+/** The title and the text of the draft pull request that shows a test branch. */
+export function testPullRequestWords(
+  queue: Pick<Queue, 'targetBranch'>,
+  members: readonly { readonly number: number; readonly title: string }[],
+): { readonly title: string; readonly body: string } {
+  const all = members.map(({ number }) => number);
+  return {
+    title: `Test of ${numbers(all.slice(0, 5))}${all.length > 5 ? ` and ${all.length - 5} more` : ''} for ${queue.targetBranch}`,
+    body: [
+      `The merge queue tests this as ${code(queue.targetBranch)} will be. Leave it alone: it closes by itself.`,
+      members.map(({ number, title }) => `- #${number} ${code(title)}`).join('\n'),
+    ].join('\n\n'),
+  };
+}
+
+export const refusals = {
+  notAllowed: (person: string): string =>
+    `${code(person)} may not do this: commands need write access to the repository. Ask somebody who has it.`,
+  forceNeedsAdmin: (person: string): string =>
+    `${code(person)} may not use \`--force\`: it needs admin rights on the repository. Without it the pull request waits until the host says that it can be merged.`,
+  noQueue: (branch: string): string =>
+    `The branch ${code(branch)} has no merge queue. Set the base of this pull request to one that has, or create one with \`createQueue\`.`,
+  notSubmitted: (word: string): string =>
+    `This pull request is not in the queue. Submit it with \`/${word} merge\`.`,
+};

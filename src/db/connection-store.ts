@@ -1,0 +1,155 @@
+// Writes host_connection: how organizations are connected to hosts. Credentials are sealed (seal.ts); without the key they are of no use.
+
+import { randomBytes } from 'node:crypto';
+import { v7 as newId } from 'uuid';
+import type { OrganizationId } from '#base/id.ts';
+import type { Tx } from './cell.ts';
+import { seal, unseal } from './seal.ts';
+import { statement } from './statement.ts';
+
+/** As the webhook receiver needs it. */
+export type Connection = {
+  readonly id: string;
+  readonly organizationId: OrganizationId;
+  readonly host: string;
+  readonly webhookSecret: string;
+};
+
+type ConnectionRow = {
+  id: string;
+  organization_id: string;
+  kind: string;
+  host_key: string;
+  url: string;
+  webhook_secret: string;
+  credentials: Buffer | null;
+};
+
+const columns = 'id, organization_id, kind, host_key, url, webhook_secret, credentials';
+
+const selectById = statement<[id: string], ConnectionRow>(
+  `select ${columns} from host_connection where id = $1`,
+);
+
+export async function findConnection(db: Tx, id: string): Promise<Connection | null> {
+  const [row] = await selectById(db, id);
+  if (row === undefined) return null;
+  return {
+    id: row.id,
+    organizationId: row.organization_id as OrganizationId,
+    host: row.host_key,
+    webhookSecret: row.webhook_secret,
+  };
+}
+
+// Every organization has the sandbox at hand; whether it serves anything is a setting of the installation.
+const insertSandbox = statement<[id: string, organizationId: string, secret: string]>(`
+  insert into host_connection (id, organization_id, kind, host_key, webhook_secret) values ($1, $2, 'sandbox', '*', $3)
+  on conflict (organization_id, kind, host_key) do nothing`);
+
+const selectSandbox = statement<[organizationId: string], { id: string; webhook_secret: string }>(`
+  select id, webhook_secret from host_connection
+  where organization_id = $1 and kind = 'sandbox' and host_key = '*'`);
+
+const newSecret = (): string => randomBytes(32).toString('base64url');
+
+/** Where the sandbox sends the webhooks of an organization, made if it is not there. */
+export async function ensureSandboxConnection(
+  db: Tx,
+  organizationId: OrganizationId,
+): Promise<{ readonly id: string; readonly secret: string }> {
+  const [known] = await selectSandbox(db, organizationId);
+  if (known !== undefined) return { id: known.id, secret: known.webhook_secret };
+  await insertSandbox(db, newId(), organizationId, newSecret());
+  const [made] = await selectSandbox(db, organizationId);
+  return { id: made!.id, secret: made!.webhook_secret };
+}
+
+const selectHosts = statement<[], { host_key: string; kind: string }>(
+  `select distinct host_key, kind from host_connection where kind <> 'sandbox'`,
+);
+
+/** Every real host that some organization is connected to, with what it is. */
+export async function listHosts(
+  db: Tx,
+): Promise<readonly { readonly host: string; readonly kind: string }[]> {
+  return (await selectHosts(db)).map((row) => ({ host: row.host_key, kind: row.kind }));
+}
+
+const selectByHost = statement<[organizationId: string, host: string], ConnectionRow>(
+  `select ${columns} from host_connection where organization_id = $1 and host_key = $2 and kind <> 'sandbox'`,
+);
+
+/** The connection of an organization to a real host, without what lets us in. */
+export async function findHostConnection(
+  db: Tx,
+  organizationId: OrganizationId,
+  host: string,
+): Promise<Connection | null> {
+  const [row] = await selectByHost(db, organizationId, host);
+  return row === undefined
+    ? null
+    : { id: row.id, organizationId, host: row.host_key, webhookSecret: row.webhook_secret };
+}
+
+export type OpenedConnection = Connection & {
+  readonly url: string;
+  /** As JSON; null: the key we have does not open them. */
+  readonly credentials: string | null;
+};
+
+export async function openConnection(
+  db: Tx,
+  key: Buffer,
+  organizationId: OrganizationId,
+  host: string,
+): Promise<OpenedConnection | null> {
+  const [row] = await selectByHost(db, organizationId, host);
+  if (row === undefined) return null;
+  return {
+    id: row.id,
+    organizationId,
+    host: row.host_key,
+    webhookSecret: row.webhook_secret,
+    url: row.url,
+    credentials: row.credentials === null ? null : unseal(key, row.id, row.credentials),
+  };
+}
+
+type NewConnection = {
+  readonly organizationId: OrganizationId;
+  readonly kind: 'gitea' | 'github';
+  readonly host: string;
+  readonly url: string;
+  /** As JSON. */
+  readonly credentials: string;
+};
+
+const insertConnection = statement<
+  [id: string, organizationId: string, kind: string, host: string, url: string, secret: string]
+>(`
+  insert into host_connection (id, organization_id, kind, host_key, url, webhook_secret)
+  values ($1, $2, $3, $4, $5, $6)`);
+
+const updateConnection = statement<[id: string, url: string, credentials: Buffer]>(
+  'update host_connection set url = $2, credentials = $3 where id = $1',
+);
+
+/** Connects anew, or replaces how we are let in; the address for webhooks and their secret stay as they are. */
+export async function saveConnection(tx: Tx, key: Buffer, wish: NewConnection): Promise<Connection> {
+  const { organizationId, kind, host, url, credentials } = wish;
+  const [known] = await selectByHost(tx, organizationId, host);
+  const id = known?.id ?? newId();
+  const webhookSecret = known?.webhook_secret ?? newSecret();
+  if (known === undefined) await insertConnection(tx, id, organizationId, kind, host, url, webhookSecret);
+  await updateConnection(tx, id, url, seal(key, id, credentials));
+  return { id, organizationId, host, webhookSecret };
+}
+
+const updateCredentials = statement<[id: string, credentials: Buffer]>(
+  'update host_connection set credentials = $2 where id = $1',
+);
+
+export async function saveCredentials(db: Tx, key: Buffer, id: string, credentials: string): Promise<void> {
+  await updateCredentials(db, id, seal(key, id, credentials));
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { seal, unseal } from './seal.ts';
+
+const key = randomBytes(32);
+
+it('opens what was sealed, with its key and for its owner only', () => {
+  const sealed = seal(key, 'row 1', 'fake-secret ✓');
+  expect(unseal(key, 'row 1', sealed)).toBe('fake-secret ✓');
+  expect(unseal(randomBytes(32), 'row 1', sealed)).toBeNull();
+  expect(unseal(key, 'row 2', sealed)).toBeNull();
+});
+
+it('does not open what was changed or cut', () => {
+  const sealed = seal(key, 'row', 'fake-secret');
+  for (let at = 0; at < sealed.length; at++) {
+    const changed = Buffer.from(sealed);
+    changed[at]! ^= 1;
+    expect(unseal(key, 'row', changed)).toBeNull();
+    expect(unseal(key, 'row', sealed.subarray(0, at))).toBeNull();
+  }
+});
+
+it('never gives the same bytes twice, and none of the text', () => {
+  const [one, two] = [seal(key, 'row', 'fake-secret'), seal(key, 'row', 'fake-secret')];
+  expect(one.equals(two)).toBe(false);
+  expect(one.includes('fake-secret')).toBe(false);
+});

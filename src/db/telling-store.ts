@@ -1,0 +1,130 @@
+// What is to be told on pull requests, and what was.
+
+import type { QueueId } from '#base/id.ts';
+import type { Told } from '#core/queue/message.ts';
+import type { Tx } from './cell.ts';
+import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
+import { listEntries } from './queue-view.ts';
+import { statement } from './statement.ts';
+
+export type UntoldEntry = Pick<Told, 'standing' | 'run' | 'landing'> & {
+  readonly commentId: string | null;
+  readonly mayHaveComment: boolean;
+  /** Nothing was told of it in this trip or an earlier one. */
+  readonly isNews: boolean;
+  readonly isByLabel: boolean;
+};
+
+export type Telling = QueueAtHost & {
+  /** The first few. */
+  readonly untold: readonly UntoldEntry[];
+};
+
+const selectQueue = statement<[queueId: string], AtHostRow>(`
+  select ${atHostColumns} from queue q join repository r on r.id = q.repository_id
+  where q.id = $1 and q.deleted_at is null`);
+
+type UntoldRow = {
+  pr_number: number;
+  comment_id: string | null;
+  comment_tried: boolean;
+  is_news: boolean;
+  by_label: boolean;
+  run: Told['run'];
+  landing: Told['landing'];
+};
+
+const atOnce = 5;
+
+/** The beginning and the end of a trip are told at once, and what lies between not more often than this. */
+const betweenSeconds = 30;
+
+// What CI said of a run is in commit_check for some days after it ended. What ended long ago is not told any more: nobody
+// waits for it.
+const selectUntold = statement<[queueId: string], UntoldRow>(`
+  select e.pr_number, l.comment_id, coalesce(l.comment_tried, false) as comment_tried,
+    l.pr_number is null as is_news,
+    coalesce(l.by_label, false) as by_label,
+    (select json_build_object('required', t.required_statuses,
+      'checks', coalesce((select json_agg(c.body) from commit_check c
+        where c.repository_id = q.repository_id and c.sha = t.test_branch_sha), '[]'),
+      'ahead', coalesce((select json_agg(m.pr_number order by m.position) from test_run_member m
+        where m.queue_id = t.queue_id and m.test_run_id = t.id and not m.under_test), '[]'))
+      from test_run t where t.queue_id = e.queue_id and t.id = e.test_run_id) as run,
+    (select json_build_object('sha', coalesce(m.commit_sha, d.landed_sha), 'tree', d.landed_tree,
+      'testedTree', d.tested_tree)
+      from landing_member m join landing d on d.queue_id = m.queue_id and d.number = m.number
+      where m.queue_id = e.queue_id and m.pr_number = e.pr_number and m.trip = e.trip and d.status = 'landed'
+      order by d.number desc limit 1) as landing
+  from (
+    select pr_number from entry where queue_id = $1 and line_rank is not null
+    union
+    select pr_number from entry where queue_id = $1 and concluded_at > now() - interval '1 hour'
+  ) recent
+  join entry e on e.queue_id = $1 and e.pr_number = recent.pr_number
+  join queue q on q.id = e.queue_id
+  left join telling l on l.queue_id = e.queue_id and l.pr_number = e.pr_number
+  where l.told_at is distinct from e.state_changed_at
+    and (l.told_at is null or e.concluded_at is not null or l.written_at < now() - interval '${betweenSeconds} seconds')
+  order by e.state_changed_at limit ${atOnce}`);
+
+export async function loadTelling(db: Tx, queueId: QueueId): Promise<Telling | null> {
+  const [[queue], rows] = await Promise.all([selectQueue(db, queueId), selectUntold(db, queueId)]);
+  if (queue === undefined) return null;
+  const byNumber = new Map(rows.map((row) => [row.pr_number, row]));
+  const standings = byNumber.size === 0 ? [] : await listEntries(db, queueId, [...byNumber.keys()]);
+  const untold = standings.map((standing): UntoldEntry => {
+    const row = byNumber.get(standing.entry.pullRequest.number)!;
+    return {
+      standing,
+      run: row.run,
+      landing: row.landing,
+      commentId: row.comment_id,
+      mayHaveComment: row.comment_tried,
+      isNews: row.is_news,
+      isByLabel: row.by_label,
+    };
+  });
+  return { ...queueAtHostOf(queue), untold };
+}
+
+const upsertTried = statement<[queueId: string, pr: number]>(`
+  insert into telling (queue_id, pr_number, comment_tried) values ($1, $2, true)
+  on conflict (queue_id, pr_number) do update set comment_tried = true`);
+
+/** Said before anything is first written: whoever comes after a crash looks whether it is there. */
+export const recordTried = (tx: Tx, queueId: QueueId, pr: number): Promise<unknown> =>
+  upsertTried(tx, queueId, pr);
+
+const upsertTold = statement<
+  [queueId: string, pr: number, toldAt: Date, commentId: string | null, byLabel: boolean]
+>(`
+  insert into telling (queue_id, pr_number, told_at, written_at, comment_id, by_label)
+  values ($1, $2, $3, now(), $4, $5)
+  on conflict (queue_id, pr_number) do update set told_at = excluded.told_at, written_at = excluded.written_at,
+    comment_id = coalesce(excluded.comment_id, telling.comment_id), by_label = excluded.by_label`);
+
+/** `toldAt`: the moment of the state that was told. */
+export const recordTold = (
+  tx: Tx,
+  queueId: QueueId,
+  pr: number,
+  told: { readonly toldAt: Date; readonly commentId: string | null; readonly isByLabel: boolean },
+): Promise<unknown> => upsertTold(tx, queueId, pr, told.toldAt, told.commentId, told.isByLabel);
+
+const upsertByLabel = statement<[queueId: string, pr: number]>(`
+  insert into telling (queue_id, pr_number, by_label) values ($1, $2, true)
+  on conflict (queue_id, pr_number) do update set by_label = true`);
+
+/** Its label is taken off when its trip ends. */
+export const recordByLabel = (tx: Tx, queueId: QueueId, pr: number): Promise<unknown> =>
+  upsertByLabel(tx, queueId, pr);
+
+const selectByLabel = statement<[queueId: string, pr: number], { by_label: boolean }>(
+  `select by_label from telling where queue_id = $1 and pr_number = $2`,
+);
+
+/** Whether the label of a trip that ended is still to be taken off. */
+export async function hasOldLabel(db: Tx, queueId: QueueId, pr: number): Promise<boolean> {
+  return (await selectByLabel(db, queueId, pr))[0]?.by_label ?? false;
+}

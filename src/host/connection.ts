@@ -1,0 +1,51 @@
+// How an organization's host is reached, and what lets us in. Adapters find it here and nowhere else.
+
+import type { Clock } from '#base/clock.ts';
+import type { OrganizationId } from '#base/id.ts';
+import type { Log } from '#base/log.ts';
+
+export type Credentials =
+  /** A token of an account. */
+  | { readonly kind: 'token'; readonly token: string }
+  /** An OAuth application that somebody let act for them; the tokens are renewed as they run out. */
+  | {
+      readonly kind: 'oauth';
+      readonly clientId: string;
+      readonly clientSecret: string;
+      readonly accessToken: string;
+      readonly refreshToken: string;
+      /** Milliseconds. */
+      readonly expiresAt: number;
+    }
+  | {
+      readonly kind: 'github-app';
+      readonly appId: number;
+      /** PEM. */
+      readonly privateKey: string;
+      readonly installationId: number;
+    };
+
+export type HostConnection = {
+  readonly id: string;
+  readonly organizationId: OrganizationId;
+  /** As repositories name it, in lower case: `github.com`. */
+  readonly host: string;
+  /** Where it is, without a slash at the end: `https://github.com`. */
+  readonly url: string;
+  readonly credentials: Credentials;
+};
+
+export type Connections = {
+  /** Null: the organization is not connected to this host. */
+  readonly find: (organizationId: OrganizationId, host: string) => Promise<HostConnection | null>;
+  /** Keeps renewed credentials. */
+  readonly save: (connection: HostConnection, credentials: Credentials) => Promise<void>;
+};
+
+/** What the adapter of a host is made of. */
+export type AdapterOptions = {
+  readonly host: string;
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly log: Log;
+};

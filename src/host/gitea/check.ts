@@ -1,0 +1,91 @@
+// What CI says of a commit. Gitea knows only commit statuses, the latest of each context; those that its own Actions
+// write are told by where they lead to, and become checks: a red job decides when its workflow is over, and not while
+// another job of it may still make somebody run it again.
+//
+//   `ci / test (push)`, to /ada/widgets/actions/runs/7/jobs/0  →  check of the suite `ci (push)`
+//   `ci / lint (push)`, to /ada/widgets/actions/runs/7/jobs/1  →  check of the suite `ci (push)`
+//   `ci/jenkins`,       to https://ci.example.com/1            →  status
+//
+// The suite is the workflow and its event, not the number of the run: another run of the same workflow for the same commit
+// writes the same contexts, and takes the place of the one before, for Gitea as for us.
+
+import type { Check } from '#core/queue/check.ts';
+import type { Host, HostRepository } from '../host.ts';
+import { type Client, pageSize, repositoryPath } from './client.ts';
+import { CombinedStatus, type CommitState, type CommitStatus } from './schema.ts';
+
+const isOfActions = (url: string): boolean => /\/actions\/runs\/\d+\/jobs\/\d+/.test(url);
+
+/** Links of Actions are without the address of their host. */
+export function checkOf(status: CommitStatus, hostUrl: string): Check {
+  const { context: name, status: state, target_url: target } = status;
+  const url = target.startsWith('/') ? new URL(target, hostUrl).href : target;
+  // Theirs are whole seconds: of two words in one second the last is the one that ends it.
+  const at = status.created_at + (state === 'pending' ? 0 : 1);
+  if (!isOfActions(target)) return { kind: 'status', name, state: stateOf(state), url, at };
+  const isOver = state !== 'pending';
+  return {
+    kind: 'check',
+    suite: suiteOf(name),
+    name,
+    status: isOver ? 'completed' : 'in_progress',
+    conclusion: isOver ? state : null,
+    url,
+    at,
+  };
+}
+
+/** As Gitea itself takes them when it decides about a merge. */
+function stateOf(state: CommitState): Extract<Check, { kind: 'status' }>['state'] {
+  if (state === 'warning') return 'failure';
+  return state === 'skipped' ? 'success' : state;
+}
+
+function suiteOf(context: string): string {
+  const [workflow = ''] = context.split(' / ');
+  const event = / \([^()]*\)$/.exec(context)?.[0] ?? '';
+  return `${workflow}${event}`;
+}
+
+/** Pages of contexts; nobody has more. */
+const pagesMax = 20;
+
+/** The latest status of each context, of a commit or a branch; none: there is no such commit. */
+export async function readStatuses(
+  client: Client,
+  repository: HostRepository,
+  ref: string,
+): Promise<readonly CommitStatus[]> {
+  const path = `${repositoryPath(repository)}/commits/${encodeURIComponent(ref)}/status`;
+  const found: CommitStatus[] = [];
+  for (let page = 1; page <= pagesMax; page += 1) {
+    const answer = await client.call(repository.organizationId, { path, query: { page, limit: pageSize } });
+    if (answer.status === 404) break;
+    found.push(...client.parse(CombinedStatus, answer.body).statuses);
+    if (!answer.hasNext) break;
+  }
+  return found;
+}
+
+export const createChecks = (client: Client): Pick<Host, 'readChecks' | 'writeCheck'> => ({
+  readChecks: async (repository, sha) => {
+    const { url } = await client.enter(repository.organizationId);
+    return (await readStatuses(client, repository, sha)).map((status) => checkOf(status, url));
+  },
+  writeCheck: async (repository, sha, { name, state, title, url }) => {
+    const path = `${repositoryPath(repository)}/statuses/${sha}`;
+    const body = { context: name, state, description: title, target_url: url };
+    const answer = await client.call(repository.organizationId, {
+      method: 'POST',
+      path,
+      body,
+      expect: [500],
+    });
+    if (answer.status !== 404 && answer.status !== 500) return;
+    // It answers 500 also for a commit that it does not have, such as the head before a force-push.
+    throw await client.troubleOf(repository, {
+      path: `/git/commits/${sha}`,
+      gone: `There is no commit ${sha}.`,
+    });
+  },
+});

@@ -1,0 +1,149 @@
+// What Gitea says of a repository when it is asked whether a queue can work there. Nothing here is in anybody's way:
+// it is asked by people, and may take a dozen calls.
+
+import type { HostEvent } from '#core/queue/host-event.ts';
+import type { Host, HostRepository, Inspection, Permission } from '../host.ts';
+import { readStatuses } from './check.ts';
+import { type Client, repositoryPath } from './client.ts';
+import { isPattern, matchesPattern } from './glob.ts';
+import { readDemands } from './protection.ts';
+import { type Branch, Hook, ProtectionRule, PullRequest, Repository } from './schema.ts';
+import type { VersionOf } from './version.ts';
+
+/** Pull requests whose heads are asked for what CI said of them. */
+const pullRequestsMax = 5;
+
+const absent: Omit<Inspection, 'version'> = {
+  own: null,
+  webhooks: null,
+  branchExists: false,
+  protection: null,
+  testBranchRule: null,
+  mergeMethods: [],
+  marksMerged: false,
+  recentChecks: [],
+};
+
+export const createInspect =
+  (client: Client, versionOf: VersionOf): Host['inspect'] =>
+  async (repository, branchName) => {
+    const { organizationId } = repository;
+    const { name, number } = await versionOf(organizationId);
+    const version = `${name} ${number}`;
+    const found = await client.read(organizationId, Repository, { path: repositoryPath(repository) });
+    if (found === null) return { version, ...absent };
+    const { branch, rule, requiredChecks } = await readDemands(client, repository, branchName);
+    const rules = await readRules(client, repository);
+    return {
+      version,
+      own: ownPermission(found),
+      webhooks: await readHooks(client, repository, branchName),
+      branchExists: branch !== null,
+      protection: branch?.protected
+        ? {
+            requiredChecks: requiredChecks ?? [],
+            letsUsPush: branch.user_can_push,
+            letsUsMerge: branch.user_can_merge,
+            needsUpToDate: rule?.block_on_outdated_branch ?? false,
+            approvals: branch.required_approvals,
+          }
+        : null,
+      // Nobody may delete a protected branch, whatever else a rule allows.
+      testBranchRule: firstMatch(rules, testBranchOn(branchName))?.rule_name ?? null,
+      mergeMethods: [
+        ...(found.allow_merge_commits ? (['merge_commit'] as const) : []),
+        ...(found.allow_squash_merge ? (['squash'] as const) : []),
+        ...(found.allow_rebase ? (['rebase'] as const) : []),
+      ],
+      // It asks for the right to merge as well.
+      marksMerged: found.allow_manual_merge && (branch?.user_can_merge ?? false),
+      recentChecks: await readRecentChecks(client, repository, branch),
+    };
+  };
+
+const testBranchOn = (branch: string): string =>
+  `signalbox/${branch}/pr-1/00000000-0000-0000-0000-000000000000`;
+
+function ownPermission({ permissions }: Repository): Permission {
+  if (permissions?.admin) return 'admin';
+  if (permissions?.push) return 'write';
+  return permissions?.pull ? 'read' : 'none';
+}
+
+/** In the order in which they count; none where we may not read them. */
+async function readRules(client: Client, repository: HostRepository): Promise<readonly ProtectionRule[]> {
+  const path = `${repositoryPath(repository)}/branch_protections`;
+  const rules = await client.list(repository.organizationId, ProtectionRule, { path, expect: [403] });
+  const rank = ({ priority, rule_name }: ProtectionRule) => priority * 2 + Number(isPattern(rule_name));
+  return rules.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** A name without any pattern in it is compared without regard to case. */
+export function firstMatch(rules: readonly ProtectionRule[], branch: string): ProtectionRule | null {
+  const matches = ({ rule_name: rule }: ProtectionRule) =>
+    isPattern(rule) ? matchesPattern(rule, branch, '/') : rule.toLowerCase() === branch.toLowerCase();
+  return rules.find(matches) ?? null;
+}
+
+/** Those of the repository and of its organization, as far as we may read them; null: of neither. */
+async function readHooks(
+  client: Client,
+  repository: HostRepository,
+  branch: string,
+): Promise<Inspection['webhooks']> {
+  const { organizationId, owner } = repository;
+  const read = async (path: string): Promise<readonly Hook[] | null> => {
+    const answer = await client.call(organizationId, { path, query: { limit: 50 }, expect: [403] });
+    return answer.status === 200 ? client.parse(Hook.array(), answer.body) : null;
+  };
+  const own = await read(`${repositoryPath(repository)}/hooks`);
+  const shared = await read(`/orgs/${encodeURIComponent(owner)}/hooks`);
+  if (own === null && shared === null) return null;
+  return [...(own ?? []), ...(shared ?? [])].map((hook) => ({
+    url: hook.config.url,
+    isActive: hook.active,
+    tells: toldBy(hook, branch),
+    // Gitea shows it to people only.
+    lastStatus: null,
+  }));
+}
+
+/** What each of our events needs; a push to a pull request is an event of its own. */
+const needed: Readonly<Record<HostEvent['kind'], readonly string[]>> = {
+  'pull-request-changed': ['pull_request', 'pull_request_sync'],
+  'check-changed': ['status'],
+  'branch-moved': ['push'],
+  'comment-written': ['pull_request_comment'],
+  'label-changed': ['pull_request_label'],
+};
+
+export function toldBy(
+  { events, branch_filter: filter }: Pick<Hook, 'events' | 'branch_filter'>,
+  branch: string,
+): readonly HostEvent['kind'][] {
+  const kinds = Object.keys(needed) as HostEvent['kind'][];
+  // By its name, or by the whole of it.
+  const hears =
+    filter === '' || [branch, `refs/heads/${branch}`].some((name) => matchesPattern(filter, name));
+  return kinds.filter(
+    (kind) => needed[kind].every((event) => events.includes(event)) && (kind !== 'branch-moved' || hears),
+  );
+}
+
+async function readRecentChecks(
+  client: Client,
+  repository: HostRepository,
+  branch: Branch | null,
+): Promise<readonly string[]> {
+  const { organizationId } = repository;
+  const pullRequests = await client.list(organizationId, PullRequest, {
+    path: `${repositoryPath(repository)}/pulls`,
+    query: { state: 'all', sort: 'recentupdate' },
+    pagesMax: 1,
+  });
+  const heads = pullRequests.slice(0, pullRequestsMax).map(({ head }) => head.sha);
+  const names = new Set<string>();
+  for (const sha of new Set([...(branch === null ? [] : [branch.commit.id]), ...heads]))
+    if (sha !== '') for (const { context } of await readStatuses(client, repository, sha)) names.add(context);
+  return [...names].toSorted();
+}

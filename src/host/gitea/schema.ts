@@ -1,0 +1,178 @@
+// What Gitea and Forgejo answer and send, as far as it is read. Whatever else is in it is passed over: both add fields
+// with every version, and leave out or null what is empty.
+
+import { z } from 'zod';
+
+const User = z.object({ login: z.string() });
+/** Nobody: the account is gone. */
+const loginOf = User.nullish().transform((user) => user?.login ?? '');
+const textOrNothing = z
+  .string()
+  .nullish()
+  .transform((text) => text ?? '');
+/** By their clock, in milliseconds; they count in seconds. */
+const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+const listOf = <Item extends z.ZodType>(item: Item) =>
+  z
+    .array(item)
+    .nullish()
+    .transform((items) => items ?? []);
+
+export const Version = z.object({ version: z.string() });
+
+export const Account = User;
+
+export const Trouble = z.object({ message: z.string() });
+
+export const Repository = z.object({
+  name: z.string(),
+  owner: User,
+  permissions: z.object({ admin: z.boolean(), push: z.boolean(), pull: z.boolean() }).nullish(),
+  allow_merge_commits: z.boolean().default(false),
+  allow_squash_merge: z.boolean().default(false),
+  allow_rebase: z.boolean().default(false),
+  allow_manual_merge: z.boolean().default(false),
+});
+export type Repository = z.infer<typeof Repository>;
+
+export const Label = z.object({ id: z.int(), name: z.string() });
+export type Label = z.infer<typeof Label>;
+
+export const PullRequest = z.object({
+  number: z.int().positive(),
+  title: z.string(),
+  body: textOrNothing,
+  state: z.string(),
+  draft: z.boolean().nullish(),
+  merged: z.boolean(),
+  merge_commit_sha: z.string().nullish(),
+  /** False also while nobody knows, and of drafts. */
+  mergeable: z.boolean(),
+  html_url: z.string(),
+  updated_at: instant,
+  user: loginOf,
+  labels: listOf(Label),
+  base: z.object({ ref: z.string(), sha: z.string() }),
+  head: z.object({ ref: z.string(), sha: z.string() }),
+});
+export type PullRequest = z.infer<typeof PullRequest>;
+
+/** Of a branch, with what its protection says; only the rule that counts for it. */
+export const Branch = z.object({
+  name: z.string(),
+  commit: z.object({ id: z.string() }),
+  protected: z.boolean(),
+  enable_status_check: z.boolean().default(false),
+  status_check_contexts: listOf(z.string()),
+  required_approvals: z.int().default(0),
+  user_can_push: z.boolean(),
+  user_can_merge: z.boolean(),
+  /** Empty where we may not administer the repository. */
+  effective_branch_protection_name: textOrNothing,
+});
+export type Branch = z.infer<typeof Branch>;
+
+/** A rule of protection; only administrators of the repository may read them. */
+export const ProtectionRule = z.object({
+  rule_name: z.string(),
+  /** Lower counts first. Forgejo has none. */
+  priority: z.int().default(0),
+  block_on_outdated_branch: z.boolean().default(false),
+  block_on_rejected_reviews: z.boolean().default(false),
+  block_on_official_review_requests: z.boolean().default(false),
+  ignore_stale_approvals: z.boolean().default(false),
+});
+export type ProtectionRule = z.infer<typeof ProtectionRule>;
+
+const commitStates = ['pending', 'success', 'error', 'failure', 'warning', 'skipped'] as const;
+/** What a later version may call by another name has not passed. */
+const CommitState = z.enum(commitStates).catch('error');
+export type CommitState = z.infer<typeof CommitState>;
+
+export const CommitStatus = z.object({
+  context: z.string(),
+  status: CommitState,
+  target_url: textOrNothing,
+  created_at: instant,
+});
+export type CommitStatus = z.infer<typeof CommitStatus>;
+
+/** The latest status of each context. */
+export const CombinedStatus = z.object({ statuses: listOf(CommitStatus) });
+
+export const Comment = z.object({
+  id: z.int(),
+  user: loginOf,
+  body: textOrNothing,
+  /** Empty: it is on an issue. */
+  pull_request_url: textOrNothing,
+});
+export type Comment = z.infer<typeof Comment>;
+
+export const Review = z.object({
+  state: z.string(),
+  /** Of somebody whose word counts for the branch. */
+  official: z.boolean().default(false),
+  /** From before the last push. */
+  stale: z.boolean().default(false),
+  dismissed: z.boolean().default(false),
+});
+export type Review = z.infer<typeof Review>;
+
+export const CollaboratorPermission = z.object({ permission: z.string() });
+
+export const Dependency = z.object({ number: z.int(), state: z.string() });
+
+export const Hook = z.object({
+  active: z.boolean(),
+  events: listOf(z.string()),
+  branch_filter: textOrNothing,
+  config: z.object({ url: z.string() }),
+});
+export type Hook = z.infer<typeof Hook>;
+
+/** Of the OAuth application. */
+export const RenewedToken = z.object({
+  access_token: z.string().min(1),
+  refresh_token: z.string().min(1),
+  /** Seconds. */
+  expires_in: z.number().positive(),
+});
+
+const payload = { repository: z.object({ name: z.string(), owner: User }), sender: loginOf };
+
+/** What webhooks carry, told apart by what is in them: the names of the events are not the same in all versions. */
+export const StatusPayload = z.object({
+  ...payload,
+  sha: z.string(),
+  context: z.string(),
+  state: CommitState,
+  target_url: textOrNothing,
+  created_at: instant,
+});
+
+export const PushPayload = z.object({ ...payload, ref: z.string(), before: z.string(), after: z.string() });
+
+/** A ref that was made, with its commit, or one that is gone. */
+export const RefPayload = z.object({
+  ...payload,
+  ref: z.string(),
+  ref_type: z.string(),
+  sha: z.string().optional(),
+});
+
+export const CommentPayload = z.object({
+  ...payload,
+  action: z.string(),
+  is_pull: z.boolean(),
+  issue: z.object({ number: z.int().positive() }),
+  comment: z.object({ id: z.int(), user: loginOf, body: textOrNothing }),
+});
+
+export const PullRequestPayload = z.object({
+  ...payload,
+  action: z.string(),
+  number: z.int().positive(),
+  pull_request: z.object({ labels: listOf(z.object({ name: z.string() })) }),
+});
+export type PullRequestPayload = z.infer<typeof PullRequestPayload>;

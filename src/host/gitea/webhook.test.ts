@@ -1,0 +1,155 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { recorded } from './recorded.ts';
+import { createWebhookParser } from './webhook.ts';
+
+const secret = 's3cret';
+const repository = { host: 'gitea.test', owner: 'ada', name: 'widgets' };
+const sign = (body: Buffer) => createHmac('sha256', secret).update(body).digest('hex');
+
+function told(payload: unknown, parse = createWebhookParser('gitea.test')) {
+  const body = Buffer.from(JSON.stringify(payload));
+  const result = parse({ headers: { 'x-gitea-signature': sign(body) }, body, secret });
+  if (result.kind === 'refused') throw new Error(result.reason);
+  return result.events;
+}
+
+const { webhooks } = recorded;
+const sha = webhooks['push']!['after'];
+
+describe('a webhook of Gitea', () => {
+  it.each([
+    ['a branch that was made', 'create', { branch: 'topic', sha }],
+    ['a push', 'push', { branch: 'topic', sha }],
+    ['a branch that is gone', 'delete', { branch: 'late', sha: null }],
+  ])('tells of %s', (_what, name, moved) => {
+    expect(told(webhooks[name])).toEqual([{ kind: 'branch-moved', repository, ...moved }]);
+  });
+
+  it('says nothing of a tag', () => {
+    expect(told({ ...webhooks['push'], ref: 'refs/tags/v1' })).toEqual([]);
+    expect(told({ ...webhooks['create'], ref_type: 'tag' })).toEqual([]);
+  });
+
+  it.each(['opened', 'edited', 'merged'])('tells that a pull request changed: it was %s', (name) => {
+    expect(told(webhooks[name])[0]).toEqual({ kind: 'pull-request-changed', repository, number: 1 });
+  });
+
+  it('tells of a comment on a pull request, and of no other', () => {
+    const { comment } = webhooks;
+    expect(told(comment)).toEqual([
+      {
+        kind: 'comment-written',
+        repository,
+        number: 1,
+        commentId: expect.stringMatching(/^\d+$/) as unknown,
+        author: 'ada',
+        text: '/signalbox merge',
+      },
+    ]);
+    expect(told({ ...comment, is_pull: false })).toEqual([]);
+    expect(told({ ...comment, action: 'edited' })).toEqual([]);
+    expect(told({ ...comment, action: 'deleted' })).toEqual([]);
+  });
+
+  it('cuts a comment that is too long, between characters', () => {
+    const comment = webhooks['comment']!['comment'] as object;
+    const [event] = told({ ...webhooks['comment'], comment: { ...comment, body: 'ä'.repeat(40_000) } });
+    expect(event).toMatchObject({ text: 'ä'.repeat(32_768) });
+    const [odd] = told({ ...webhooks['comment'], comment: { ...comment, body: `x${'ä'.repeat(40_000)}` } });
+    expect(odd).toMatchObject({ text: `x${'ä'.repeat(32_767)}` });
+  });
+
+  it('tells of a job of Actions as a check of its workflow', () => {
+    const name = 'ci / quick (push)';
+    const suite = 'ci (push)';
+    const url = 'https://gitea.test/ada/widgets/actions/runs/1/jobs/1';
+    const [pending] = told(webhooks['jobPending']);
+    expect(pending).toMatchObject({
+      kind: 'check-changed',
+      sha,
+      check: { kind: 'check', suite, name, status: 'in_progress', conclusion: null, url },
+    });
+    const [failed] = told(webhooks['jobFailed']);
+    expect(failed).toMatchObject({ check: { suite, status: 'completed', conclusion: 'failure' } });
+    const [skipped] = told(webhooks['jobSkipped']);
+    expect(skipped).toMatchObject({ check: { suite, status: 'completed', conclusion: 'skipped' } });
+  });
+
+  it('says nothing if it is of a kind that we do not need', () => {
+    for (const payload of [{}, { action: 'created', repository: webhooks['push']!['repository'] }, 7, null])
+      expect(told(payload)).toEqual([]);
+  });
+});
+
+describe('labels, of which a webhook tells only those that are on', () => {
+  const event = (action: string, ...labels: string[]) => ({
+    ...webhooks['label'],
+    action,
+    pull_request: { labels: labels.map((name, id) => ({ id, name })) },
+  });
+  const changes = (parse: ReturnType<typeof createWebhookParser>, ...payload: Parameters<typeof event>) =>
+    told(event(...payload), parse).flatMap((change) =>
+      change.kind === 'label-changed' ? [`${change.isOn ? '+' : '-'}${change.label} ${change.by}`] : [],
+    );
+
+  it('are told as having come where nobody has heard of the pull request before', () => {
+    expect(changes(createWebhookParser('gitea.test'), 'label_updated', 'a', 'b')).toEqual([
+      '+a null',
+      '+b null',
+    ]);
+    expect(changes(createWebhookParser('gitea.test'), 'synchronized', 'a', 'b')).toEqual([]);
+  });
+
+  it('are compared with what was there before', () => {
+    const parse = createWebhookParser('gitea.test');
+    expect(changes(parse, 'opened')).toEqual([]);
+    expect(changes(parse, 'label_updated', 'a')).toEqual(['+a ada']);
+    expect(changes(parse, 'label_updated', 'a', 'b')).toEqual(['+b ada']);
+    // The same webhook once more.
+    expect(changes(parse, 'label_updated', 'a', 'b')).toEqual([]);
+    expect(changes(parse, 'label_updated', 'b')).toEqual(['-a ada']);
+    // What it says of labels when all were taken off is from before.
+    expect(changes(parse, 'label_cleared', 'b')).toEqual(['-b ada']);
+  });
+
+  it('that changed without a webhook are told with the next', () => {
+    const parse = createWebhookParser('gitea.test');
+    changes(parse, 'opened', 'a');
+    expect(changes(parse, 'synchronized', 'b')).toEqual(['+b ada', '-a ada']);
+  });
+});
+
+describe('the signature of a webhook', () => {
+  const parse = createWebhookParser('gitea.test');
+  const body = Buffer.from(JSON.stringify(webhooks['push']));
+  const kindOf = (headers: Record<string, string>, bytes = body, key = secret) =>
+    parse({ headers, body: bytes, secret: key }).kind;
+
+  it('may be Gitea’s or Forgejo’s', () => {
+    expect(kindOf({ 'x-gitea-signature': sign(body) })).toBe('accepted');
+    expect(kindOf({ 'x-forgejo-signature': sign(body), 'x-gitea-signature': sign(body) })).toBe('accepted');
+    expect(kindOf({ 'x-forgejo-signature': sign(body) })).toBe('accepted');
+  });
+
+  it('is of the bytes that came, with our secret', () => {
+    expect(kindOf({ 'x-gitea-signature': sign(body) }, Buffer.concat([body, Buffer.from(' ')]))).toBe(
+      'refused',
+    );
+    expect(kindOf({ 'x-gitea-signature': sign(body) }, body, 'another')).toBe('refused');
+    expect(kindOf({ 'x-gitea-signature': '' })).toBe('refused');
+    expect(kindOf({ 'x-gitea-signature': sign(body).slice(1) })).toBe('refused');
+    expect(kindOf({})).toBe('refused');
+    // Without a secret Gitea sends an empty signature.
+    expect(kindOf({ 'x-gitea-signature': '' }, body, '')).toBe('refused');
+  });
+
+  it('is of the payload where the webhook sends a form', () => {
+    const form = Buffer.from(new URLSearchParams({ payload: body.toString() }).toString());
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect(
+      parse({ headers: { ...type, 'x-gitea-signature': sign(body) }, body: form, secret }),
+    ).toMatchObject({ kind: 'accepted', events: [{ kind: 'branch-moved' }] });
+    expect(kindOf({ ...type, 'x-gitea-signature': sign(form) }, form)).toBe('refused');
+  });
+});

@@ -1,0 +1,161 @@
+// What is written on pull requests: our comment, labels, and what people wrote.
+//
+// A comment is ours if our account wrote it and our mark is in it: anybody may copy a mark.
+//
+// Labels are put on by name, and taken off by id: those that are on are asked for first.
+
+import type { Clock } from '#base/clock.ts';
+import type { HostEvent } from '#core/queue/host-event.ts';
+import { type Host, HostError, type HostRepository } from '../host.ts';
+import { type Client, repositoryPath } from './client.ts';
+import { createMemory } from './memory.ts';
+import { Comment, Label, PullRequest } from './schema.ts';
+import { boundedText } from './text.ts';
+
+/** As Gitea does not show it. */
+const hidden = (mark: string): string => `<!-- ${mark} -->`;
+
+export const createComments =
+  (client: Client): Host['writeComment'] =>
+  async (repository, number, { id, mayExist, mark, body }) => {
+    const { organizationId } = repository;
+    const path = `${repositoryPath(repository)}/issues`;
+    const text = { body: `${body}\n\n${hidden(mark)}` };
+    const trouble = () =>
+      client.troubleOf(repository, {
+        path: `/pulls/${number}`,
+        gone: `There is no pull request #${number}.`,
+      });
+
+    const findOwn = async (): Promise<string | null> => {
+      const own = await client.ownLogin(organizationId);
+      const answer = await client.call(organizationId, { path: `${path}/${number}/comments`, expect: [500] });
+      if (answer.status === 404 || answer.status === 500) throw await trouble();
+      const found = client
+        .parse(Comment.array(), answer.body)
+        .find(({ user, body: said }) => (own === null || user === own) && said.includes(hidden(mark)));
+      return found === undefined ? null : String(found.id);
+    };
+
+    const known = id ?? (mayExist ? await findOwn() : null);
+    if (known !== null) {
+      const request = { method: 'PATCH', path: `${path}/comments/${known}`, body: text } as const;
+      if ((await client.call(organizationId, request)).status === 200) return known;
+    }
+    const answer = await client.call(organizationId, {
+      method: 'POST',
+      path: `${path}/${number}/comments`,
+      body: text,
+      expect: [500],
+    });
+    if (answer.status === 404 || answer.status === 500) throw await trouble();
+    return String(client.parse(Comment, answer.body).id);
+  };
+
+/** Of a label that we make. */
+const color = '#5319e7';
+/** People make and delete labels, but seldom; one that is not there yet is looked for sooner. */
+const idKeptMs = 300_000;
+const absenceKeptMs = 30_000;
+
+export type Labels = {
+  readonly changeLabels: Host['changeLabels'];
+  /** Null: nobody has made it yet. */
+  readonly idOf: (repository: HostRepository, label: string) => Promise<number | null>;
+};
+
+export function createLabels(client: Client, clock: Clock): Labels {
+  const memory = createMemory<number | null>(clock, (id) => (id === null ? absenceKeptMs : idKeptMs));
+  const keyOf = ({ id }: HostRepository, label: string) => `${id} ${label}`;
+  const readOn = (repository: HostRepository, number: number): Promise<Label[] | null> =>
+    client.read(repository.organizationId, Label.array(), {
+      path: `${repositoryPath(repository)}/issues/${number}/labels`,
+    });
+
+  const add = async (repository: HostRepository, number: number, labels: readonly string[]) => {
+    const { organizationId } = repository;
+    const path = repositoryPath(repository);
+    const put = async () => {
+      const request = { method: 'POST', path: `${path}/issues/${number}/labels`, body: { labels } } as const;
+      const now = await client.read(organizationId, Label.array(), request);
+      if (now === null) throw new HostError('forbidden', `There is no pull request #${number}.`);
+      return labels.filter((label) => !now.some(({ name }) => name === label));
+    };
+    // Names that nobody has made are passed over in silence.
+    const unknown = await put();
+    if (unknown.length === 0) return;
+    for (const name of unknown)
+      await client.call(organizationId, { method: 'POST', path: `${path}/labels`, body: { name, color } });
+    await put();
+  };
+
+  const remove = async (repository: HostRepository, number: number, labels: readonly string[]) => {
+    // Both a label of the repository and one of its organization may have the name.
+    const on = (await readOn(repository, number)) ?? [];
+    for (const { id } of on.filter(({ name }) => labels.includes(name))) {
+      const path = `${repositoryPath(repository)}/issues/${number}/labels/${id}`;
+      // 422: somebody has deleted the label meanwhile.
+      await client.call(repository.organizationId, { method: 'DELETE', path, expect: [422] });
+    }
+  };
+
+  return {
+    idOf: (repository, label) =>
+      memory.recall(keyOf(repository, label), async () => {
+        const { organizationId, owner } = repository;
+        const named = ({ name }: Label) => name === label;
+        const own = await client.list(organizationId, Label, {
+          path: `${repositoryPath(repository)}/labels`,
+        });
+        const known = own.find(named);
+        if (known !== undefined) return known.id;
+        // Those that an organization shares with all of its repositories; a person has none.
+        const path = `/orgs/${encodeURIComponent(owner)}/labels`;
+        const shared = await client.list(organizationId, Label, { path, expect: [403] });
+        return shared.find(named)?.id ?? null;
+      }),
+    changeLabels: async (repository, number, { add: on, remove: off }) => {
+      if (on.length > 0) await add(repository, number, on);
+      if (off.length > 0) await remove(repository, number, off);
+    },
+  };
+}
+
+export const createWordReader =
+  (client: Client, labels: Labels): Host['readWords'] =>
+  async (hostRepository, since, label) => {
+    const { organizationId, host, owner, name } = hostRepository;
+    const repository = { host, owner, name };
+    const path = repositoryPath(repository);
+    const comments = await client.list(organizationId, Comment, {
+      path: `${path}/issues/comments`,
+      query: { since: since.toISOString() },
+    });
+    const id = await labels.idOf(hostRepository, label);
+    const labelled =
+      id === null
+        ? []
+        : await client.list(organizationId, PullRequest, {
+            path: `${path}/pulls`,
+            query: { state: 'open', labels: id },
+          });
+    return [
+      ...comments.flatMap((comment): HostEvent[] => {
+        const number = Number(/\/(\d+)$/.exec(comment.pull_request_url)?.[1] ?? 0);
+        if (number === 0) return [];
+        const { id: commentId, user: author, body } = comment;
+        const text = boundedText(body);
+        return [{ kind: 'comment-written', repository, number, commentId: String(commentId), author, text }];
+      }),
+      ...labelled
+        .filter((pullRequest) => pullRequest.labels.some((on) => on.name === label))
+        .map(({ number }): HostEvent => ({
+          kind: 'label-changed',
+          repository,
+          number,
+          label,
+          isOn: true,
+          by: null,
+        })),
+    ];
+  };

@@ -1,0 +1,177 @@
+// What CI says of a commit, in both ways that GitHub has for it, and our own word on a head: a check run if we are an
+// App, a commit status if we are an account.
+
+import type { Check } from '#core/queue/check.ts';
+import type { HostRepository, OwnCheck } from '../host.ts';
+import { type Client, together } from './client.ts';
+import type { Memory } from './memory.ts';
+import { Anything, CheckRun, CheckRuns, CombinedStatus, type Status } from './schema.ts';
+
+const instant = (text: string | null | undefined): number => {
+  const at = Date.parse(text ?? '');
+  return Number.isNaN(at) ? 0 : at;
+};
+
+const runStates = { in_progress: 'in_progress', completed: 'completed' } as const;
+
+/** `waiting`, `requested` and `pending` are states of GitHub's own CI before it begins. */
+const runState = (status: string): 'queued' | 'in_progress' | 'completed' =>
+  runStates[status as keyof typeof runStates] ?? 'queued';
+
+export function checkOfRun(run: CheckRun): Check {
+  const status = runState(run.status);
+  return {
+    kind: 'check',
+    // A run without a suite is one of its own.
+    suite: String(run.check_suite?.id ?? `run-${run.id}`),
+    name: run.name,
+    status,
+    conclusion: status === 'completed' ? run.conclusion : null,
+    url: run.details_url ?? run.html_url ?? '',
+    at: Math.max(instant(run.started_at), instant(run.completed_at)),
+  };
+}
+
+export const checkOfStatus = ({ context, state, target_url, updated_at }: Status): Check => ({
+  kind: 'status',
+  name: context,
+  state,
+  url: target_url ?? '',
+  at: instant(updated_at),
+});
+
+/** GitHub knows no commit by this name. */
+const absent = [404, 422];
+
+async function collect<Page, Item>(
+  pages: AsyncIterable<Page>,
+  itemsOf: (page: Page) => readonly Item[],
+): Promise<readonly Item[]> {
+  const all: Item[] = [];
+  for await (const page of pages) all.push(...itemsOf(page));
+  return all;
+}
+
+export async function readChecks(
+  client: Client,
+  { owner, name: repo }: Pick<HostRepository, 'owner' | 'name'>,
+  ref: string,
+): Promise<readonly Check[]> {
+  const where = { owner, repo, ref };
+  const at = '/repos/{owner}/{repo}/commits/{ref}';
+  const [runs, statuses] = await together(
+    collect(
+      client.readPages(`${at}/check-runs`, { ...where, filter: 'latest' }, CheckRuns, { absent }),
+      (page) => page.check_runs,
+    ),
+    collect(client.readPages(`${at}/status`, where, CombinedStatus, { absent }), (page) => page.statuses),
+  );
+  return [...runs.map(checkOfRun), ...statuses.map(checkOfStatus)];
+}
+
+type OwnRun = { readonly id: number; readonly isCompleted: boolean };
+
+export type OwnRuns = Memory<OwnRun>;
+
+/** Letters that GitHub takes. */
+const summaryMax = 65_000;
+const descriptionMax = 140;
+
+export async function writeCheck(
+  client: Client,
+  ownRuns: OwnRuns,
+  repository: HostRepository,
+  sha: string,
+  check: OwnCheck,
+): Promise<void> {
+  const { owner, name: repo } = repository;
+  if (client.auth.appId === null) {
+    await client.write(
+      'POST /repos/{owner}/{repo}/statuses/{sha}',
+      {
+        owner,
+        repo,
+        sha,
+        context: check.name,
+        state: check.state,
+        description: check.title.slice(0, descriptionMax),
+        ...addressOf('target_url', check),
+      },
+      Anything,
+      { isRepeatable: true },
+    );
+    return;
+  }
+  const key = `${repository.id} ${sha} ${check.name}`;
+  const known =
+    ownRuns.get(key) ??
+    (check.mayExist !== false ? await findOwnRun(client, repository, sha, check.name) : null);
+  const updated = known === null ? null : await updateRun(client, repository, known, check);
+  ownRuns.set(key, updated ?? (await createRun(client, repository, sha, check)));
+}
+
+/** GitHub takes web addresses and nothing else; without one it links to its own page. */
+const addressOf = (key: string, { url }: OwnCheck): Record<string, string> =>
+  /^https?:\/\//.test(url) ? { [key]: url } : {};
+
+const runBody = (check: OwnCheck) => ({
+  name: check.name,
+  ...addressOf('details_url', check),
+  ...(check.state === 'pending'
+    ? { status: 'in_progress' }
+    : { status: 'completed', conclusion: check.state }),
+  output: { title: check.title, summary: check.summary.slice(0, summaryMax) },
+});
+
+const ownRun = ({ id, status }: CheckRun): OwnRun => ({ id, isCompleted: status === 'completed' });
+
+async function findOwnRun(
+  { read, auth }: Client,
+  { owner, name: repo }: HostRepository,
+  ref: string,
+  check_name: string,
+): Promise<OwnRun | null> {
+  const parameters = { owner, repo, ref, check_name, app_id: auth.appId, filter: 'latest' };
+  const found = await read('/repos/{owner}/{repo}/commits/{ref}/check-runs', parameters, CheckRuns, {
+    absent,
+  });
+  const run = found?.check_runs.find(({ name, app }) => name === check_name && app?.id === auth.appId);
+  return run === undefined ? null : ownRun(run);
+}
+
+/**
+ * Null: it cannot be, and a new one takes its place. GitHub never opens a completed run again, and does not say so: it
+ * answers with the run as it is. Another worker may have completed it without our knowing.
+ */
+async function updateRun(
+  { attempt }: Client,
+  { owner, name: repo }: HostRepository,
+  known: OwnRun,
+  check: OwnCheck,
+): Promise<OwnRun | null> {
+  const isPending = check.state === 'pending';
+  if (known.isCompleted && isPending) return null;
+  const answer = await attempt(
+    'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}',
+    { owner, repo, check_run_id: known.id, ...runBody(check) },
+    CheckRun,
+    [404],
+    { isRepeatable: true },
+  );
+  if (answer.kind === 'refused') return null;
+  const { status, conclusion } = answer.value;
+  const isSo = isPending ? status !== 'completed' : conclusion === check.state;
+  return isSo ? ownRun(answer.value) : null;
+}
+
+async function createRun(
+  { write }: Client,
+  { owner, name: repo }: HostRepository,
+  head_sha: string,
+  check: OwnCheck,
+): Promise<OwnRun> {
+  const parameters = { owner, repo, head_sha, ...runBody(check) };
+  // A second one of the same name takes the place of the first.
+  const options = { isRepeatable: true };
+  return ownRun(await write('POST /repos/{owner}/{repo}/check-runs', parameters, CheckRun, options));
+}

@@ -1,0 +1,74 @@
+// Our words on pull requests: the one comment, and labels.
+
+import type { HostRepository, StatusComment } from '../host.ts';
+import type { Client } from './client.ts';
+import { Anything, type Comment, Comments, Identified, Labels } from './schema.ts';
+
+/** Where it stands in the text, nobody sees it. */
+const marked = ({ mark, body }: StatusComment): string => `${body}\n\n<!-- ${mark} -->`;
+
+export async function writeComment(
+  client: Client,
+  repository: HostRepository,
+  number: number,
+  comment: StatusComment,
+): Promise<string> {
+  const { owner, name: repo } = repository;
+  const { id, mayExist } = comment;
+  const body = marked(comment);
+  const known = id ?? (mayExist ? await findComment(client, repository, number, comment) : null);
+  if (known !== null) {
+    const path = 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}';
+    const parameters = { owner, repo, comment_id: known, body };
+    const edited = await client.attempt(path, parameters, Anything, [404, 410], { isRepeatable: true });
+    if (edited.kind === 'done') return known;
+  }
+  const path = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
+  const written = await client.write(path, { owner, repo, issue_number: number, body }, Identified);
+  return String(written.id);
+}
+
+/** Only one of ours: anybody can write the mark, and we can edit what others wrote. */
+async function findComment(
+  client: Client,
+  { owner, name: repo }: HostRepository,
+  issue_number: number,
+  { mark }: StatusComment,
+): Promise<string | null> {
+  const path = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
+  const isMarked = ({ body }: Comment) => body?.includes(`<!-- ${mark} -->`) === true;
+  for await (const page of client.readPages(path, { owner, repo, issue_number }, Comments))
+    for (const comment of page.filter(isMarked)) if (await isOurs(client, comment)) return String(comment.id);
+  return null;
+}
+
+export async function isOurs(
+  { auth, login }: Client,
+  { user, performed_via_github_app: app }: Pick<Comment, 'user' | 'performed_via_github_app'>,
+): Promise<boolean> {
+  if (auth.appId !== null) return app?.id === auth.appId;
+  return user?.login.toLowerCase() === (await login())?.toLowerCase();
+}
+
+const key = (label: string): string => label.toLowerCase();
+
+export async function changeLabels(
+  { read, write, attempt }: Client,
+  { owner, name: repo }: HostRepository,
+  issue_number: number,
+  { add, remove }: { readonly add: readonly string[]; readonly remove: readonly string[] },
+): Promise<void> {
+  const where = { owner, repo, issue_number };
+  const path = '/repos/{owner}/{repo}/issues/{issue_number}/labels';
+  const options = { isRepeatable: true };
+  // To take off one is one call; to find out which of many are there is one, too.
+  const mustLook = remove.length + add.length > 1 && remove.length > 0;
+  const found = mustLook ? await read(path, { ...where, per_page: 100 }, Labels) : null;
+  const there = found === null ? null : new Set(found.map(({ name }) => key(name)));
+  for (const name of remove)
+    if (there === null || there.has(key(name)))
+      await attempt(`DELETE ${path}/{name}`, { ...where, name }, Anything, [404], options);
+  const labels = add.filter((name) => there?.has(key(name)) !== true);
+  // Those that the repository does not have are made.
+  if (labels.length > 0) await write(`POST ${path}`, { ...where, labels }, Anything, options);
+}

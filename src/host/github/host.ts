@@ -1,0 +1,134 @@
+// GitHub: github.com and Enterprise Server, as an App (what is meant for use) or with the token of an account.
+// One of these per host name; each organization has its own connection, credentials and limits.
+
+import type { Clock } from '#base/clock.ts';
+import type { OrganizationId } from '#base/id.ts';
+import type { Log } from '#base/log.ts';
+import type { RepositoryName } from '#core/repository.ts';
+import type { Connections, HostConnection } from '../connection.ts';
+import { type Host, HostError, type HostRepository } from '../host.ts';
+import { type OwnRuns, readChecks, writeCheck } from './check.ts';
+import { type Answers, type Client, createClient } from './client.ts';
+import { changeLabels, writeComment } from './comment.ts';
+import { inspect, readInstallation } from './inspect.ts';
+import { createMemory, createShelf } from './memory.ts';
+import { merge } from './merge.ts';
+import { permissionOf, permissionOfAccount } from './permission.ts';
+import { type Demands, readDemands } from './protection.ts';
+import { type NeedsReview, openTestPullRequest, readPullRequest, type Reviews } from './pull-request.ts';
+import { Repository } from './schema.ts';
+import { parseWebhook } from './webhook.ts';
+import { type Labelled, readWords } from './word.ts';
+
+export type GithubOptions = {
+  /** As repositories name it, in lower case: `github.com`. */
+  readonly host: string;
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Longest time for one answer. Default 10,000. */
+  readonly timeoutMs?: number;
+};
+
+const demandsKeptMs = 30_000;
+/** Whether a branch asks for reviews is asked for with pull requests, far more often than with runs. */
+const reviewRuleKeptMs = 5 * 60_000;
+const clientsMax = 1_000;
+const answersMax = 5_000;
+const ownRunsMax = 20_000;
+const reviewsMax = 5_000;
+const demandsMax = 1_000;
+const labelledMax = 5_000;
+
+export function createGithubHost(options: GithubOptions): Host {
+  const { host, clock } = options;
+  const clientOf = clients(options);
+  const reviews: Reviews = { kept: createMemory(reviewsMax), clock };
+  const ownRuns: OwnRuns = createMemory(ownRunsMax);
+  const labelled: Labelled = createMemory(labelledMax);
+  const shelf = createShelf<Demands>(demandsKeptMs, demandsMax, () => clock.now().getTime());
+  const reviewShelf = createShelf<boolean>(reviewRuleKeptMs, demandsMax, () => clock.now().getTime());
+  const demandsOf = (client: Client, repository: HostRepository, branch: string) =>
+    shelf(`${client.connection.id} ${repository.id} ${branch}`, () =>
+      readDemands(client, repository, branch),
+    );
+  const needsReview: NeedsReview = (client, repository, branch) =>
+    reviewShelf(`${client.connection.id} ${repository.id} ${branch}`, async () => {
+      const { mayNeedReview } = await demandsOf(client, repository, branch);
+      return mayNeedReview;
+    });
+  const of = ({ organizationId }: HostRepository): Promise<Client> => clientOf(organizationId);
+
+  return {
+    kind: 'github',
+    repositories: 'connected',
+    readPullRequest: async (query) =>
+      readPullRequest(await of(query.repository), needsReview, reviews, query),
+    readChecks: async (repository, sha) => readChecks(await of(repository), repository, sha),
+    readRequiredChecks: async (repository, branch) =>
+      (await demandsOf(await of(repository), repository, branch)).requiredChecks,
+    remoteOf: async (repository) => remoteOf(await of(repository), repository),
+    // GitHub notices what is pushed.
+    afterPush: () => Promise.resolve(),
+    // It looks for the head of the pull request on the branch: other methods make other commits of it.
+    showsPushedAsMerged: (method) => method === 'merge_commit',
+    markMerged: () => Promise.resolve(),
+    merge: async (request) => merge(await of(request.repository), request),
+    parseWebhook: (delivery) => parseWebhook(host, delivery),
+    findRepository: async (organizationId, repository) =>
+      findRepository(await clientOf(organizationId), repository),
+    openTestPullRequest: async (repository, wish) =>
+      openTestPullRequest(await of(repository), repository, wish),
+    writeComment: async (repository, number, comment) =>
+      writeComment(await of(repository), repository, number, comment),
+    writeCheck: async (repository, sha, check) =>
+      writeCheck(await of(repository), ownRuns, repository, sha, check),
+    changeLabels: async (repository, number, change) =>
+      changeLabels(await of(repository), repository, number, change),
+    permissionOf: async (repository, person) => permissionOf(await of(repository), repository, person),
+    readWords: async (repository, since, label) =>
+      readWords(await of(repository), labelled, repository, since, label),
+    inspect: async (repository, branch) => inspect(await of(repository), repository, branch),
+  };
+}
+
+/** One client per connection, for as long as it lets us in by the same means. */
+function clients({ host, connections, clock, log, timeoutMs = 10_000 }: GithubOptions) {
+  const answers: Answers = createMemory(answersMax);
+  const kept = createMemory<{ readonly means: string; readonly client: Client }>(clientsMax);
+  const meansOf = ({ url, credentials }: HostConnection) => JSON.stringify([url, credentials]);
+  return async (organizationId: OrganizationId): Promise<Client> => {
+    const connection = await connections.find(organizationId, host);
+    if (connection === null)
+      throw new HostError('forbidden', `The organization is not connected to ${host}.`);
+    const means = meansOf(connection);
+    const known = kept.get(connection.id);
+    if (known?.means === means) return known.client;
+    const client = createClient({ connection, answers, clock, log, timeoutMs });
+    kept.set(connection.id, { means, client });
+    return client;
+  };
+}
+
+async function remoteOf({ connection, auth }: Client, { owner, name }: HostRepository) {
+  const word = Buffer.from(`x-access-token:${await auth.token()}`).toString('base64');
+  return { url: `${connection.url}/${owner}/${name}.git`, headers: [`Authorization: Basic ${word}`] };
+}
+
+/**
+ * Of what everybody may read there is much on GitHub that is not ours: we are let in where the App is installed, or where
+ * the account may write.
+ */
+async function findRepository(
+  client: Client,
+  { host, owner, name: repo }: RepositoryName,
+): Promise<RepositoryName | null> {
+  const found = await client.read('/repos/{owner}/{repo}', { owner, repo }, Repository);
+  if (found === null) return null;
+  const isApp = client.auth.appId !== null;
+  const own = { owner: found.owner.login, name: found.name };
+  const isLetIn = isApp
+    ? (await readInstallation(client, own)) !== null
+    : ['write', 'admin'].includes(permissionOfAccount(found));
+  return isLetIn ? { host, ...own } : null;
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { cut, mergeabilityOf } from './pull-request.ts';
+
+const open = { state: 'open', merged: false } as const;
+
+describe('a pull request', () => {
+  it.each(['clean', 'unstable', 'has_hooks', 'behind', 'blocked', 'draft', 'something_new'])(
+    'that goes together with its base is one for the queue in state %s: what is missing there the queue does',
+    (mergeable_state) => {
+      expect(mergeabilityOf({ ...open, mergeable: true, mergeable_state }, null)).toBe('mergeable');
+      expect(mergeabilityOf({ ...open, mergeable: true, mergeable_state }, 'APPROVED')).toBe('mergeable');
+    },
+  );
+
+  it.each(['REVIEW_REQUIRED', 'CHANGES_REQUESTED'] as const)(
+    'of which the word on reviews is %s is none, whatever else GitHub lets us do',
+    (review) => {
+      for (const mergeable_state of ['blocked', 'clean', 'unstable', 'behind'])
+        expect(mergeabilityOf({ ...open, mergeable: true, mergeable_state }, review)).toBe('not_mergeable');
+    },
+  );
+
+  it('that conflicts is none', () => {
+    expect(mergeabilityOf({ ...open, mergeable: false, mergeable_state: 'dirty' }, null)).toBe(
+      'not_mergeable',
+    );
+    expect(mergeabilityOf({ ...open, mergeable: false, mergeable_state: 'unknown' }, null)).toBe(
+      'not_mergeable',
+    );
+    expect(mergeabilityOf({ ...open, mergeable: true, mergeable_state: 'dirty' }, null)).toBe(
+      'not_mergeable',
+    );
+  });
+
+  it('is neither while GitHub is working it out', () => {
+    expect(mergeabilityOf({ ...open, mergeable: null, mergeable_state: 'unknown' }, null)).toBe(
+      'in_progress',
+    );
+  });
+
+  it('that is closed is none, and of one that is merged nobody asks', () => {
+    const asked = { mergeable: null, mergeable_state: 'unknown', state: 'closed' } as const;
+    expect(mergeabilityOf({ ...asked, merged: false }, null)).toBe('not_mergeable');
+    expect(mergeabilityOf({ ...asked, merged: true }, null)).toBe('unspecified');
+  });
+});
+
+describe('a long text', () => {
+  it('is cut between letters', () => {
+    expect(cut('grün', 3)).toBe('gr');
+    expect(cut('grün', 4)).toBe('grü');
+    expect(cut('grün')).toBe('grün');
+    expect(Buffer.byteLength(cut('€'.repeat(100_000)))).toBe(65_535);
+  });
+});

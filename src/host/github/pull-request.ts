@@ -1,0 +1,154 @@
+// Pull requests: as they are, and the drafts that show test branches.
+//
+// What "mergeable" means to a queue. GitHub's `mergeable` says whether the two go together; `mergeable_state` adds what
+// the branch asks for. The queue itself does some of that: it tests on the tip, with all required checks, so a head that
+// is behind, or whose checks are missing or red, or lacks our own check, is no reason to stay away. What the queue cannot
+// give is a review. GitHub does not say why one is `blocked`, and to those who may pass by its rules it does not even
+// say that; so where reviews may be asked for, it is asked for its decision on them.
+//
+//   mergeable  state                                       reviews                      for us
+//   null       unknown                                     –                            in_progress
+//   false      dirty                                       –                            not_mergeable
+//   true       any                                         required, or against it      not_mergeable
+//   true       clean, unstable, behind, blocked, draft …   none needed, or approved     mergeable
+//
+// A draft is told apart by its own field.
+
+import type { Clock } from '#base/clock.ts';
+import type { PullRequest as Seen } from '#core/queue/model.ts';
+import { HostError, type HostRepository, type PullRequestQuery, type TestPullRequest } from '../host.ts';
+import type { Client } from './client.ts';
+import type { Memory } from './memory.ts';
+import {
+  ListedPullRequests,
+  Numbered,
+  PullRequest,
+  Repository,
+  ReviewAnswer,
+  type ReviewDecision,
+} from './schema.ts';
+
+/** Texts are kept up to this size. */
+const textBytesMax = 65_536;
+
+/** The beginning of a text, without half a letter at its end. */
+export function cut(text: string, bytesMax: number = textBytesMax): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= bytesMax) return text;
+  return bytes.subarray(0, bytesMax).toString('utf8').replace(/�+$/, '');
+}
+
+export function mergeabilityOf(
+  {
+    state,
+    merged,
+    mergeable,
+    mergeable_state,
+  }: Pick<PullRequest, 'state' | 'merged' | 'mergeable' | 'mergeable_state'>,
+  review: ReviewDecision | null,
+): Seen['mergeability'] {
+  if (state !== 'open') return merged ? 'unspecified' : 'not_mergeable';
+  if (mergeable === null) return 'in_progress';
+  if (!mergeable || mergeable_state === 'dirty') return 'not_mergeable';
+  return review === 'REVIEW_REQUIRED' || review === 'CHANGES_REQUESTED' ? 'not_mergeable' : 'mergeable';
+}
+
+/** Whether a branch may ask for reviews. */
+export type NeedsReview = (client: Client, repository: HostRepository, branch: string) => Promise<boolean>;
+
+/** GitHub's decisions on the reviews of pull requests, each as it was at an instant. */
+export type Reviews = {
+  readonly kept: Memory<{ readonly decision: ReviewDecision | null; readonly until: number }>;
+  readonly clock: Clock;
+};
+
+const reviewKeptMs = 5 * 60_000;
+/** GitHub counts in seconds: what changed just now may change again and look the same. */
+const settledMs = 15_000;
+
+const reviewQuery = `query ($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) { reviewDecision } }
+}`;
+
+export async function readPullRequest(
+  client: Client,
+  needsReview: NeedsReview,
+  reviews: Reviews,
+  { repository, number }: PullRequestQuery,
+): Promise<Seen | null> {
+  const found = await findPullRequest(client, repository, number);
+  if (found === null) return null;
+  const review = await reviewOf(client, needsReview, reviews, repository, found);
+  return {
+    number: found.number,
+    title: found.title,
+    body: cut(found.body ?? ''),
+    headSha: found.head.sha,
+    baseBranch: found.base.ref,
+    author: found.user?.login ?? 'ghost',
+    url: found.html_url,
+    mergeability: mergeabilityOf(found, review),
+    draft: found.draft ?? false,
+    state: found.merged ? 'merged' : found.state,
+  };
+}
+
+/** Null: there is none. A repository that we are no longer let into says nothing of its pull requests. */
+export async function findPullRequest(
+  client: Client,
+  { owner, name: repo }: HostRepository,
+  pull_number: number,
+): Promise<PullRequest | null> {
+  const where = { owner, repo };
+  const path = '/repos/{owner}/{repo}/pulls/{pull_number}';
+  const found = await client.read(path, { ...where, pull_number }, PullRequest);
+  if (found === null && (await client.read('/repos/{owner}/{repo}', where, Repository)) === null)
+    throw new HostError('forbidden', `GitHub does not let us see ${owner}/${repo}.`);
+  return found;
+}
+
+async function reviewOf(
+  client: Client,
+  needsReview: NeedsReview,
+  reviews: Reviews,
+  repository: HostRepository,
+  { number, state, draft, mergeable, mergeable_state, updated_at, head, base }: PullRequest,
+): Promise<ReviewDecision | null> {
+  // Then it does not come to that.
+  if (state !== 'open' || draft === true || mergeable !== true) return null;
+  if (mergeable_state !== 'blocked' && !(await needsReview(client, repository, base.ref))) return null;
+  // A review changes the pull request.
+  const key = `${repository.id} ${number} ${head.sha} ${base.ref} ${updated_at}`;
+  const now = reviews.clock.now().getTime();
+  const known = reviews.kept.get(key);
+  if (known !== undefined && now < known.until) return known.decision;
+  const { owner, name } = repository;
+  const answer = await client.query(reviewQuery, { owner, name, number }, ReviewAnswer);
+  const decision = answer?.repository?.pullRequest?.reviewDecision ?? null;
+  if (now - Date.parse(updated_at) > settledMs)
+    reviews.kept.set(key, { decision, until: now + reviewKeptMs });
+  return decision;
+}
+
+const createRoute = 'POST /repos/{owner}/{repo}/pulls';
+
+export async function openTestPullRequest(
+  client: Client,
+  { owner, name: repo }: HostRepository,
+  { branch: head, baseBranch: base, title, body }: TestPullRequest,
+): Promise<number> {
+  const wish = { owner, repo, head, base, title, body };
+  // Made twice, the second time finds the first.
+  const options = { isRepeatable: true };
+  const drafted = await client.attempt(createRoute, { ...wish, draft: true }, Numbered, [422], options);
+  if (drafted.kind === 'done') return drafted.value.number;
+  // Some plans have no drafts for private repositories.
+  const hasNoDrafts = /draft/i.test(drafted.message);
+  const opened = hasNoDrafts ? await client.attempt(createRoute, wish, Numbered, [422], options) : drafted;
+  if (opened.kind === 'done') return opened.value.number;
+  const list = { owner, repo, head: `${owner}:${head}`, base, state: 'open' };
+  const open = await client.read('/repos/{owner}/{repo}/pulls', list, ListedPullRequests);
+  const known = open?.find((pull) => pull.head.ref === head);
+  if (known !== undefined) return known.number;
+  throw new HostError('forbidden', `GitHub opens no pull request for ${head}: ${opened.message}`);
+}

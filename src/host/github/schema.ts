@@ -1,0 +1,255 @@
+// What we read of GitHub's answers and webhooks. Each address is read with one of these: what it answered is remembered
+// as it was read.
+
+import { z } from 'zod';
+
+const account = z.object({ login: z.string() });
+
+export const InstallationToken = z.object({ token: z.string(), expires_at: z.string() });
+
+export const GraphqlAnswer = z.object({
+  data: z.unknown(),
+  errors: z.array(z.object({ type: z.string().optional(), message: z.string() })).optional(),
+});
+
+/** Where an answer says nothing that anybody reads. */
+export const Anything = z.unknown();
+
+export const PullRequest = z.object({
+  number: z.int().positive(),
+  title: z.string(),
+  body: z.string().nullish(),
+  state: z.enum(['open', 'closed']),
+  draft: z.boolean().optional(),
+  merged: z.boolean(),
+  /** Of one that is merged: the commit that did it. Of an open one: a commit to try on. */
+  merge_commit_sha: z.string().nullable(),
+  /** Null: GitHub is working it out. */
+  mergeable: z.boolean().nullable(),
+  mergeable_state: z.string(),
+  head: z.object({ sha: z.string() }),
+  base: z.object({ ref: z.string() }),
+  user: account.nullable(),
+  html_url: z.string(),
+  updated_at: z.string(),
+});
+export type PullRequest = z.infer<typeof PullRequest>;
+
+export const ReviewAnswer = z.object({
+  repository: z
+    .object({
+      pullRequest: z
+        .object({
+          /** Null: no review is required. */
+          reviewDecision: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'REVIEW_REQUIRED']).nullable(),
+        })
+        .nullable(),
+    })
+    .nullable(),
+});
+export type ReviewDecision = 'APPROVED' | 'CHANGES_REQUESTED' | 'REVIEW_REQUIRED';
+
+/** Of a list. */
+export const ListedPullRequests = z.array(
+  z.object({ number: z.int().positive(), head: z.object({ ref: z.string(), sha: z.string() }) }),
+);
+
+export const Numbered = z.object({ number: z.int().positive() });
+export const Identified = z.object({ id: z.int().positive() });
+
+export const CheckRun = z.object({
+  id: z.int().positive(),
+  name: z.string(),
+  status: z.string(),
+  conclusion: z.string().nullable(),
+  details_url: z.string().nullish(),
+  html_url: z.string().nullish(),
+  started_at: z.string().nullish(),
+  completed_at: z.string().nullish(),
+  check_suite: z.object({ id: z.int() }).nullish(),
+  app: z.object({ id: z.int() }).nullish(),
+});
+export type CheckRun = z.infer<typeof CheckRun>;
+export const CheckRuns = z.object({ check_runs: z.array(CheckRun) });
+
+export const Status = z.object({
+  context: z.string(),
+  state: z.enum(['pending', 'success', 'failure', 'error']),
+  target_url: z.string().nullish(),
+  updated_at: z.string(),
+});
+export type Status = z.infer<typeof Status>;
+export const CombinedStatus = z.object({ statuses: z.array(Status) });
+
+/** Also read by those who may not see the whole of the protection. */
+export const Branch = z.object({
+  name: z.string(),
+  commit: z.object({ sha: z.string() }),
+  protected: z.boolean(),
+  protection: z
+    .object({
+      enabled: z.boolean().optional(),
+      required_status_checks: z.object({ contexts: z.array(z.string()) }).nullish(),
+    })
+    .nullish(),
+});
+
+const switched = z.object({ enabled: z.boolean() }).nullish();
+const slugs = z.array(z.object({ slug: z.string() })).nullish();
+const logins = z.array(account).nullish();
+
+/** Only for those who may administer. */
+export const Protection = z.object({
+  required_status_checks: z
+    .object({ strict: z.boolean().nullish(), contexts: z.array(z.string()) })
+    .nullish(),
+  required_pull_request_reviews: z
+    .object({
+      required_approving_review_count: z.number().nullish(),
+      bypass_pull_request_allowances: z.object({ apps: slugs, users: logins }).nullish(),
+    })
+    .nullish(),
+  restrictions: z.object({ apps: slugs, users: logins }).nullish(),
+  enforce_admins: switched,
+  required_linear_history: switched,
+  required_signatures: switched,
+  lock_branch: switched,
+});
+export type Protection = z.infer<typeof Protection>;
+
+/** A rule of a ruleset, on a branch. */
+export const Rule = z.object({
+  type: z.string(),
+  ruleset_id: z.int().optional(),
+  parameters: z
+    .object({
+      required_status_checks: z.array(z.object({ context: z.string() })).optional(),
+      strict_required_status_checks_policy: z.boolean().optional(),
+      do_not_enforce_on_create: z.boolean().optional(),
+      required_approving_review_count: z.number().optional(),
+      require_code_owner_review: z.boolean().optional(),
+      allowed_merge_methods: z.array(z.string()).optional(),
+    })
+    .optional(),
+});
+export type Rule = z.infer<typeof Rule>;
+export const Rules = z.array(Rule);
+
+export const Ruleset = z.object({
+  name: z.string(),
+  current_user_can_bypass: z.string().optional(),
+});
+
+export const Repository = z.object({
+  name: z.string(),
+  owner: account,
+  permissions: z
+    .object({ admin: z.boolean().optional(), push: z.boolean().optional(), pull: z.boolean().optional() })
+    .optional(),
+  allow_merge_commit: z.boolean().optional(),
+  allow_squash_merge: z.boolean().optional(),
+  allow_rebase_merge: z.boolean().optional(),
+});
+export type Repository = z.infer<typeof Repository>;
+
+/** An App in a repository. */
+export const Installation = z.object({
+  id: z.int(),
+  app_slug: z.string(),
+  permissions: z.record(z.string(), z.string()),
+  events: z.array(z.string()),
+  suspended_at: z.string().nullish(),
+});
+export type Installation = z.infer<typeof Installation>;
+
+export const HookConfig = z.object({ url: z.string().optional() });
+export const HookDeliveries = z.array(z.object({ status_code: z.int() }));
+export const Hooks = z.array(
+  z.object({
+    active: z.boolean(),
+    events: z.array(z.string()),
+    config: z.object({ url: z.string().optional() }),
+    last_response: z.object({ code: z.int().nullish() }).nullish(),
+  }),
+);
+
+export const Meta = z.object({ installed_version: z.string().optional() });
+export const OwnAccount = account;
+
+export const CollaboratorPermission = z.object({ permission: z.string() });
+
+export const Merged = z.object({ sha: z.string(), merged: z.boolean() });
+
+export const Comment = z.object({
+  id: z.int().positive(),
+  body: z.string().nullish(),
+  user: account.nullable(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  html_url: z.string(),
+  performed_via_github_app: z.object({ id: z.int() }).nullish(),
+});
+export type Comment = z.infer<typeof Comment>;
+export const Comments = z.array(Comment);
+
+const label = z.object({ name: z.string() });
+export const Labels = z.array(label);
+
+const issue = z.object({
+  number: z.int().positive(),
+  /** Absent: it is not a pull request. */
+  pull_request: z.unknown(),
+  updated_at: z.string(),
+});
+export type Issue = z.infer<typeof issue>;
+export const Issues = z.array(issue);
+
+const issueEvent = z.object({
+  event: z.string(),
+  actor: account.nullable(),
+  label: label.nullish(),
+  issue: z.object({ number: z.int().positive() }).nullish(),
+});
+export type IssueEvent = z.infer<typeof issueEvent>;
+export const IssueEvents = z.array(issueEvent);
+
+// Webhooks, by the name of the event.
+
+const repository = z.object({ name: z.string(), owner: account });
+
+export const PullRequestEvent = z.object({
+  action: z.string(),
+  number: z.int().positive(),
+  repository,
+  sender: account,
+  label: label.optional(),
+});
+
+export const ReviewEvent = z.object({
+  action: z.string(),
+  review: z.object({ state: z.string() }),
+  pull_request: z.object({ number: z.int().positive() }),
+  repository,
+});
+
+export const CommentEvent = z.object({
+  action: z.string(),
+  issue: z.object({ number: z.int().positive(), pull_request: z.unknown() }),
+  comment: z.object({
+    id: z.int().positive(),
+    body: z.string().nullish(),
+    user: account.nullable(),
+    performed_via_github_app: z.object({ id: z.int() }).nullish(),
+  }),
+  repository,
+});
+
+export const CheckRunEvent = z.object({
+  action: z.string(),
+  check_run: CheckRun.extend({ head_sha: z.string() }),
+  repository,
+});
+
+export const StatusEvent = Status.extend({ sha: z.string(), repository });
+
+export const PushEvent = z.object({ ref: z.string(), after: z.string(), deleted: z.boolean(), repository });

@@ -1,0 +1,181 @@
+// Sends requests to GitHub in the name of one connection, and tells failures from answers.
+//
+// Nobody waits long here: a call is tried once more if GitHub does not answer and the call can be made twice. While
+// GitHub wants us to wait it is not asked at all.
+
+import { Octokit } from '@octokit/core';
+import { retry } from '@octokit/plugin-retry';
+import { throttling } from '@octokit/plugin-throttling';
+import type { z } from 'zod';
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import type { HostConnection } from '../connection.ts';
+import { HostError } from '../host.ts';
+import { type AskToken, type Auth, createAuth } from './auth.ts';
+import { InstallationToken } from './schema.ts';
+import { type Failure, failureOf, pauseAsked, troubleOf } from './trouble.ts';
+
+/** What fills the `{…}` of a path, its query and its body. */
+export type Parameters = Readonly<Record<string, unknown>>;
+
+export type Call = {
+  /** Method and path, such as `GET /repos/{owner}/{repo}`. */
+  readonly route: string;
+  readonly parameters: Parameters;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Made twice it does what it does once. */
+  readonly isRepeatable: boolean;
+  /** Asked as the App itself. */
+  readonly as?: 'app' | undefined;
+};
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly data: unknown;
+};
+
+export type Sender = {
+  readonly auth: Auth;
+  readonly ask: (call: Call) => Promise<Answer | Failure>;
+  readonly urlOf: (call: Pick<Call, 'route' | 'parameters'>) => string;
+  /** What is thrown for a failure that is no answer. */
+  readonly fail: (failure: Failure, call: Call) => HostError;
+  readonly parse: <Value>(schema: z.ZodType<Value>, answer: Answer, call: Call) => Value;
+  /** Whether a failure says that we ask too much. */
+  readonly isLimit: (failure: Failure) => boolean;
+};
+
+export type SenderOptions = {
+  readonly connection: HostConnection;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Longest time for one answer. */
+  readonly timeoutMs: number;
+};
+
+const publicGithub = 'https://github.com';
+const retryAfterMs = 250;
+
+/** Run by GitHub itself: github.com, and where a company's data stay in one part of the world. */
+export const isCloud = ({ url }: Pick<HostConnection, 'url'>): boolean =>
+  url === publicGithub || /^https:\/\/[\w-]+\.ghe\.com$/.test(url);
+
+/** Where the API is: of GitHub's own sites, and of an Enterprise Server. */
+export const apiOf = (connection: Pick<HostConnection, 'url'>) => {
+  const { url } = connection;
+  if (!isCloud(connection)) return { rest: `${url}/api/v3`, graphql: `${url}/api/graphql` };
+  const rest = url.replace('://', '://api.');
+  return { rest, graphql: `${rest}/graphql` };
+};
+
+const GithubOctokit = Octokit.plugin(retry, throttling);
+
+/** The plugin would let one write through in three seconds, and keep the others waiting: see pace.ts. */
+const atOnce = {
+  key: () => ({
+    schedule: (_options: unknown, work: (...args: unknown[]) => unknown, ...args: unknown[]) => work(...args),
+  }),
+} as never;
+
+function createOctokit({ connection, log, timeoutMs }: SenderOptions): Octokit {
+  const say = (said: string) => log.debug({ host: connection.host, said }, 'the client of GitHub speaks');
+  return new GithubOctokit({
+    baseUrl: apiOf(connection).rest,
+    userAgent: 'signalbox',
+    log: { debug: () => {}, info: () => {}, warn: say, error: say },
+    request: {
+      // A time for each attempt: one for the whole call would leave the second none.
+      fetch: (input: string, init: RequestInit) =>
+        fetch(input, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
+    },
+    retry: {
+      retries: 1,
+      retryAfterBaseValue: retryAfterMs,
+      doNotRetry: [400, 401, 403, 404, 405, 409, 410, 415, 422, 429, 451],
+    },
+    throttle: {
+      id: connection.id,
+      write: atOnce,
+      notifications: atOnce,
+      onRateLimit: () => false,
+      onSecondaryRateLimit: () => false,
+    },
+  });
+}
+
+export const isFailure = (answer: Answer | Failure): answer is Failure => 'message' in answer;
+
+export function createSender(options: SenderOptions): Sender {
+  const { connection, clock } = options;
+  const octokit = createOctokit(options);
+  const now = () => clock.now().getTime();
+  // GitHub asked us to be quiet until then.
+  let quietUntil = 0;
+
+  const send = async (call: Call, token: string): Promise<Answer | Failure> => {
+    const { route, parameters, headers, isRepeatable } = call;
+    const waitMs = quietUntil - now();
+    if (waitMs > 0)
+      throw new HostError('rate_limited', 'GitHub has asked us to wait.', { retryAfterMs: waitMs });
+    try {
+      const answer = await octokit.request(route, {
+        ...parameters,
+        headers: { 'x-github-api-version': '2022-11-28', ...headers, authorization: `Bearer ${token}` },
+        // Any number here but zero would have the plugin repeat whatever is refused.
+        request: isRepeatable ? {} : { retries: 0 },
+      });
+      return { status: answer.status, headers: answer.headers as Answer['headers'], data: answer.data };
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure === null) throw error;
+      const pauseMs = pauseAsked(failure, now());
+      if (pauseMs !== null) quietUntil = Math.max(quietUntil, now() + pauseMs);
+      return failure;
+    }
+  };
+
+  const auth = createAuth(connection.credentials, askToken(send), clock);
+  const urlOf: Sender['urlOf'] = ({ route, parameters }) => octokit.request.endpoint(route, parameters).url;
+  const nameOf = (call: Call) => `${call.route.split(' ')[0]} ${new URL(urlOf(call)).pathname}`;
+
+  return {
+    auth,
+    urlOf,
+    ask: async (call) => {
+      const appToken = call.as === 'app' ? auth.appToken() : null;
+      if (appToken !== null) return send(call, appToken);
+      const token = await auth.token();
+      const answer = await send(call, token);
+      // It was taken back before its time.
+      if (!isFailure(answer) || answer.status !== 401 || !auth.renew(token)) return answer;
+      return send(call, await auth.token());
+    },
+    fail: (failure, call) => troubleOf(failure, nameOf(call), now(), auth.secrets()),
+    parse: (schema, answer, call) => parse(schema, answer, nameOf(call)),
+    isLimit: (failure) => pauseAsked(failure, now()) !== null,
+  };
+}
+
+const askToken =
+  (send: (call: Call, token: string) => Promise<Answer | Failure>): AskToken =>
+  async (installationId, appToken) => {
+    const route = 'POST /app/installations/{installation_id}/access_tokens';
+    const call: Call = { route, parameters: { installation_id: installationId }, isRepeatable: true };
+    const answer = await send(call, appToken);
+    if (isFailure(answer)) return { failure: answer };
+    const { token, expires_at: expiresAt } = parse(InstallationToken, answer, 'our request for a token');
+    const at = Date.parse(answer.headers['date'] ?? '');
+    return { token, expiresAt: Date.parse(expiresAt), at: Number.isNaN(at) ? Date.now() : at };
+  };
+
+/** An answer that makes no sense comes from something in between, and later there may be a better one. */
+function parse<Value>(schema: z.ZodType<Value>, { status, data }: Answer, what: string): Value {
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues.slice(0, 3).map(({ path }) => path.join('.') || 'all of it');
+  throw new HostError(
+    'unavailable',
+    `GitHub answered ${what} with ${status} and something else than it should (${where.join(', ')}).`,
+  );
+}

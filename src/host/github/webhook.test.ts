@@ -1,0 +1,197 @@
+import { sign } from '@octokit/webhooks-methods';
+import { describe, expect, it } from 'vitest';
+import { parseWebhook } from './webhook.ts';
+
+const secret = 'It is a secret to everybody';
+const repository = { name: 'widgets', owner: { login: 'Acme' } };
+const named = { host: 'github.com', owner: 'Acme', name: 'widgets' };
+const sender = { login: 'ada' };
+
+async function told(event: string, payload: object, headers: Record<string, string> = {}) {
+  const text = JSON.stringify(payload);
+  const signature = await sign(secret, text);
+  return parseWebhook('github.com', {
+    headers: { 'x-github-event': event, 'x-hub-signature-256': signature, ...headers },
+    body: Buffer.from(text),
+    secret,
+  });
+}
+
+const events = async (...args: Parameters<typeof told>) => {
+  const result = await told(...args);
+  return result.kind === 'accepted' ? result.events : result;
+};
+
+describe('a signature', () => {
+  it('is what GitHub documents for its example', () => {
+    const body = Buffer.from('Hello, World!');
+    const given = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
+    const result = parseWebhook('github.com', {
+      headers: { 'x-hub-signature-256': given },
+      body,
+      secret: "It's a Secret to Everybody",
+    });
+    expect(result).toEqual({ kind: 'accepted', events: [] });
+  });
+
+  it('that is missing, of another body or by the old hash is refused, and so is everything without a secret', async () => {
+    const body = Buffer.from('{}');
+    const headers = { 'x-github-event': 'push', 'x-hub-signature-256': await sign(secret, '{ }') };
+    for (const delivery of [
+      { headers, body, secret },
+      { headers: { 'x-github-event': 'push' }, body, secret },
+      { headers: { 'x-hub-signature': `sha1=${'0'.repeat(40)}` }, body, secret },
+      { headers, body, secret: '' },
+    ])
+      expect(parseWebhook('github.com', delivery)).toMatchObject({ kind: 'refused' });
+  });
+});
+
+describe('a webhook of a pull request', () => {
+  it.each([
+    'opened',
+    'reopened',
+    'closed',
+    'edited',
+    'synchronize',
+    'ready_for_review',
+    'converted_to_draft',
+  ])('%s says that it changed', async (action) => {
+    expect(await events('pull_request', { action, number: 3, repository, sender })).toEqual([
+      { kind: 'pull-request-changed', repository: named, number: 3 },
+    ]);
+  });
+
+  it.each(['assigned', 'review_requested', 'milestoned', 'locked', 'auto_merge_enabled', 'enqueued'])(
+    '%s changes nothing for a queue',
+    async (action) => {
+      expect(await events('pull_request', { action, number: 3, repository, sender })).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['labeled', true],
+    ['unlabeled', false],
+  ])('%s says who did it', async (action, isOn) => {
+    const label = { name: 'submit' };
+    expect(await events('pull_request', { action, number: 3, repository, sender, label })).toEqual([
+      { kind: 'label-changed', repository: named, number: 3, label: 'submit', isOn, by: 'ada' },
+    ]);
+  });
+
+  it.each([
+    ['submitted', 'approved', 1],
+    ['submitted', 'changes_requested', 1],
+    ['submitted', 'commented', 0],
+    ['dismissed', 'dismissed', 1],
+    ['edited', 'approved', 0],
+  ])('a review that was %s as %s changes it: %i', async (action, state, count) => {
+    const payload = { action, review: { state }, pull_request: { number: 3 }, repository };
+    expect(await events('pull_request_review', payload)).toHaveLength(count);
+  });
+});
+
+describe('a webhook of a comment', () => {
+  const comment = { id: 99, body: '/merge', user: { login: 'ada' }, performed_via_github_app: null };
+  const payload = { action: 'created', issue: { number: 3, pull_request: {} }, comment, repository };
+
+  it('says what was written on a pull request', async () => {
+    expect(await events('issue_comment', payload)).toEqual([
+      {
+        kind: 'comment-written',
+        repository: named,
+        number: 3,
+        commentId: '99',
+        author: 'ada',
+        text: '/merge',
+      },
+    ]);
+  });
+
+  it('of an issue, or one that was edited or deleted, says nothing', async () => {
+    expect(await events('issue_comment', { ...payload, issue: { number: 3 } })).toEqual([]);
+    for (const action of ['edited', 'deleted'])
+      expect(await events('issue_comment', { ...payload, action })).toEqual([]);
+  });
+
+  it('of ours says nothing; of another App it does', async () => {
+    const by = (id: number) => ({ ...payload, comment: { ...comment, performed_via_github_app: { id } } });
+    const headers = {
+      'x-github-hook-installation-target-type': 'integration',
+      'x-github-hook-installation-target-id': '12',
+    };
+    expect(await events('issue_comment', by(12), headers)).toEqual([]);
+    expect(await events('issue_comment', by(13), headers)).toHaveLength(1);
+  });
+
+  it('that is long, or whose author is gone, is told as far as possible', async () => {
+    const long = { ...comment, body: 'x'.repeat(100_000), user: null };
+    expect(await events('issue_comment', { ...payload, comment: long })).toMatchObject([
+      { author: 'ghost', text: 'x'.repeat(65_536) },
+    ]);
+  });
+});
+
+describe('a webhook of CI', () => {
+  const check_run = {
+    id: 5,
+    head_sha: 'a'.repeat(40),
+    name: 'build',
+    status: 'completed',
+    conclusion: 'failure',
+    started_at: '2026-01-01T00:00:00Z',
+    completed_at: '2026-01-01T00:01:00Z',
+    check_suite: { id: 9 },
+  };
+
+  it('tells of a check run that began or ended, and not of the wish to run it again', async () => {
+    const payload = { action: 'completed', check_run, repository };
+    expect(await events('check_run', payload)).toMatchObject([
+      { kind: 'check-changed', sha: check_run.head_sha, check: { suite: '9', conclusion: 'failure' } },
+    ]);
+    expect(await events('check_run', { ...payload, action: 'created' })).toHaveLength(1);
+    for (const action of ['rerequested', 'requested_action'])
+      expect(await events('check_run', { ...payload, action })).toEqual([]);
+  });
+
+  it('tells of a status', async () => {
+    const status = {
+      sha: 'b'.repeat(40),
+      context: 'ci/test',
+      state: 'pending',
+      target_url: 'https://ci.example',
+    };
+    expect(
+      await events('status', { ...status, updated_at: '2026-01-01T00:00:00Z', repository }),
+    ).toMatchObject([{ sha: status.sha, check: { kind: 'status', name: 'ci/test', state: 'pending' } }]);
+  });
+});
+
+describe('a webhook of a push', () => {
+  const zero = '0'.repeat(40);
+
+  it('tells where a branch is, with slashes in its name, and that it is gone', async () => {
+    const push = { ref: 'refs/heads/feature/x', after: 'c'.repeat(40), deleted: false, repository };
+    expect(await events('push', push)).toEqual([
+      { kind: 'branch-moved', repository: named, branch: 'feature/x', sha: push.after },
+    ]);
+    expect(await events('push', { ...push, after: zero, deleted: true })).toMatchObject([{ sha: null }]);
+    expect(await events('push', { ...push, ref: 'refs/tags/v1' })).toEqual([]);
+  });
+
+  it('is read from a form as well', async () => {
+    const push = { ref: 'refs/heads/main', after: 'c'.repeat(40), deleted: false, repository };
+    const body = new URLSearchParams({ payload: JSON.stringify(push) }).toString();
+    const headers = {
+      'x-github-event': 'push',
+      'x-hub-signature-256': await sign(secret, body),
+      'content-type': 'application/x-www-form-urlencoded',
+    };
+    const result = parseWebhook('github.com', { headers, body: Buffer.from(body), secret });
+    expect(result).toMatchObject({ events: [{ kind: 'branch-moved', branch: 'main' }] });
+  });
+
+  it.each(['ping', 'constructor', '__proto__', ''])('of the kind “%s” says nothing', async (event) => {
+    expect(await told(event, { repository })).toEqual({ kind: 'accepted', events: [] });
+  });
+});

@@ -1,0 +1,81 @@
+// Tells pull requests where they stand: the comment that follows them, the queue's own check, and labels. What is to be
+// told is what the entry is now, so a burst of changes is told once, and telling twice does no harm.
+
+import { isEnded } from '#core/queue/model.ts';
+import { commentMark, ownCheck, stateLabels, statusComment, type Told } from '#core/queue/message.ts';
+import { enqueueBy, type JobPayloads } from '#db/job.ts';
+import { loadTelling, recordTried, recordTold, type Telling, type UntoldEntry } from '#db/telling-store.ts';
+import { HostError } from '#host/host.ts';
+import { atHost, type Place } from './at-host.ts';
+import type { TaskDeps } from './deps.ts';
+
+/** A few at a time, so that what is told is fresh; after so many turns others have theirs. */
+const turnsMax = 50;
+
+export async function tell(deps: TaskDeps, payload: JobPayloads['tell']): Promise<void> {
+  const { queueId } = payload;
+  const load = () => loadTelling(deps.cell.db, queueId);
+  await atHost(deps, 'tell', payload, load, async (first, place) => {
+    let work: Telling | null = first;
+    for (let turn = 0; turn < turnsMax; turn++) {
+      if (work === null || work.untold.length === 0) return;
+      for (const entry of work.untold) await tellOne(deps, work, place, entry);
+      // Somebody else may have told something newer meanwhile, which this has overwritten: then it is untold again.
+      work = await load();
+    }
+    await enqueueBy(deps.cell.db, 'tell', { queueId }, new Date());
+  });
+}
+
+async function tellOne(deps: TaskDeps, work: Telling, place: Place, untold: UntoldEntry): Promise<void> {
+  const { cell, log } = deps;
+  const { queue } = work;
+  const { pullRequest, stageChangedAt, stage } = untold.standing.entry;
+  const { number } = pullRequest;
+  let { commentId } = untold;
+  let { isByLabel } = untold;
+  try {
+    commentId = await write(deps, work, place, untold);
+    if (isByLabel && isEnded(stage)) {
+      await place.host.changeLabels(work.repository, number, {
+        add: [],
+        remove: [queue.settings.enqueueingLabel],
+      });
+      isByLabel = false;
+    }
+  } catch (error) {
+    // What the host will not let us say is left unsaid: it does not hold up the others, and trying again is of no use.
+    if (!(error instanceof HostError) || error.trouble !== 'forbidden') throw error;
+    log.warn({ queue: queue.id, pullRequest: number, err: error }, 'the host lets us say nothing here');
+  }
+  await recordTold(cell.db, queue.id, number, { toldAt: stageChangedAt, commentId, isByLabel });
+}
+
+/** Answers with the id of the comment, if there is one. */
+async function write(
+  { cell, clock, commandWords, publicUrl }: TaskDeps,
+  { queue, repository }: Telling,
+  { host }: Place,
+  { standing, run, landing, commentId, mayHaveComment, isNews }: UntoldEntry,
+): Promise<string | null> {
+  const { settings } = queue;
+  const { number, headSha } = standing.entry.pullRequest;
+  const told: Told = { queue, standing, run, landing, word: commandWords[0] ?? 'signalbox' };
+  const now = clock.now();
+  if (commentId === null && !mayHaveComment) await recordTried(cell.db, queue.id, number);
+  if (settings.statusCheckEnabled)
+    await host.writeCheck(repository, headSha, {
+      ...ownCheck(told, now),
+      url: publicUrl,
+      mayExist: !isNews,
+    });
+  if (settings.stateLabelsEnabled)
+    await host.changeLabels(repository, number, stateLabels(standing.entry.stage.kind));
+  if (!settings.commentsEnabled) return commentId;
+  return host.writeComment(repository, number, {
+    id: commentId,
+    mayExist: mayHaveComment,
+    mark: commentMark(queue),
+    body: statusComment(told, now),
+  });
+}

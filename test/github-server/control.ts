@@ -1,0 +1,339 @@
+// The hands of a test: everything by name (`acme/widgets`, `ada`), as a person would say it.
+
+import type { Files } from './bare.ts';
+import { addRun, addStatus, changeRun } from './check.ts';
+import { addComment, findIssue } from './comment.ts';
+import type {
+  Access,
+  Hook,
+  Issue,
+  MergeMethod,
+  Principal,
+  Protection,
+  PullRequest,
+  Push,
+  Repository,
+  ReviewWord,
+  Ruleset,
+  Site,
+  Status,
+} from './model.ts';
+import {
+  closePull,
+  editPull,
+  findLabel,
+  newLabel,
+  openPull,
+  reopenPull,
+  reviewPull,
+  setDraft,
+  setLabel,
+} from './pull.ts';
+import {
+  accountNamed,
+  ensureAccount,
+  forkRepository,
+  installOn,
+  type NewCommit,
+  newRepository,
+  type NewRepository,
+  newUser,
+  personOf,
+  pushFiles,
+  repositoryNamed,
+  setBranch,
+} from './stage.ts';
+import { type AppHook, ping } from './webhook.ts';
+
+type RepositoryHandle = {
+  readonly id: number;
+  readonly fullName: string;
+  readonly cloneUrl: string;
+  readonly directory: string;
+};
+
+type OpenPullRequest = {
+  /** A branch that is there, or that `files` are committed to. */
+  readonly branch: string;
+  /** The full name of a fork that has the branch. */
+  readonly fork?: string;
+  /** Committed to the branch first. */
+  readonly files?: Files;
+  /** Default: the default branch. */
+  readonly base?: string;
+  /** Default `Change <branch>`. */
+  readonly title?: string;
+  readonly body?: string;
+  readonly draft?: boolean;
+  /** Login; default: the owner of the repository. */
+  readonly by?: string;
+};
+
+type PullRequestChange = {
+  readonly title?: string;
+  readonly body?: string | null;
+  readonly base?: string;
+  readonly draft?: boolean;
+  readonly state?: 'open' | 'closed';
+};
+
+type CheckReport = {
+  readonly name: string;
+  /** Null: it has begun and is not over. */
+  readonly conclusion: string | null;
+  readonly detailsUrl?: string;
+  readonly title?: string;
+};
+
+type NewRuleset = Partial<Omit<Ruleset, 'id' | 'createdAt'>> & Pick<Ruleset, 'rules'>;
+
+export type Control = {
+  readonly newUser: (login: string, name?: string) => { readonly login: string; readonly token: string };
+  readonly newRepository: (fullName: string, options?: NewRepository) => Promise<RepositoryHandle>;
+  readonly fork: (fullName: string, owner: string) => Promise<RepositoryHandle>;
+  /** Installs the App on another account and answers with the installation's id. */
+  readonly install: (owner: string) => number;
+  readonly setAccess: (repository: string, login: string, access: Access) => void;
+  readonly setMergeMethods: (repository: string, methods: readonly MergeMethod[]) => void;
+  /** Commits and pushes, past all protection; answers with the commit. */
+  readonly commit: (repository: string, commit: NewCommit) => Promise<string>;
+  /** Moves or makes (a sha) or deletes (null) a branch, past all protection. */
+  readonly setBranch: (repository: string, branch: string, sha: string | null, by?: string) => Promise<void>;
+  readonly openPullRequest: (
+    repository: string,
+    wish: OpenPullRequest,
+  ) => Promise<{ readonly number: number; readonly headSha: string }>;
+  readonly changePullRequest: (
+    repository: string,
+    number: number,
+    change: PullRequestChange,
+    by?: string,
+  ) => Promise<void>;
+  /** As the site has it now. */
+  readonly pullRequest: (repository: string, number: number) => Readonly<PullRequest>;
+  /** Approves. */
+  readonly approve: (repository: string, number: number, by: string) => void;
+  readonly review: (repository: string, number: number, by: string, word: ReviewWord) => void;
+  /** An issue that is no pull request; answers with its number. */
+  readonly openIssue: (repository: string, title: string, by?: string) => number;
+  /** Answers with the comment's id. */
+  readonly comment: (repository: string, number: number, by: string, text: string) => number;
+  readonly label: (
+    repository: string,
+    number: number,
+    label: string,
+    options?: { readonly on?: boolean; readonly by?: string },
+  ) => Promise<void>;
+  readonly setStatus: (
+    repository: string,
+    sha: string,
+    status: Pick<Status, 'context' | 'state'> & Partial<Pick<Status, 'description' | 'targetUrl'>>,
+    by?: string,
+  ) => Promise<void>;
+  /** Reports a check run of CI: the one that is under way by that name, or a new one. Answers with its id. */
+  readonly completeCheckRun: (repository: string, sha: string, report: CheckReport) => Promise<number>;
+  /** Null: the branch is no longer protected. */
+  readonly protect: (repository: string, pattern: string, rules: Partial<Protection> | null) => void;
+  readonly addRuleset: (repository: string, ruleset: NewRuleset) => number;
+  readonly addHook: (repository: string, hook: Pick<Hook, 'url' | 'secret' | 'events'>) => number;
+  /** Called in the background for each branch that moves. */
+  readonly onPush: (listener: (push: Push) => void | Promise<void>) => void;
+};
+
+const unprotected: Omit<Protection, 'pattern'> = {
+  checks: null,
+  reviews: null,
+  pushers: null,
+  linearHistory: false,
+  enforceAdmins: false,
+  allowForcePushes: false,
+  allowDeletions: false,
+  locked: false,
+};
+
+type Find = (fullName: string) => Repository;
+
+export function createControl(site: Site, appHook: AppHook): Control {
+  const find: Find = (fullName) => repositoryNamed(site, fullName);
+  return {
+    ...peopleControl(site, find),
+    ...pullControl(site, find),
+    ...issueControl(site, find),
+    ...ruleControl(site, find, appHook),
+    ...checkControl(site, find),
+  };
+}
+
+const by = (site: Site, { owner }: Repository, login: string | undefined): Principal =>
+  login === undefined ? { kind: 'user', account: owner } : personOf(site, login);
+
+function peopleControl(site: Site, find: Find) {
+  const handle = (repository: Repository): RepositoryHandle => {
+    const fullName = `${repository.owner.login}/${repository.name}`;
+    const { id, directory } = repository;
+    return { id, fullName, directory, cloneUrl: `${site.url}/${fullName}.git` };
+  };
+  return {
+    newUser: (login, name = login) => newUser(site, login, name),
+    newRepository: async (fullName, options = {}) => handle(await newRepository(site, fullName, options)),
+    fork: async (fullName, owner) => handle(await forkRepository(site, find(fullName), owner)),
+    install: (owner) => installOn(site, owner).id,
+    setAccess: (fullName, login, access) => void find(fullName).access.set(login.toLowerCase(), access),
+    setMergeMethods: (fullName, methods) => {
+      find(fullName).mergeMethods = methods;
+    },
+    commit: (fullName, commit) => pushFiles(site, find(fullName), commit),
+    setBranch: (fullName, branch, sha, login) =>
+      setBranch(site, find(fullName), branch, sha, by(site, find(fullName), login)),
+    onPush: (listener) => void site.pushListeners.push(listener),
+  } satisfies Partial<Control>;
+}
+
+function pullControl(site: Site, find: Find) {
+  const pullOf = (repository: Repository, number: number): PullRequest => {
+    const pull = repository.pulls.get(number);
+    if (pull === undefined) throw new Error(`There is no pull request #${number}.`);
+    return pull;
+  };
+  const review: Control['review'] = (fullName, number, login, word) => {
+    const repository = find(fullName);
+    reviewPull(site, repository, pullOf(repository, number), word, personOf(site, login));
+  };
+  return {
+    openPullRequest: async (fullName, wish) => {
+      const repository = find(fullName);
+      const { branch, files, base = repository.defaultBranch, title = `Change ${branch}` } = wish;
+      const headRepository = wish.fork === undefined ? repository : find(wish.fork);
+      const author = wish.by === undefined ? {} : { by: wish.by };
+      if (files !== undefined)
+        await pushFiles(site, headRepository, { branch, files, message: title, ...author });
+      const pull = await site.inTurn(repository, () =>
+        openPull(
+          site,
+          repository,
+          {
+            title,
+            body: wish.body ?? null,
+            headRepository,
+            headRef: branch,
+            baseRef: base,
+            draft: wish.draft ?? false,
+          },
+          by(site, repository, wish.by),
+        ),
+      );
+      return { number: pull.number, headSha: pull.headSha };
+    },
+    changePullRequest: (fullName, number, change, login) => {
+      const repository = find(fullName);
+      const pull = pullOf(repository, number);
+      const principal = by(site, repository, login);
+      return site.inTurn(repository, async () => {
+        await editPull(site, repository, pull, change, principal);
+        if (change.draft !== undefined) await setDraft(site, repository, pull, change.draft, principal);
+        if (change.state === 'closed') await closePull(site, repository, pull, principal);
+        if (change.state === 'open') await reopenPull(site, repository, pull, principal);
+      });
+    },
+    pullRequest: (fullName, number) => pullOf(find(fullName), number),
+    approve: (fullName, number, login) => review(fullName, number, login, 'approved'),
+    review,
+  } satisfies Partial<Control>;
+}
+
+function issueControl(site: Site, find: Find) {
+  const issueOf = (repository: Repository, number: number): Issue => {
+    const issue = findIssue(repository, number);
+    if (issue === undefined) throw new Error(`There is no issue #${number}.`);
+    return issue;
+  };
+  return {
+    openIssue: (fullName, title, login) => {
+      const repository = find(fullName);
+      const now = site.clock.now();
+      const number = (repository.lastNumber += 1);
+      const author = login === undefined ? repository.owner : accountNamed(site, login);
+      const issue: Issue = {
+        id: site.nextId(),
+        number,
+        title,
+        body: null,
+        author,
+        via: null,
+        createdAt: now,
+        updatedAt: now,
+        state: 'open',
+        closedAt: null,
+        labels: [],
+      };
+      repository.issues.set(number, issue);
+      return number;
+    },
+    comment: (fullName, number, login, text) => {
+      const repository = find(fullName);
+      return addComment(site, repository, issueOf(repository, number), text, personOf(site, login)).id;
+    },
+    label: async (fullName, number, name, { on = true, by: login } = {}) => {
+      const repository = find(fullName);
+      const label = findLabel(repository, name) ?? newLabel(site, repository, name);
+      const principal = by(site, repository, login);
+      await setLabel(site, repository, issueOf(repository, number), label, on, principal);
+    },
+  } satisfies Partial<Control>;
+}
+
+function checkControl(site: Site, find: Find) {
+  return {
+    setStatus: async (fullName, sha, { context, state, description = null, targetUrl = null }, login) => {
+      const repository = find(fullName);
+      const status = { context, state, description, targetUrl };
+      await addStatus(site, repository, sha, status, by(site, repository, login));
+    },
+    completeCheckRun: async (fullName, sha, { name, conclusion, detailsUrl, title = null }) => {
+      const repository = find(fullName);
+      const change = {
+        status: conclusion === null ? ('in_progress' as const) : ('completed' as const),
+        conclusion,
+        output: { title, summary: null, text: null },
+        ...(detailsUrl === undefined ? {} : { detailsUrl }),
+      };
+      const open = [...repository.runs.values()].findLast(
+        (run) => run.suite.sha === sha && run.name === name && run.status !== 'completed',
+      );
+      if (open !== undefined) await changeRun(site, repository, open, change);
+      return open?.id ?? (await addRun(site, repository, site.ciApp, sha, { ...change, name })).id;
+    },
+  } satisfies Partial<Control>;
+}
+
+function ruleControl(site: Site, find: Find, appHook: AppHook) {
+  return {
+    protect: (fullName, pattern, rules) => {
+      const repository = find(fullName);
+      const others = repository.protections.filter((one) => one.pattern !== pattern);
+      repository.protections = rules === null ? others : [...others, { ...unprotected, ...rules, pattern }];
+    },
+    addRuleset: (fullName, ruleset) => {
+      const id = site.nextId();
+      find(fullName).rulesets.push({
+        name: 'Rules',
+        enforcement: 'active',
+        include: ['~DEFAULT_BRANCH'],
+        exclude: [],
+        bypassApps: [],
+        bypassAdmins: false,
+        ...ruleset,
+        id,
+        createdAt: site.clock.now(),
+      });
+      return id;
+    },
+    addHook: (fullName, hook) => {
+      const repository = find(fullName);
+      const added = { ...hook, id: site.nextId(), active: true, createdAt: site.clock.now() };
+      repository.hooks.push(added);
+      ping(site, appHook, repository, added, ensureAccount(site, repository.owner.login, 'Organization'));
+      return added.id;
+    },
+  } satisfies Partial<Control>;
+}

@@ -1,0 +1,4 @@
+import { createGiteaWorld } from './gitea-world.ts';
+import { describeHostContract } from './suite.ts';
+
+describeHostContract('Gitea', createGiteaWorld);

@@ -1,0 +1,4 @@
+import { openGithubWorld } from './github-world.ts';
+import { describeHostContract } from './suite.ts';
+
+describeHostContract('GitHub', openGithubWorld);
