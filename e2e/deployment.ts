@@ -21,11 +21,11 @@ export type Connected = {
 };
 
 /** The organization that benchmarks and this have (bench/fixture.ts). */
-const organization = 'bench';
+export const organization = 'bench';
 
 export async function connectTo(
   cleanup: Cleanup,
-  host: E2eHost,
+  host: Pick<E2eHost, 'connect'>,
   { sweepSeconds }: { readonly sweepSeconds: number },
 ): Promise<Connected> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-e2e-'));

@@ -3,6 +3,7 @@
 // API. What must hold afterwards is looked at from outside: at the host, in git, and by running the tests again.
 
 import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -116,6 +117,10 @@ export async function tellStory(
 
   const callsBefore = host.callCount?.() ?? 0;
   for (const [index, { number }] of opened.entries()) await submit(place, call, main, number, index);
+  await place.grant('visitor', 'read');
+  const wanted = opened[2]!.number;
+  await place.comment('visitor', wanted, '/signalbox cancel');
+  const forged = await forge(webhook.url, main);
   const late = opened.find(({ kind }) => kind === 'pushed')!;
   await until(`#${late.number} in the queue`, async () => (await stateOf(call, main, late.number)).state);
   await git(work, 'checkout', '--quiet', late.branch);
@@ -126,7 +131,10 @@ export async function tellStory(
   // What is told and tidied up some seconds later.
   await sleep(8_000);
   const calls = host.callCount === null ? null : host.callCount() - callsBefore;
-  const problems = [...host.problems()];
+  const problems = [...host.problems(), ...forged];
+  const answers = (await place.listComments(wanted)).map(({ text }) => text);
+  if (!answers.some((text) => /`visitor` may not do this: commands need write access/.test(text)))
+    problems.push(`whoever may not write was not refused on #${wanted}`);
   const landed = await checkEnds(place, call, main, opened, problems);
   const commits = await checkBranch({ work, base, place, call, main, host, problems });
   await checkLeftovers(work, place, opened, landed, problems);
@@ -143,6 +151,29 @@ export async function tellStory(
   };
 }
 
+/** Webhooks that the host never sent: without a signature, and signed with a secret that is not this connection's. */
+async function forge(url: string, main: Main): Promise<string[]> {
+  const { owner, name } = main.repo;
+  const text = JSON.stringify({
+    ref: 'refs/heads/main',
+    before: '0'.repeat(40),
+    after: 'f'.repeat(40),
+    repository: { full_name: `${owner}/${name}`, name, owner: { login: owner } },
+  });
+  const signature = createHmac('sha256', 'the-secret-of-another-repository').update(text).digest('hex');
+  const signed = {
+    'x-gitea-signature': signature,
+    'x-hub-signature-256': `sha256=${signature}`,
+  };
+  const problems: string[] = [];
+  for (const headers of [{}, signed]) {
+    const named = { 'x-gitea-event': 'push', 'x-github-event': 'push', 'content-type': 'application/json' };
+    const { status } = await fetch(url, { method: 'POST', body: text, headers: { ...named, ...headers } });
+    if (status !== 401) problems.push(`a forged webhook was answered with ${status}`);
+  }
+  return problems;
+}
+
 async function commitFiles(
   work: string,
   files: Readonly<Record<string, string>>,
@@ -156,7 +187,10 @@ async function commitFiles(
   await git(work, 'commit', '--quiet', '-m', message);
 }
 
-type Main = { readonly repo: object; readonly targetBranch: string };
+type Main = {
+  readonly repo: { readonly host: string; readonly owner: string; readonly name: string };
+  readonly targetBranch: string;
+};
 
 async function submit(place: E2ePlace, call: Call, main: Main, number: number, index: number): Promise<void> {
   switch (index % 3) {
@@ -261,7 +295,8 @@ async function checkEnds(
 async function wordsOf(place: E2ePlace, number: number, wanted: RegExp): Promise<string> {
   for (let tries = 0; ; tries++) {
     const comments = await place.listComments(number);
-    const words = comments.findLast(({ author }) => author !== place.author)?.text ?? '';
+    // The one that follows it; beside it may be answers.
+    const words = comments.findLast(({ text }) => text.includes('<sub>Merge queue of'))?.text ?? '';
     if (wanted.test(words) || tries === 20) return words;
     await sleep(2_000);
   }
