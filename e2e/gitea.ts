@@ -51,7 +51,7 @@ async function openGitea(): Promise<E2eHost> {
     },
     requiredCheck: 'ci / test (push)',
     pageOf: ({ owner, name }, number) => `${gitea.url}/${owner}/${name}/pulls/${number}`,
-    callCount: null,
+    calls: null,
     problems: () => [],
     close: gitea.stop,
   };

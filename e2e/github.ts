@@ -63,7 +63,11 @@ async function openGithub(): Promise<E2eHost> {
     },
     requiredCheck,
     pageOf: (place, number) => `${server.url}/${place.owner}/${place.name}/pull/${number}`,
-    callCount: () => server.calls().filter(({ kind }) => kind === 'api').length,
+    calls: () =>
+      server
+        .calls()
+        .filter(({ kind }) => kind === 'api')
+        .map(({ operation }) => operation),
     problems: server.failures,
     close: server.stop,
   };

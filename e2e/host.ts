@@ -15,8 +15,8 @@ export type E2eHost = {
   readonly requiredCheck: string;
   /** What a person opens in a browser. */
   readonly pageOf: (place: E2ePlace, number: number) => string;
-  /** How often the API was called, where the host counts. */
-  readonly callCount: (() => number) | null;
+  /** The calls of the API so far by the name of their operation, where the host counts. */
+  readonly calls: (() => readonly string[]) | null;
   /** What went wrong inside the host itself. */
   readonly problems: () => readonly string[];
   readonly close: () => Promise<void>;

@@ -40,7 +40,8 @@ export async function runStory(name: string, openHost: () => Promise<E2eHost>): 
         );
     }
     const { calls } = outcome;
-    const perLanded = calls === null ? null : calls / outcome.landed.length;
+    const perLanded = calls === null ? null : calls.length / outcome.landed.length;
+    if (calls !== null) printCalls(calls);
     const figures: Figure[] = [
       exactly('pull requests', outcome.numbers.length, pullRequests),
       exactly('landed', outcome.landed.length, good),
@@ -65,6 +66,12 @@ export async function runStory(name: string, openHost: () => Promise<E2eHost>): 
   } finally {
     await cleanup.run();
   }
+}
+
+function printCalls(calls: readonly string[]): void {
+  const counted = Object.entries(Object.groupBy(calls, (name) => name));
+  const sorted = counted.toSorted(([, a], [, b]) => b!.length - a!.length);
+  for (const [name, list] of sorted) console.error(`${String(list!.length).padStart(5)} ${name}`);
 }
 
 const exactly = (name: string, value: number, wanted: number): Figure => ({

@@ -25,8 +25,9 @@ create table telling (
   pr_number bigint not null,
   -- The state_changed_at of the entry as it was told; null until it was.
   told_at timestamptz,
-  -- When that was.
+  -- When that was, and a hash of the words.
   written_at timestamptz,
+  words_hash text,
   -- Our comment; null until it is known to be there.
   comment_id text,
   -- A comment may have been written without our knowing its id.

@@ -263,6 +263,7 @@ CREATE TABLE public.telling (
     pr_number bigint NOT NULL,
     told_at timestamp with time zone,
     written_at timestamp with time zone,
+    words_hash text,
     comment_id text,
     comment_tried boolean DEFAULT false NOT NULL,
     by_label boolean DEFAULT false NOT NULL

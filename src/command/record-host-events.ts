@@ -13,7 +13,7 @@ import { repositoryKey } from '#core/repository.ts';
 import type { Cell, Tx } from '#db/cell.ts';
 import { type CheckWord, recordChecks } from '#db/check-store.ts';
 import {
-  enqueueAtHost,
+  enqueueBranchLook,
   enqueueComment,
   enqueueLabel,
   enqueueReconciles,
@@ -107,7 +107,7 @@ async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
   for (const comment of comments.toSorted((a, b) => (commentKey(a) < commentKey(b) ? -1 : 1)))
     if (await hearComment(tx, comment.repositoryId, comment.commentId)) await enqueueComment(tx, comment);
   for (const key of [...labels.keys()].toSorted()) await enqueueLabel(tx, labels.get(key)!);
-  for (const queueId of await movedQueues(tx, moves)) await enqueueAtHost(tx, 'sweep-queue', { queueId });
+  for (const queueId of await movedQueues(tx, moves)) await enqueueBranchLook(tx, queueId);
 }
 
 /** The queues whose branch is not where we know it to be. */

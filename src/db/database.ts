@@ -261,6 +261,7 @@ export interface Telling {
   pr_number: number;
   queue_id: string;
   told_at: Timestamp | null;
+  words_hash: string | null;
   written_at: Timestamp | null;
 }
 

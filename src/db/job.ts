@@ -19,7 +19,8 @@ export type JobPayloads = {
   'refresh-pull-request': { readonly repositoryId: RepositoryId; readonly prNumber: number };
   'publish-runs': AtHost;
   land: AtHost & { readonly number: number };
-  'sweep-queue': AtHost;
+  /** `isQuick`: only where the branch is. */
+  'sweep-queue': AtHost & { readonly isQuick?: boolean };
   'probe-entries': AtHost;
   tell: AtHost;
   'obey-comment': OfRepository & WrittenComment;
@@ -86,11 +87,12 @@ type JobArgs = [
   runAt: Date | null,
   mode: Mode,
   priority: number,
+  queueName: string | null,
 ];
 
 const addJobCall = `
   select (graphile_worker.add_job($1, $2::json, job_key := $3, run_at := $4, job_key_mode := $5, priority := $6,
-    max_attempts := 20)).id as id`;
+    queue_name := $7, max_attempts := 20)).id as id`;
 const addAlways = statement<JobArgs, Added>(addJobCall);
 // Adding a job writes a row and its indexes even where it changes nothing, and most looks ask for what the look before
 // asked for. A job that is not due for a while cannot begin before this transaction ends.
@@ -110,11 +112,16 @@ type Job<Task extends keyof JobPayloads> = {
   readonly priority?: number;
 };
 
+/** What is told of a queue is told by one at a time: two would write every comment twice. */
+const queueNameOf = (task: keyof JobPayloads, payload: object): string | null =>
+  task === 'tell' ? `tell:${(payload as JobPayloads['tell']).queueId}` : null;
+
 const add = <Task extends keyof JobPayloads>(
   tx: Tx,
   { task, payload, key, at = null, mode = 'replace', priority = 0 }: Job<Task>,
   call: typeof addAlways = addAlways,
-): Promise<void> => surely(() => call(tx, task, JSON.stringify(payload), key, at, mode, priority));
+): Promise<void> =>
+  surely(() => call(tx, task, JSON.stringify(payload), key, at, mode, priority, queueNameOf(task, payload)));
 
 /** Looks at a queue again at an instant; a key of its own, so that it never delays a pending look. */
 export const enqueueWakeUp = (tx: Tx, queueId: QueueId, at: Date): Promise<void> =>
@@ -126,6 +133,19 @@ export const enqueueRefresh = (tx: Tx, repositoryId: RepositoryId, prNumber: num
     task: 'refresh-pull-request',
     payload: { repositoryId, prNumber },
     key: `refresh:${repositoryId}:${prNumber}`,
+  });
+
+/** Hosts say within seconds whether a pull request can be merged. */
+const askAgainMs = 3_000;
+
+/** Asks once more soon, where the host was still working something out. */
+export const enqueueRefreshSoon = (tx: Tx, repositoryId: RepositoryId, prNumber: number): Promise<void> =>
+  add(tx, {
+    task: 'refresh-pull-request',
+    payload: { repositoryId, prNumber },
+    key: `refresh:${repositoryId}:${prNumber}`,
+    at: new Date(Date.now() + askAgainMs),
+    mode: 'preserve_run_at',
   });
 
 export type HostTask = 'publish-runs' | 'land' | 'sweep-queue' | 'probe-entries' | 'tell';
@@ -157,6 +177,10 @@ const rescheduleAtHost = statement<[queueId: string]>(`
 
 /** What was put off because the host did not answer is done now: it does. */
 export const hurryAtHost = (tx: Tx, queueId: QueueId): Promise<unknown> => rescheduleAtHost(tx, queueId);
+
+/** Looks where the branch of a queue is; a key of its own, so that it takes no sweep's place. */
+export const enqueueBranchLook = (tx: Tx, queueId: QueueId): Promise<void> =>
+  add(tx, { task: 'sweep-queue', payload: { queueId, isQuick: true }, key: `branch:${queueId}` });
 
 /** Work that is due by an instant. */
 export const enqueueBy = <Task extends HostTask>(

@@ -51,8 +51,9 @@ type OpenRow = EntryRow & {
 const selectOpen = statement<[queueId: string], OpenRow>(`
   select ${entryColumns}, e.plan, e.probed_tip, e.tested_on_tip, e.line_rank, e.line_major, e.line_minor,
     i.uploaded_at as targets_at, i.impacts_all,
-    case when l.told_at is not distinct from e.state_changed_at then 'not'
-      when l.told_at is null or e.concluded_at is not null then 'soon' else 'later' end as untold
+    case when l.told_at is null then 'soon'
+      when l.told_at = e.state_changed_at then case e.state when 'not_ready' then 'later' else 'not' end
+      when e.concluded_at is not null then 'soon' else 'later' end as untold
   from entry e join queue q on q.id = e.queue_id
   left join telling l on l.queue_id = e.queue_id and l.pr_number = e.pr_number
   left join impacted_targets i on i.repository_id = q.repository_id and i.pr_number = e.pr_number

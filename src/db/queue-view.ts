@@ -125,10 +125,9 @@ const selectQueuesOnBranch = statement<
 >(`
   select id from queue q where repository_id = $1 and branch = $2 and deleted_at is null
     and branch_sha is distinct from $3
-    and not exists (select from landing l join test_run t on t.queue_id = l.queue_id and t.id = l.test_run_id
-      where l.queue_id = q.id and not l.observed and l.status = 'intended' and t.test_branch_sha = $3)`);
+    and not exists (select from landing l where l.queue_id = q.id and l.status = 'intended')`);
 
-/** The queue of a branch, unless it knows the branch to be there, or is about to: it is its own push that it hears of. */
+/** The queue of a branch, unless it knows the branch to be there, or is landing: then it is its own push that it hears of. */
 export async function listQueuesOnBranch(
   db: Tx,
   repositoryId: RepositoryId,
@@ -140,9 +139,9 @@ export async function listQueuesOnBranch(
 
 const selectQueuesWith = statement<[repositoryId: string, prNumber: number], { id: string; branch: string }>(`
   select q.id, q.branch from queue q join entry e on e.queue_id = q.id and e.pr_number = $2
-  where q.repository_id = $1 and q.deleted_at is null and e.line_rank is not null`);
+  where q.repository_id = $1 and q.deleted_at is null and e.line_rank is not null and not e.landing`);
 
-/** The queues in which a pull request is live. */
+/** The queues in which a pull request is live. While it is being put on the branch only the branch has news of it. */
 export async function listQueuesOf(
   db: Tx,
   repositoryId: RepositoryId,

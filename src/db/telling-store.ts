@@ -12,6 +12,8 @@ export type UntoldEntry = Pick<Told, 'standing' | 'run' | 'landing'> & {
   readonly mayHaveComment: boolean;
   /** Nothing was told of it in this trip or an earlier one. */
   readonly isNews: boolean;
+  /** Of the words that were told; what it waits for may change while it stays where it is. */
+  readonly wordsHash: string | null;
   readonly isByLabel: boolean;
 };
 
@@ -29,6 +31,7 @@ type UntoldRow = {
   comment_id: string | null;
   comment_tried: boolean;
   is_news: boolean;
+  words_hash: string | null;
   by_label: boolean;
   run: Told['run'];
   landing: Told['landing'];
@@ -43,7 +46,7 @@ const betweenSeconds = 30;
 // waits for it.
 const selectUntold = statement<[queueId: string], UntoldRow>(`
   select e.pr_number, l.comment_id, coalesce(l.comment_tried, false) as comment_tried,
-    l.pr_number is null as is_news,
+    l.pr_number is null as is_news, l.words_hash,
     coalesce(l.by_label, false) as by_label,
     (select json_build_object('required', t.required_statuses,
       'checks', coalesce((select json_agg(c.body) from commit_check c
@@ -64,8 +67,10 @@ const selectUntold = statement<[queueId: string], UntoldRow>(`
   join entry e on e.queue_id = $1 and e.pr_number = recent.pr_number
   join queue q on q.id = e.queue_id
   left join telling l on l.queue_id = e.queue_id and l.pr_number = e.pr_number
-  where l.told_at is distinct from e.state_changed_at
-    and (l.told_at is null or e.concluded_at is not null or l.written_at < now() - interval '${betweenSeconds} seconds')
+  where l.told_at is null
+    or l.told_at <> e.state_changed_at and e.concluded_at is not null
+    or (l.told_at <> e.state_changed_at or e.state = 'not_ready')
+      and l.written_at < now() - interval '${betweenSeconds} seconds'
   order by e.state_changed_at limit ${atOnce}`);
 
 export async function loadTelling(db: Tx, queueId: QueueId): Promise<Telling | null> {
@@ -82,6 +87,7 @@ export async function loadTelling(db: Tx, queueId: QueueId): Promise<Telling | n
       commentId: row.comment_id,
       mayHaveComment: row.comment_tried,
       isNews: row.is_news,
+      wordsHash: row.words_hash,
       isByLabel: row.by_label,
     };
   });
@@ -97,20 +103,28 @@ export const recordTried = (tx: Tx, queueId: QueueId, pr: number): Promise<unkno
   upsertTried(tx, queueId, pr);
 
 const upsertTold = statement<
-  [queueId: string, pr: number, toldAt: Date, commentId: string | null, byLabel: boolean]
+  [queueId: string, pr: number, toldAt: Date, commentId: string | null, byLabel: boolean, wordsHash: string]
 >(`
-  insert into telling (queue_id, pr_number, told_at, written_at, comment_id, by_label)
-  values ($1, $2, $3, now(), $4, $5)
+  insert into telling (queue_id, pr_number, told_at, written_at, comment_id, by_label, words_hash)
+  values ($1, $2, $3, now(), $4, $5, $6)
   on conflict (queue_id, pr_number) do update set told_at = excluded.told_at, written_at = excluded.written_at,
-    comment_id = coalesce(excluded.comment_id, telling.comment_id), by_label = excluded.by_label`);
+    comment_id = coalesce(excluded.comment_id, telling.comment_id), by_label = excluded.by_label,
+    words_hash = excluded.words_hash`);
 
-/** `toldAt`: the moment of the state that was told. */
+type ToldRecord = {
+  /** The moment of the state that was told. */
+  readonly toldAt: Date;
+  readonly commentId: string | null;
+  readonly isByLabel: boolean;
+  readonly wordsHash: string;
+};
+
 export const recordTold = (
   tx: Tx,
   queueId: QueueId,
   pr: number,
-  told: { readonly toldAt: Date; readonly commentId: string | null; readonly isByLabel: boolean },
-): Promise<unknown> => upsertTold(tx, queueId, pr, told.toldAt, told.commentId, told.isByLabel);
+  { toldAt, commentId, isByLabel, wordsHash }: ToldRecord,
+): Promise<unknown> => upsertTold(tx, queueId, pr, toldAt, commentId, isByLabel, wordsHash);
 
 const upsertByLabel = statement<[queueId: string, pr: number]>(`
   insert into telling (queue_id, pr_number, by_label) values ($1, $2, true)

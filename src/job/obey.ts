@@ -12,7 +12,7 @@ import type { JobPayloads } from '#db/job.ts';
 import { listEntries, listQueues } from '#db/queue-view.ts';
 import { findRepository } from '#db/repository-store.ts';
 import { hasOldLabel, recordByLabel } from '#db/telling-store.ts';
-import { type Host, type HostRepository, permissions } from '#host/host.ts';
+import { type Host, type HostRepository, type Permission, permissions } from '#host/host.ts';
 import type { TaskDeps } from './deps.ts';
 
 type Asked = {
@@ -40,12 +40,20 @@ async function askedOf(
   return { host, repository, pullRequest, queue };
 }
 
-async function isAtLeast(
-  { host, repository }: Asked,
-  person: string,
-  wanted: (typeof permissions)[number],
-): Promise<boolean> {
-  return permissions.indexOf(await host.permissionOf(repository, person)) >= permissions.indexOf(wanted);
+/** Whoever may write may do so for as long as this without being asked about again: a team submits in bursts. */
+const trustMs = 30_000;
+const trustedMax = 10_000;
+const trusted = new Map<string, { readonly permission: Permission; readonly until: number }>();
+
+async function isAtLeast({ host, repository }: Asked, person: string, wanted: Permission): Promise<boolean> {
+  const reaches = (permission: Permission) => permissions.indexOf(permission) >= permissions.indexOf(wanted);
+  const key = `${repository.id} ${person}`;
+  const known = trusted.get(key);
+  if (known !== undefined && performance.now() < known.until && reaches(known.permission)) return true;
+  const permission = await host.permissionOf(repository, person);
+  if (trusted.size >= trustedMax) trusted.clear();
+  trusted.set(key, { permission, until: performance.now() + trustMs });
+  return reaches(permission);
 }
 
 export async function obeyComment(deps: TaskDeps, payload: JobPayloads['obey-comment']): Promise<void> {

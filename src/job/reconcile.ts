@@ -4,12 +4,13 @@
 import { v7 as newId } from 'uuid';
 import type { RunId } from '#base/id.ts';
 import { type Look, look } from '#core/queue/engine/look.ts';
-import { isEnded, type Queue } from '#core/queue/model.ts';
+import { isEnded, isMergeabilityKnown, type Queue } from '#core/queue/model.ts';
 import {
   enqueueAtHost,
   enqueueBy,
   enqueueReconcile,
   enqueueRefresh,
+  enqueueRefreshSoon,
   enqueueTell,
   enqueueTidy,
   enqueueWakeUp,
@@ -59,6 +60,9 @@ export async function reconcileQueue(
     if (loaded.picture.landing !== null && loaded.picture.landing.kind !== 'landed')
       for (const pr of loaded.picture.stored?.landing?.members ?? [])
         send(enqueueRefresh(tx, loaded.repository.id, pr));
+    for (const { entry } of loaded.picture.entries)
+      if (entry.stage.kind === 'not_ready' && !isMergeabilityKnown(entry.pullRequest))
+        send(enqueueRefreshSoon(tx, loaded.repository.id, entry.pullRequest.number));
     if (isTold(result.queue))
       for (const when of tellingsOf(loaded.untold, result)) send(enqueueTell(tx, queueId, when));
     if (result.wakeAt !== null) send(enqueueWakeUp(tx, queueId, new Date(result.wakeAt)));

@@ -21,30 +21,25 @@ const sweepsMax = 100_000;
 
 export async function sweepQueue(deps: TaskDeps, payload: JobPayloads['sweep-queue']): Promise<void> {
   const { cell, sweepMs } = deps;
-  const { queueId } = payload;
+  const { isQuick = false, ...rest } = payload;
+  const { queueId } = rest;
   const load = () => loadSweeping(cell.db, queueId);
-  await atHost(deps, 'sweep-queue', payload, load, async (work, place) => {
-    await sweep(deps, work, place);
-    if (work.live.length > 0)
+  await atHost(deps, 'sweep-queue', rest, load, async (work, place) => {
+    await sweep(deps, work, place, isQuick);
+    if (work.live.length > 0 && !isQuick)
       await enqueueBy(cell.db, 'sweep-queue', { queueId }, new Date(Date.now() + sweepMs));
   });
 }
 
-async function sweep(deps: TaskDeps, work: Sweeping, place: Place): Promise<void> {
+async function sweep(deps: TaskDeps, work: Sweeping, place: Place, isQuick: boolean): Promise<void> {
   const { cell } = deps;
   const { queue, repository } = work;
   const ref = branchRef(queue.targetBranch);
   const testRefs = `refs/heads/signalbox/${queue.targetBranch}/*`;
-  const refs = await place.mirror.remoteRefs([ref, testRefs]);
-  // Asked after the host: a run is recorded before its branch is pushed, so what is there and not needed is a stray.
-  const needed = await listTestBranches(cell.db, queue.id);
-  await removeStrays(work, place, refs, new Set(needed.map(branchRef)));
-  const words = await checkWords(work, place);
+  const refs = await place.mirror.remoteRefs(isQuick ? [ref] : [ref, testRefs]);
+  const { words, refresh } = isQuick ? { words: [], refresh: [] } : await sweepRest(deps, work, place, refs);
   const tip = refs.get(ref) ?? null;
   const halt = await whyHalt(work, place, tip);
-  const turn = turnOf(queue.id);
-  if (turn % refreshEvery === 0) await hearWords(deps, work, place);
-  const refresh = dueForRefresh(work, turn);
   await withQueueLock(cell, queue.id, async (tx, lock) => {
     const news = words.length > 0 ? await recordChecks(tx, words) : [];
     const moved = tip !== null && (await recordBranch(tx, queue.id, tip, work.branchEpoch));
@@ -52,6 +47,22 @@ async function sweep(deps: TaskDeps, work: Sweeping, place: Place): Promise<void
     if (moved || news.length > 0 || tip === null) await enqueueReconcile(tx, lock);
     for (const number of refresh) await enqueueRefresh(tx, repository.id, number);
   });
+}
+
+/** Everything but the branch: strays go, what CI and people said is heard; answers with what is to be recorded. */
+async function sweepRest(
+  deps: TaskDeps,
+  work: Sweeping,
+  place: Place,
+  refs: ReadonlyMap<string, string>,
+): Promise<{ readonly words: readonly CheckWord[]; readonly refresh: readonly number[] }> {
+  const { queue } = work;
+  // Asked after the host: a run is recorded before its branch is pushed, so what is there and not needed is a stray.
+  const needed = await listTestBranches(deps.cell.db, queue.id);
+  await removeStrays(work, place, refs, new Set(needed.map(branchRef)));
+  const turn = turnOf(queue.id);
+  if (turn % refreshEvery === 0) await hearWords(deps, work, place);
+  return { words: await checkWords(work, place), refresh: dueForRefresh(work, turn) };
 }
 
 async function removeStrays(

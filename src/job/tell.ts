@@ -1,6 +1,7 @@
 // Tells pull requests where they stand: the comment that follows them, the queue's own check, and labels. What is to be
 // told is what the entry is now, so a burst of changes is told once, and telling twice does no harm.
 
+import { createHash } from 'node:crypto';
 import { isEnded } from '#core/queue/model.ts';
 import { commentMark, ownCheck, stateLabels, statusComment, type Told } from '#core/queue/message.ts';
 import { enqueueBy, type JobPayloads } from '#db/job.ts';
@@ -28,19 +29,22 @@ export async function tell(deps: TaskDeps, payload: JobPayloads['tell']): Promis
 }
 
 async function tellOne(deps: TaskDeps, work: Telling, place: Place, untold: UntoldEntry): Promise<void> {
-  const { cell, log } = deps;
+  const { cell, clock, commandWords, log } = deps;
   const { queue } = work;
-  const { pullRequest, stageChangedAt, stage } = untold.standing.entry;
+  const { standing, run, landing } = untold;
+  const { pullRequest, stageChangedAt, stage } = standing.entry;
   const { number } = pullRequest;
-  let { commentId } = untold;
-  let { isByLabel } = untold;
+  const now = clock.now();
+  const told: Told = { queue, standing, run, landing, word: commandWords[0] ?? 'signalbox' };
+  const body = statusComment(told, now);
+  const wordsHash = createHash('sha256').update(body).digest('base64url');
+  let { commentId, isByLabel } = untold;
   try {
-    commentId = await write(deps, work, place, untold);
+    if (wordsHash !== untold.wordsHash)
+      commentId = await write(deps, work, place, untold, { ...ownCheck(told, now), body });
     if (isByLabel && isEnded(stage)) {
-      await place.host.changeLabels(work.repository, number, {
-        add: [],
-        remove: [queue.settings.enqueueingLabel],
-      });
+      const remove = [queue.settings.enqueueingLabel];
+      await place.host.changeLabels(work.repository, number, { add: [], remove });
       isByLabel = false;
     }
   } catch (error) {
@@ -48,34 +52,25 @@ async function tellOne(deps: TaskDeps, work: Telling, place: Place, untold: Unto
     if (!(error instanceof HostError) || error.trouble !== 'forbidden') throw error;
     log.warn({ queue: queue.id, pullRequest: number, err: error }, 'the host lets us say nothing here');
   }
-  await recordTold(cell.db, queue.id, number, { toldAt: stageChangedAt, commentId, isByLabel });
+  await recordTold(cell.db, queue.id, number, { toldAt: stageChangedAt, commentId, isByLabel, wordsHash });
 }
 
 /** Answers with the id of the comment, if there is one. */
 async function write(
-  { cell, clock, commandWords, publicUrl }: TaskDeps,
+  { cell, publicUrl }: TaskDeps,
   { queue, repository }: Telling,
   { host }: Place,
-  { standing, run, landing, commentId, mayHaveComment, isNews }: UntoldEntry,
+  { standing, commentId, mayHaveComment, isNews }: UntoldEntry,
+  { body, ...check }: ReturnType<typeof ownCheck> & { readonly body: string },
 ): Promise<string | null> {
   const { settings } = queue;
   const { number, headSha } = standing.entry.pullRequest;
-  const told: Told = { queue, standing, run, landing, word: commandWords[0] ?? 'signalbox' };
-  const now = clock.now();
   if (commentId === null && !mayHaveComment) await recordTried(cell.db, queue.id, number);
   if (settings.statusCheckEnabled)
-    await host.writeCheck(repository, headSha, {
-      ...ownCheck(told, now),
-      url: publicUrl,
-      mayExist: !isNews,
-    });
+    await host.writeCheck(repository, headSha, { ...check, url: publicUrl, mayExist: !isNews });
   if (settings.stateLabelsEnabled)
     await host.changeLabels(repository, number, stateLabels(standing.entry.stage.kind));
   if (!settings.commentsEnabled) return commentId;
-  return host.writeComment(repository, number, {
-    id: commentId,
-    mayExist: mayHaveComment,
-    mark: commentMark(queue),
-    body: statusComment(told, now),
-  });
+  const mark = commentMark(queue);
+  return host.writeComment(repository, number, { id: commentId, mayExist: mayHaveComment, mark, body });
 }

@@ -57,7 +57,11 @@ describe('a submitted pull request', () => {
     await openBusyQueue(world, team);
     for (const number of [1, 2, 3]) await team.call('submitPullRequest', pr(number));
     await world.runJobs();
+    // A host that works it out anew has no news.
     await sandbox('sandboxUpdatePullRequest', 2, { mergeability: 'in_progress' });
+    await world.runJobs();
+    expect(await state(2)).toBe('pending');
+    await sandbox('sandboxUpdatePullRequest', 2, { mergeability: 'not_mergeable' });
     await world.runJobs();
     expect(await state(2)).toBe('not_ready');
     await sandbox('sandboxUpdatePullRequest', 2, { mergeability: 'mergeable' });

@@ -15,7 +15,14 @@ import { unreachable } from '#base/assert.ts';
 import type { ErrorCode } from '#base/error.ts';
 import type { EntryCommand } from './command.ts';
 import type { Fact, FactBody } from './fact.ts';
-import { type Entry, type PullRequest, type Queue, isEnded, isUnderTest } from './model.ts';
+import {
+  type Entry,
+  type PullRequest,
+  type Queue,
+  isEnded,
+  isMergeabilityKnown,
+  isUnderTest,
+} from './model.ts';
 import { defaultPriorityName, priorities } from './priority.ts';
 import type { CancelledReason } from './reason.ts';
 
@@ -69,7 +76,7 @@ function decideSubmit(
   command: Extract<EntryCommand, { kind: 'submit' }>,
   accepted: Accept,
 ): Decision {
-  const { pullRequest } = command;
+  const pullRequest = settled(entry?.pullRequest ?? null, command.pullRequest);
   if (pullRequest.state !== 'open' || entry?.stage.kind === 'merged') {
     const state = pullRequest.state === 'closed' ? 'closed' : 'already merged';
     return rejected(
@@ -114,14 +121,10 @@ function decideCancel(entry: Entry, reason: CancelledReason, accepted: Accept): 
   }
 }
 
-function decideObserve(
-  entry: Entry,
-  queue: Queue,
-  pullRequest: PullRequest | null,
-  accepted: Accept,
-): Decision {
+function decideObserve(entry: Entry, queue: Queue, seen: PullRequest | null, accepted: Accept): Decision {
   if (isEnded(entry.stage)) return accepted();
-  if (pullRequest === null) return accepted(ending(entry, 'PR_CLOSED'));
+  if (seen === null) return accepted(ending(entry, 'PR_CLOSED'));
+  const pullRequest = settled(entry.pullRequest, seen);
   const changed = !samePullRequest(entry.pullRequest, pullRequest);
   const observed: FactBody[] = changed ? [{ kind: 'observed', pullRequest }] : [];
   // What is being put on the branch is seen as merged before the landing has said so.
@@ -137,6 +140,19 @@ function decideObserve(
   if (endedBy !== null) return accepted(ending(entry, endedBy));
   return accepted(...observed);
 }
+
+/**
+ * A host that is still working out whether it can be merged has no news: what it said before of the same commits stands.
+ * Hosts begin anew whenever the branch moves, which is with every landing.
+ */
+const settled = (before: PullRequest | null, now: PullRequest): PullRequest =>
+  before !== null &&
+  !isMergeabilityKnown(now) &&
+  now.headSha === before.headSha &&
+  now.baseBranch === before.baseBranch &&
+  now.draft === before.draft
+    ? { ...now, mergeability: before.mergeability }
+    : now;
 
 /** Why the new word of the host ends the trip, or null if it does not. */
 function endingOf(queue: Queue, before: PullRequest, after: PullRequest): CancelledReason | null {

@@ -42,6 +42,9 @@ export type PullRequest = {
   readonly state: 'open' | 'closed' | 'merged';
 };
 
+export const isMergeabilityKnown = ({ mergeability }: Pick<PullRequest, 'mergeability'>): boolean =>
+  mergeability === 'mergeable' || mergeability === 'not_mergeable';
+
 /** Where an entry is; what may follow is said per line. */
 export type Stage =
   /** Submitted, waiting to be ready. → pending, cancelled, merged */
