@@ -49,6 +49,7 @@ async function openGitea(): Promise<E2eHost> {
         });
       return { ...place, owner: repository.owner, name: repository.name, author: author.name };
     },
+    settings: {},
     requiredCheck: 'ci / test (push)',
     pageOf: ({ owner, name }, number) => `${gitea.url}/${owner}/${name}/pulls/${number}`,
     calls: null,

@@ -11,6 +11,8 @@ export type E2eHost = {
   readonly bot: string;
   /** A repository with these files on `main`, where CI runs `./ci.sh` for `main` and for test branches. */
   readonly createRepository: (files: Readonly<Record<string, string>>) => Promise<E2ePlace>;
+  /** Of the queue, beside the required check. */
+  readonly settings: object;
   /** The name under which that CI reports. */
   readonly requiredCheck: string;
   /** What a person opens in a browser. */

@@ -29,7 +29,7 @@ export async function runStory(name: string, openHost: () => Promise<E2eHost>): 
     cleanup.add(host.close);
     const webhooks = values.webhooks !== 'off';
     const connected = await connectTo(cleanup, host, { sweepSeconds: webhooks ? 30 : 1 });
-    const outcome = await tellStory(cleanup, host, connected, { webhooks });
+    const outcome = await tellStory(cleanup, host, connected, { webhooks, settings: host.settings });
     for (const problem of outcome.problems) console.error(problem);
     if (values.screenshots !== undefined) {
       await mkdir(values.screenshots, { recursive: true });

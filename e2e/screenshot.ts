@@ -17,6 +17,8 @@ const flags = [
   '--disable-sync',
   '--hide-scrollbars',
   '--window-size=1200,1600',
+  // A page that goes on loading is taken as it is by then.
+  '--timeout=15000',
 ];
 
 export async function takeScreenshot(url: string, file: string): Promise<void> {
