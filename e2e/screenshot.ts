@@ -1,7 +1,7 @@
 // A page as a person sees it, in a real Chromium.
 
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -26,6 +26,7 @@ export async function takeScreenshot(url: string, file: string): Promise<void> {
   try {
     const args = [...flags, `--user-data-dir=${profile}`, `--screenshot=${file}`, url];
     await promisify(execFile)('chromium', args, { timeout: 60_000 });
+    if (!existsSync(file)) throw new Error(`Chromium gave no picture of ${url}.`);
   } finally {
     rmSync(profile, { recursive: true, force: true });
   }
