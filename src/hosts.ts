@@ -5,6 +5,7 @@ import { assert } from '#base/assert.ts';
 import type { Clock } from '#base/clock.ts';
 import type { OrganizationId } from '#base/id.ts';
 import type { Log } from '#base/log.ts';
+import { createShelf } from '#base/shelf.ts';
 import { recordHostEvents } from '#command/record-host-events.ts';
 import type { Cell } from '#db/cell.ts';
 import { ensureSandboxConnection, listHosts, openConnection, saveCredentials } from '#db/connection-store.ts';
@@ -84,8 +85,7 @@ const adapters: Partial<Record<string, (options: AdapterOptions) => Host>> = {
 const connectionKeptMs = 2_000;
 
 function connectionsOf(cell: Cell, key: Buffer | null): Connections {
-  type Kept = { readonly connection: Promise<HostConnection | null>; readonly until: number };
-  const kept = new Map<string, Kept>();
+  const kept = createShelf<HostConnection | null>(() => performance.now(), connectionKeptMs);
   const read = async (organizationId: OrganizationId, host: string): Promise<HostConnection | null> => {
     const found = await openConnection(cell.reader, key ?? Buffer.alloc(32), organizationId, host);
     if (found === null) return null;
@@ -98,19 +98,12 @@ function connectionsOf(cell: Cell, key: Buffer | null): Connections {
     return { ...found, credentials: JSON.parse(found.credentials) as Credentials };
   };
   return {
-    find: (organizationId, host) => {
-      const id = `${organizationId} ${host}`;
-      const known = kept.get(id);
-      if (known !== undefined && performance.now() < known.until) return known.connection;
-      const connection = read(organizationId, host);
-      connection.catch(() => kept.delete(id));
-      kept.set(id, { connection, until: performance.now() + connectionKeptMs });
-      return connection;
-    },
+    find: (organizationId, host) =>
+      kept.recall(`${organizationId} ${host}`, () => read(organizationId, host)),
     save: async ({ id, organizationId, host }, credentials) => {
       assert(key !== null, 'renewed credentials were opened with a key');
       await saveCredentials(cell.db, key, id, JSON.stringify(credentials));
-      kept.delete(`${organizationId} ${host}`);
+      kept.forget(`${organizationId} ${host}`);
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { appError } from '#base/error.ts';
+import { createShelf } from '#base/shelf.ts';
 import { recordHostEvents } from '#command/record-host-events.ts';
 import type { Cell } from '#db/cell.ts';
 import { type Connection, findConnection } from '#db/connection-store.ts';
@@ -16,19 +17,10 @@ const connectionsMax = 1_000;
 type FindConnection = (cell: Cell, id: string) => Promise<Connection | null>;
 
 function connectionReader(): FindConnection {
-  const kept = new Map<string, { readonly connection: Promise<Connection | null>; readonly until: number }>();
-  return (cell, id) => {
-    const key = `${cell.name} ${id}`;
-    const known = kept.get(key);
-    if (known !== undefined && performance.now() < known.until) return known.connection;
-    const connection = findConnection(cell.reader, id);
-    if (kept.size >= connectionsMax) kept.clear();
-    kept.set(key, { connection, until: performance.now() + connectionKeptMs });
-    // One that could not be read, or is not there yet, is looked for by the next.
-    const forget = () => void kept.delete(key);
-    connection.then((found) => found === null && forget(), forget);
-    return connection;
-  };
+  // One that is not there yet is looked for by the next.
+  const keptMs = (found: Connection | null) => (found === null ? 0 : connectionKeptMs);
+  const kept = createShelf(() => performance.now(), keptMs, connectionsMax);
+  return (cell, id) => kept.recall(`${cell.name} ${id}`, () => findConnection(cell.reader, id));
 }
 
 export async function addWebhookRoute(app: FastifyInstance, { cells, hostFor }: Deps): Promise<void> {

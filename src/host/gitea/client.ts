@@ -10,7 +10,7 @@ import type { z } from 'zod';
 import type { Connections, HostConnection } from '../connection.ts';
 import { HostError, type HostRepository } from '../host.ts';
 import type { TokenOf } from './credential.ts';
-import { createMemory } from './memory.ts';
+import { createShelf } from '#base/shelf.ts';
 import { Account, Trouble } from './schema.ts';
 
 type ApiRequest = {
@@ -95,7 +95,7 @@ export const branchPath = (branch: string): string => branch.split('/').map(enco
 
 export function createClient(options: ClientOptions): Client {
   const { host, connections, tokenOf, clock } = options;
-  const logins = createMemory<string | null>(clock, loginKeptMs);
+  const logins = createShelf<string | null>(() => clock.now().getTime(), loginKeptMs);
 
   const connectionOf = async (organizationId: OrganizationId): Promise<HostConnection> => {
     const connection = await connections.find(organizationId, host);

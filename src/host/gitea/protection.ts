@@ -16,7 +16,7 @@ import type { HostRepository } from '../host.ts';
 import { readStatuses } from './check.ts';
 import { branchPath, type Client, repositoryPath } from './client.ts';
 import { isPattern, matchesPattern } from './glob.ts';
-import { createMemory } from './memory.ts';
+import { createShelf } from '#base/shelf.ts';
 import { Branch, ProtectionRule, type Review } from './schema.ts';
 
 export type Demands = {
@@ -126,7 +126,7 @@ export type DemandsOf = (repository: HostRepository, branch: string) => Promise<
 const keptMs = 30_000;
 
 export function createDemandsOf(client: Client, clock: Clock): DemandsOf {
-  const memory = createMemory<Demands>(clock, keptMs);
+  const memory = createShelf<Demands>(() => clock.now().getTime(), keptMs);
   return (repository, branch) =>
     memory.recall(`${repository.id} ${branch}`, () => readDemands(client, repository, branch));
 }

@@ -5,7 +5,7 @@ import type { Clock } from '#base/clock.ts';
 import type { OrganizationId } from '#base/id.ts';
 import { HostError } from '../host.ts';
 import type { Client } from './client.ts';
-import { createMemory } from './memory.ts';
+import { createShelf } from '#base/shelf.ts';
 import { Version } from './schema.ts';
 
 export type GiteaVersion = { readonly name: 'Gitea' | 'Forgejo'; readonly number: string };
@@ -21,7 +21,7 @@ export function versionFrom(text: string): GiteaVersion {
 }
 
 export function createVersionOf(client: Client, clock: Clock): VersionOf {
-  const memory = createMemory<GiteaVersion>(clock, keptMs);
+  const memory = createShelf<GiteaVersion>(() => clock.now().getTime(), keptMs);
   return (organizationId) =>
     memory.recall(organizationId, async () => {
       const answer = await client.read(organizationId, Version, { path: '/version' });

@@ -8,7 +8,7 @@ import type { Clock } from '#base/clock.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
 import { type Host, HostError, type HostRepository } from '../host.ts';
 import { type Client, repositoryPath } from './client.ts';
-import { createMemory } from './memory.ts';
+import { createShelf } from '#base/shelf.ts';
 import { Comment, Label, PullRequest } from './schema.ts';
 import { boundedText } from './text.ts';
 
@@ -65,7 +65,10 @@ export type Labels = {
 };
 
 export function createLabels(client: Client, clock: Clock): Labels {
-  const memory = createMemory<number | null>(clock, (id) => (id === null ? absenceKeptMs : idKeptMs));
+  const memory = createShelf<number | null>(
+    () => clock.now().getTime(),
+    (id) => (id === null ? absenceKeptMs : idKeptMs),
+  );
   const keyOf = ({ id }: HostRepository, label: string) => `${id} ${label}`;
   const readOn = (repository: HostRepository, number: number): Promise<Label[] | null> =>
     client.read(repository.organizationId, Label.array(), {

@@ -11,7 +11,8 @@ import { type OwnRuns, readChecks, writeCheck } from './check.ts';
 import { type Answers, type Client, createClient } from './client.ts';
 import { changeLabels, writeComment } from './comment.ts';
 import { inspect, readInstallation } from './inspect.ts';
-import { createMemory, createShelf } from './memory.ts';
+import { createShelf } from '#base/shelf.ts';
+import { createMemory } from './memory.ts';
 import { merge } from './merge.ts';
 import { permissionOf, permissionOfAccount } from './permission.ts';
 import { type Demands, readDemands } from './protection.ts';
@@ -46,8 +47,9 @@ export function createGithubHost(options: GithubOptions): Host {
   const reviews: Reviews = { kept: createMemory(reviewsMax), clock };
   const ownRuns: OwnRuns = createMemory(ownRunsMax);
   const labelled: Labelled = createMemory(labelledMax);
-  const shelf = createShelf<Demands>(demandsKeptMs, demandsMax, () => clock.now().getTime());
-  const reviewShelf = createShelf<boolean>(reviewRuleKeptMs, demandsMax, () => clock.now().getTime());
+  const now = () => clock.now().getTime();
+  const shelf = createShelf<Demands>(now, demandsKeptMs, demandsMax).recall;
+  const reviewShelf = createShelf<boolean>(now, reviewRuleKeptMs, demandsMax).recall;
   const demandsOf = (client: Client, repository: HostRepository, branch: string) =>
     shelf(`${client.connection.id} ${repository.id} ${branch}`, () =>
       readDemands(client, repository, branch),

@@ -24,16 +24,3 @@ export function createMemory<Value>(entriesMax: number): Memory<Value> {
     delete: (key) => void kept.delete(key),
   };
 }
-
-/** What rarely changes is asked for once in a while, and once for all who ask meanwhile. A failure is not kept. */
-export function createShelf<Value>(keptMs: number, entriesMax: number, now: () => number) {
-  const kept = createMemory<{ readonly value: Promise<Value>; readonly until: number }>(entriesMax);
-  return (key: string, ask: () => Promise<Value>): Promise<Value> => {
-    const known = kept.get(key);
-    if (known !== undefined && now() < known.until) return known.value;
-    const value = ask();
-    kept.set(key, { value, until: now() + keptMs });
-    value.catch(() => kept.delete(key));
-    return value;
-  };
-}

@@ -1,41 +1,40 @@
-// What rarely changes is kept for a while, so that it is not asked for again with every pull request.
+// What is asked for often and changes seldom is kept for a while, and asked for once for all who ask meanwhile.
 
-import type { Clock } from '#base/clock.ts';
-
-export type Memory<Value> = {
+export type Shelf<Value> = {
   /** What is kept, or else what `ask` answers; an answer that fails is not kept. */
   readonly recall: (key: string, ask: () => Promise<Value>) => Promise<Value>;
+  readonly forget: (key: string) => void;
 };
 
 type Kept<Value> = { readonly value: Promise<Value>; until: number };
 
-const entriesMax = 10_000;
-
-/** `keptMs`: of each answer, or by what it is. */
-export function createMemory<Value>(
-  clock: Clock,
+/** `now` counts milliseconds; `keptMs`: of each answer, or by what it is. When too many are kept all are forgotten. */
+export function createShelf<Value>(
+  now: () => number,
   keptMs: number | ((value: Value) => number),
-): Memory<Value> {
+  entriesMax = 10_000,
+): Shelf<Value> {
   const kept = new Map<string, Kept<Value>>();
   const settle = async (key: string, entry: Kept<Value>, askedAt: number) => {
     try {
       const value = await entry.value;
       entry.until = askedAt + (typeof keptMs === 'number' ? keptMs : keptMs(value));
     } catch {
-      kept.delete(key);
+      if (kept.get(key) === entry) kept.delete(key);
     }
   };
   return {
     recall: (key, ask) => {
-      const now = clock.now().getTime();
+      const askedAt = now();
       const known = kept.get(key);
-      if (known !== undefined && now < known.until) return known.value;
+      if (known !== undefined && askedAt < known.until) return known.value;
       if (kept.size >= entriesMax) kept.clear();
       // Whoever asks meanwhile waits for the same answer.
       const entry = { value: ask(), until: Infinity };
       kept.set(key, entry);
-      void settle(key, entry, now);
+      void settle(key, entry, askedAt);
       return entry.value;
     },
+    forget: (key) => void kept.delete(key),
   };
 }
