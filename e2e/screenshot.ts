@@ -1,33 +1,46 @@
-// A page as a person sees it, in a real Chromium.
+// A page as a person sees it, in Debian's Chromium.
+//
+// A Gitea that is built from its Go module has none of its scripts, and its pages say so in a dialog. For that,
+// `chromium --screenshot` waits for ever; Playwright closes it.
 
-import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { chromium } from 'playwright-core';
 
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--hide-scrollbars',
-  '--window-size=1200,1600',
-  // A page that goes on loading is taken as it is by then.
-  '--timeout=15000',
-];
+const timeoutMs = 30_000;
+const width = 1200;
+const height = 1600;
+
+/** The classes of Tailwind's that matter most, which that Gitea has not either (test/gitea/build.ts). */
+const tailwind = `
+  .tw-hidden { display: none !important; }
+  .tw-flex { display: flex !important; }
+  .tw-flex-1 { flex: 1 1 0% !important; }
+  .tw-ml-auto { margin-left: auto !important; }
+  .tw-ml-2 { margin-left: 8px !important; }
+  .tw-text-green { color: var(--color-green) !important; }
+  .tw-text-red { color: var(--color-red) !important; }
+`;
 
 export async function takeScreenshot(url: string, file: string): Promise<void> {
-  const profile = mkdtempSync(join(tmpdir(), 'signalbox-chromium-'));
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    // With it Chromium does not start as root, as whom containers run; what it shows here is our own.
+    chromiumSandbox: false,
+    timeout: timeoutMs,
+  });
   try {
-    const args = [...flags, `--user-data-dir=${profile}`, `--screenshot=${file}`, url];
-    await promisify(execFile)('chromium', args, { timeout: 60_000 });
-    if (!existsSync(file)) throw new Error(`Chromium gave no picture of ${url}.`);
+    const page = await browser.newPage({ viewport: { width, height } });
+    page.setDefaultTimeout(timeoutMs);
+    // Nothing is waited for that others would have to answer.
+    const { origin } = new URL(url);
+    await page.route(
+      (wanted) => wanted.origin !== origin,
+      async (route) => route.abort(),
+    );
+    const response = await page.goto(url, { waitUntil: 'load' });
+    if (!response?.ok()) throw new Error(`${url} answers ${response?.status()}.`);
+    await page.addStyleTag({ content: tailwind });
+    await page.screenshot({ path: file });
   } finally {
-    rmSync(profile, { recursive: true, force: true });
+    await browser.close();
   }
 }

@@ -20,8 +20,8 @@ type Program = {
   readonly tags: string;
   /** Where the version is written into. */
   readonly versionVariable: string;
-  /** Folders of the source that the binary reads at run time. */
-  readonly assets: readonly string[];
+  /** Folders of the source that the binary reads at run time, and where it looks for them. */
+  readonly assets: readonly (readonly [from: string, to: string])[];
 };
 
 const server: Program = {
@@ -30,7 +30,14 @@ const server: Program = {
   binary: 'gitea',
   tags: 'sqlite sqlite_unlock_notify',
   versionVariable: 'main.Version',
-  assets: ['templates', 'options', 'public'],
+  // Gitea's own build packs the style sheets into one. A browser takes them as they are, but for classes of Tailwind's.
+  assets: [
+    ['templates', 'templates'],
+    ['options', 'options'],
+    ['public', 'public'],
+    ['web_src/css', 'public/assets/css'],
+    ['web_src/css/themes', 'public/assets/css'],
+  ],
 };
 
 const runner: Program = {
@@ -83,9 +90,11 @@ async function build(program: Program, folder: string): Promise<void> {
   const link = `-s -w -X ${program.versionVariable}=${program.version}`;
   const output = join(folder, program.binary);
   await go(source, ['build', '-buildvcs=false', '-tags', program.tags, '-ldflags', link, '-o', output]);
-  for (const asset of program.assets) await cp(join(source, asset), join(folder, asset), { recursive: true });
-  // Go's own cache is read-only, and so is a copy of it: nobody could remove it.
-  execFileSync('chmod', ['-R', 'u+w', folder]);
+  for (const [from, to] of program.assets) {
+    await cp(join(source, from), join(folder, to), { recursive: true });
+    // Go's own cache is read-only, and so is a copy of it: nobody could add to it or remove it.
+    execFileSync('chmod', ['-R', 'u+w', folder]);
+  }
 }
 
 /** The folder of the source in Go's own cache. */

@@ -60,8 +60,16 @@ export function statusComment(told: Told, now: Date): string {
   return paragraphs.join('\n\n');
 }
 
+/** What is merged cannot be submitted again. */
+const verbsOf = ({ stage }: Entry): readonly string[] =>
+  stage.kind === 'merged'
+    ? ['status']
+    : isEnded(stage)
+      ? ['merge', 'status']
+      : ['cancel', 'restart', 'status'];
+
 const commands = (entry: Entry, word: string): string =>
-  (isEnded(entry.stage) ? ['merge', 'status'] : ['cancel', 'restart', 'status'])
+  verbsOf(entry)
     .map((verb) => `\`/${word} ${verb}\``)
     .join(', ');
 
