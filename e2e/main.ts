@@ -53,8 +53,8 @@ export async function runStory(name: string, openHost: () => Promise<E2eHost>): 
             {
               name: 'API calls per landed pull request',
               value: perLanded,
-              goal: '<= 10',
-              isMet: perLanded <= 10,
+              // Whoever is not told has to ask.
+              ...(webhooks ? { goal: '<= 10', isMet: perLanded <= 10 } : {}),
             },
           ]),
       { name: 'minutes', value: outcome.minutes },

@@ -135,7 +135,7 @@ export async function tellStory(
   const answers = (await place.listComments(wanted)).map(({ text }) => text);
   if (!answers.some((text) => /`visitor` may not do this: commands need write access/.test(text)))
     problems.push(`whoever may not write was not refused on #${wanted}`);
-  const landed = await checkEnds(place, call, main, opened, problems);
+  const landed = await checkEnds(place, call, main, opened, webhooks, problems);
   const commits = await checkBranch({ work, base, place, call, main, host, problems });
   await checkLeftovers(work, place, opened, landed, problems);
   const failed = opened.find(({ kind }) => kind === 'breaks')!.number;
@@ -252,12 +252,16 @@ const expectedEnds: {
   pushed: ['cancelled', 'PR_PUSHED_TO', /Taken out of the queue: it was pushed to/],
 };
 
+/** Where no webhook tells of a push, it may be the landing that finds it. */
+const foundAtMerge = ['failed', 'PR_UPDATED_AT_MERGE_TIME', /Left the queue: it was pushed to/] as const;
+
 /** Every pull request has the end it must have, at the host too, and a comment that says why. Answers with who landed. */
 async function checkEnds(
   place: E2ePlace,
   call: Call,
   main: Main,
   opened: readonly Change[],
+  webhooks: boolean,
   problems: string[],
 ): Promise<readonly number[]> {
   const landed: number[] = [];
@@ -277,7 +281,9 @@ async function checkEnds(
             ? isStuck({ kind } as Change, { state, reason })
               ? (['not_ready', null, /resolve conflicts with its base branch/] as const)
               : (['failed', 'START_TEST_RUN_MERGE_CONFLICT', /Left the queue: it conflicts/] as const)
-            : expectedEnds[kind];
+            : kind === 'pushed' && !webhooks && reason === foundAtMerge[1]
+              ? foundAtMerge
+              : expectedEnds[kind];
     if (state === 'merged') landed.push(number);
     if (state !== wantedState || reason !== wantedReason)
       problems.push(`#${number} (${kind}) ended as ${state} ${reason}, not ${wantedState} ${wantedReason}`);

@@ -82,23 +82,41 @@ export async function listTestBranches(db: Tx, queueId: QueueId): Promise<readon
   return (await selectBranches(db, queueId)).map((row) => row.test_branch);
 }
 
-const selectProbe = statement<
-  [queueId: string],
-  AtHostRow & { entries: { number: number; headSha: string }[] | null }
->(`
+type EntriesRow = AtHostRow & { entries: EntriesAtHost['entries'] | null };
+
+export type EntriesAtHost = QueueAtHost & {
+  readonly entries: readonly { readonly number: number; readonly headSha: string }[];
+};
+
+async function loadEntries(
+  select: (db: Tx, queueId: string) => Promise<EntriesRow[]>,
+  db: Tx,
+  queueId: QueueId,
+): Promise<EntriesAtHost | null> {
+  const [row] = await select(db, queueId);
+  return row === undefined ? null : { ...queueAtHostOf(row), entries: row.entries ?? [] };
+}
+
+const selectProbe = statement<[queueId: string], EntriesRow>(`
   select ${atHostColumns},
     (select json_agg(json_build_object('number', e.pr_number, 'headSha', e.pr_sha)) from entry e
       where e.queue_id = q.id and e.line_rank in (1, 2) and e.probed_tip is distinct from q.branch_sha) as entries
   from queue q join repository r on r.id = q.repository_id where q.id = $1 and q.deleted_at is null`);
 
 /** Entries of which it is not known whether they can merge directly. */
-export async function loadProbing(
-  db: Tx,
-  queueId: QueueId,
-): Promise<(QueueAtHost & { readonly entries: readonly { number: number; headSha: string }[] }) | null> {
-  const [row] = await selectProbe(db, queueId);
-  return row === undefined ? null : { ...queueAtHostOf(row), entries: row.entries ?? [] };
-}
+export const loadProbing = (db: Tx, queueId: QueueId): Promise<EntriesAtHost | null> =>
+  loadEntries(selectProbe, db, queueId);
+
+const selectUntried = statement<[queueId: string], EntriesRow>(`
+  select ${atHostColumns},
+    (select json_agg(json_build_object('number', e.pr_number, 'headSha', e.pr_sha)) from entry e
+      where e.queue_id = q.id and e.line_rank is not null and not e.pr_draft and e.pr_base_branch = q.branch
+        and e.pr_mergeability not in ('mergeable', 'not_mergeable')) as entries
+  from queue q join repository r on r.id = q.repository_id where q.id = $1 and q.deleted_at is null`);
+
+/** Entries of which the host has not said whether they go together with the branch. */
+export const loadUntried = (db: Tx, queueId: QueueId): Promise<EntriesAtHost | null> =>
+  loadEntries(selectUntried, db, queueId);
 
 const updateProbed = statement<[queueId: string, tip: string, entries: string]>(`
   update entry e set probed_tip = $2, tested_on_tip = case when p.tested then $2 end

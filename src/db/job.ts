@@ -22,6 +22,7 @@ export type JobPayloads = {
   /** `isQuick`: only where the branch is. */
   'sweep-queue': AtHost & { readonly isQuick?: boolean };
   'probe-entries': AtHost;
+  'try-merges': AtHost;
   tell: AtHost;
   'obey-comment': OfRepository & WrittenComment;
   'obey-label': OfRepository & Pick<Labelled, 'number' | 'label' | 'isOn' | 'by'>;
@@ -148,7 +149,7 @@ export const enqueueRefreshSoon = (tx: Tx, repositoryId: RepositoryId, prNumber:
     mode: 'preserve_run_at',
   });
 
-export type HostTask = 'publish-runs' | 'land' | 'sweep-queue' | 'probe-entries' | 'tell';
+export type HostTask = 'publish-runs' | 'land' | 'sweep-queue' | 'probe-entries' | 'try-merges' | 'tell';
 
 const hostJobKey = (task: HostTask, { queueId, ...rest }: AtHost & { readonly number?: number }): string =>
   `${task}:${queueId}${rest.number === undefined ? '' : `:${rest.number}`}`;
@@ -171,7 +172,7 @@ export const enqueueAtHost = <Task extends HostTask>(
 const rescheduleAtHost = statement<[queueId: string]>(`
   select graphile_worker.reschedule_jobs(array(
     select j.id from graphile_worker.jobs j where j.locked_at is null and j.run_at > now() and j.key = any (
-      array['publish-runs:' || $1, 'probe-entries:' || $1, 'tell:' || $1]
+      array['publish-runs:' || $1, 'probe-entries:' || $1, 'try-merges:' || $1, 'tell:' || $1]
       || array(select 'land:' || $1 || ':' || l.number from landing l
         where l.queue_id = $1::uuid and l.status = 'intended'))), run_at := now())`);
 

@@ -46,7 +46,7 @@ const betweenSeconds = 30;
 // waits for it.
 const selectUntold = statement<[queueId: string], UntoldRow>(`
   select e.pr_number, l.comment_id, coalesce(l.comment_tried, false) as comment_tried,
-    l.pr_number is null as is_news, l.words_hash,
+    l.told_at is null and l.comment_tried is not true as is_news, l.words_hash,
     coalesce(l.by_label, false) as by_label,
     (select json_build_object('required', t.required_statuses,
       'checks', coalesce((select json_agg(c.body) from commit_check c

@@ -166,6 +166,11 @@ export type Host = {
   readonly repositories: 'implicit' | 'connected';
   /** The pull request as the host reports it now; null if it knows no such number. */
   readonly readPullRequest: (query: PullRequestQuery) => Promise<PullRequest | null>;
+  /**
+   * Whether `in_progress` leaves nothing open but whether the head goes together with its base: then it is tried in our
+   * own mirror, and nobody has to ask again.
+   */
+  readonly leavesMergeToTry: boolean;
   /** Everything CI has said of a commit. */
   readonly readChecks: (repository: HostRepository, sha: string) => Promise<readonly Check[]>;
   /** The checks that the protection of a branch requires; null if it is not protected. */

@@ -2,12 +2,12 @@
 // repository; whoever may not, and whatever cannot be done, is answered in words.
 
 import { AppError } from '#base/error.ts';
+import { createShelf } from '#base/shelf.ts';
 import { changeEntry } from '#command/change-entry.ts';
 import type { EntryCommand } from '#core/queue/command.ts';
 import { type CommentCommand, parseComment } from '#core/queue/comment-command.ts';
-import { headline, refusals } from '#core/queue/message.ts';
+import { refusals, standingWords } from '#core/queue/message.ts';
 import { isEnded, type PullRequest, type Queue } from '#core/queue/model.ts';
-import { explainStanding } from '#core/queue/standing.ts';
 import type { JobPayloads } from '#db/job.ts';
 import { listEntries, listQueues } from '#db/queue-view.ts';
 import { findRepository } from '#db/repository-store.ts';
@@ -42,19 +42,16 @@ async function askedOf(
 
 /** Whoever may write may do so for as long as this without being asked about again: a team submits in bursts. */
 const trustMs = 30_000;
-const trustedMax = 10_000;
-const trusted = new Map<string, { readonly permission: Permission; readonly until: number }>();
+const trusted = createShelf<boolean>(
+  () => performance.now(),
+  (isTrusted) => (isTrusted ? trustMs : 0),
+);
 
-async function isAtLeast({ host, repository }: Asked, person: string, wanted: Permission): Promise<boolean> {
-  const reaches = (permission: Permission) => permissions.indexOf(permission) >= permissions.indexOf(wanted);
-  const key = `${repository.id} ${person}`;
-  const known = trusted.get(key);
-  if (known !== undefined && performance.now() < known.until && reaches(known.permission)) return true;
-  const permission = await host.permissionOf(repository, person);
-  if (trusted.size >= trustedMax) trusted.clear();
-  trusted.set(key, { permission, until: performance.now() + trustMs });
-  return reaches(permission);
-}
+const isAtLeast = ({ host, repository }: Asked, person: string, wanted: Permission): Promise<boolean> =>
+  trusted.recall(`${repository.id} ${person} ${wanted}`, async () => {
+    const permission = await host.permissionOf(repository, person);
+    return permissions.indexOf(permission) >= permissions.indexOf(wanted);
+  });
 
 export async function obeyComment(deps: TaskDeps, payload: JobPayloads['obey-comment']): Promise<void> {
   const command = parseComment(payload.text, deps.commandWords);
@@ -130,8 +127,22 @@ async function statusOf(
   const word = commandWords[0] ?? 'signalbox';
   if (standing === undefined) return refusals.notSubmitted(word);
   const told = { queue, standing, run: null, landing: null, word };
-  const sentences = explainStanding(queue, standing, clock.now()).map((sentence) => `- ${sentence}`);
-  return [`**${headline(told)}**`, ...(sentences.length === 0 ? [] : [sentences.join('\n')])].join('\n\n');
+  return standingWords(told, clock.now());
+}
+
+async function isLiveIn({ cell }: TaskDeps, queue: Queue, number: number): Promise<boolean> {
+  const [standing] = await listEntries(cell.reader, queue.id, [number]);
+  return standing !== undefined && !isEnded(standing.entry.stage);
+}
+
+/** Whether the label says of one of the queues what is not so already. */
+async function hasNews(
+  deps: TaskDeps,
+  queues: readonly Queue[],
+  { number, isOn }: JobPayloads['obey-label'],
+): Promise<boolean> {
+  for (const queue of queues) if ((await isLiveIn(deps, queue, number)) !== isOn) return true;
+  return false;
 }
 
 /** The label is on or off: submits, or takes out. */
@@ -139,15 +150,15 @@ export async function obeyLabel(deps: TaskDeps, payload: JobPayloads['obey-label
   const obeys = ({ settings }: Queue) =>
     settings.labelCommandsEnabled && settings.enqueueingLabel === payload.label;
   // Most labels mean nothing to us: nobody is asked about them.
-  if (!(await listQueues(deps.cell.reader, payload.repositoryId)).some(obeys)) return;
+  const queues = (await listQueues(deps.cell.reader, payload.repositoryId)).filter(obeys);
+  // Nor about one that is heard of twice, or that we took off ourselves at the end of a trip.
+  if (!(await hasNews(deps, queues, payload))) return;
   const asked = await askedOf(deps, payload);
   const queue = asked?.queue;
   if (asked === null || queue === null || queue === undefined || !obeys(queue)) return;
   const { pullRequest } = asked;
   const { number } = pullRequest;
-  const [standing] = await listEntries(deps.cell.reader, queue.id, [number]);
-  const isLive = standing !== undefined && !isEnded(standing.entry.stage);
-  if (isLive === payload.isOn) return;
+  if ((await isLiveIn(deps, queue, number)) === payload.isOn) return;
   // The label of a trip that ended is on its way off.
   if (payload.isOn && payload.by === null && (await hasOldLabel(deps.cell.reader, queue.id, number))) return;
   if (payload.by !== null && !(await isAtLeast(asked, payload.by, 'write'))) return;

@@ -38,7 +38,7 @@ const isTold = ({ settings }: Queue): boolean =>
   settings.labelCommandsEnabled;
 
 export async function reconcileQueue(
-  { cell, clock, targets, sweepMs }: TaskDeps,
+  { cell, clock, targets, sweepMs, hostFor }: TaskDeps,
   { queueId }: JobPayloads['reconcile-queue'],
 ): Promise<void> {
   await withQueueLock(cell, queueId, async (tx, lock) => {
@@ -60,9 +60,12 @@ export async function reconcileQueue(
     if (loaded.picture.landing !== null && loaded.picture.landing.kind !== 'landed')
       for (const pr of loaded.picture.stored?.landing?.members ?? [])
         send(enqueueRefresh(tx, loaded.repository.id, pr));
-    for (const { entry } of loaded.picture.entries)
-      if (entry.stage.kind === 'not_ready' && !isMergeabilityKnown(entry.pullRequest))
-        send(enqueueRefreshSoon(tx, loaded.repository.id, entry.pullRequest.number));
+    const open = loaded.picture.entries.flatMap(({ entry: { stage, pullRequest } }) =>
+      stage.kind === 'not_ready' && !isMergeabilityKnown(pullRequest) ? [pullRequest.number] : [],
+    );
+    if (open.length > 0 && hostFor(cell.name, loaded.repository.host)?.leavesMergeToTry === true)
+      send(enqueueAtHost(tx, 'try-merges', { queueId }));
+    else for (const number of open) send(enqueueRefreshSoon(tx, loaded.repository.id, number));
     if (isTold(result.queue))
       for (const when of tellingsOf(loaded.untold, result)) send(enqueueTell(tx, queueId, when));
     if (result.wakeAt !== null) send(enqueueWakeUp(tx, queueId, new Date(result.wakeAt)));

@@ -62,7 +62,7 @@ async function sweepRest(
   await removeStrays(work, place, refs, new Set(needed.map(branchRef)));
   const turn = turnOf(queue.id);
   if (turn % refreshEvery === 0) await hearWords(deps, work, place);
-  return { words: await checkWords(work, place), refresh: dueForRefresh(work, turn) };
+  return { words: await checkWords(work, place), refresh: dueForRefresh(work, place, turn) };
 }
 
 async function removeStrays(
@@ -116,10 +116,13 @@ function turnOf(queueId: string): number {
   return turn;
 }
 
-const dueForRefresh = ({ live }: Sweeping, turn: number): number[] =>
+const dueForRefresh = ({ live }: Sweeping, { host }: Place, turn: number): number[] =>
   live
-    .filter((entry) => turn % refreshEvery === refreshEvery - 1 || !entry.isMergeabilityKnown)
-    .map((entry) => entry.number);
+    .filter(
+      ({ isMergeabilityKnown }) =>
+        turn % refreshEvery === refreshEvery - 1 || (!isMergeabilityKnown && !host.leavesMergeToTry),
+    )
+    .map(({ number }) => number);
 
 /** Hosts' clocks and ours differ; what is told twice is heard once. */
 const overlapMs = 60_000;

@@ -16,6 +16,7 @@ import { runSandboxCi } from './sandbox-ci.ts';
 import { reconcileQueue } from './reconcile.ts';
 import { sweepQueue } from './sweep.ts';
 import { tell } from './tell.ts';
+import { tryMerges } from './try-merge.ts';
 
 /** Asks the host for a pull request and tells every queue of its repository what it said. */
 async function refreshPullRequest(
@@ -59,6 +60,7 @@ export const tasks: Tasks = {
   land,
   'sweep-queue': sweepQueue,
   'probe-entries': probeEntries,
+  'try-merges': tryMerges,
   tell,
   'obey-comment': obeyComment,
   'obey-label': obeyLabel,

@@ -25,7 +25,9 @@ export type EntryCommand =
       readonly actor: string;
     }
   /** The host's present word on the pull request; null when it knows it no more. */
-  | { readonly kind: 'observe'; readonly pullRequest: PullRequest | null };
+  | { readonly kind: 'observe'; readonly pullRequest: PullRequest | null }
+  /** Whether a head goes together with its base, tried while the host is still working it out. */
+  | { readonly kind: 'try'; readonly headSha: string; readonly isMergeable: boolean };
 
 /** A change to a queue's settings and state; what is absent stays. */
 export type QueueChange = {

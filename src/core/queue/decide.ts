@@ -37,7 +37,7 @@ export type EntryInQueue = { readonly queue: Queue; readonly entry: Entry | null
 
 export function decide(state: EntryInQueue, command: EntryCommand, now: Date): Decision {
   const { entry, queue } = state;
-  const actor = command.kind === 'observe' ? 'host' : command.actor;
+  const actor = 'actor' in command ? command.actor : 'host';
   const accepted = (...bodies: readonly FactBody[]): Decision => ({
     kind: 'accepted',
     facts: bodies.map((body) => ({ ...body, at: now, actor })),
@@ -46,7 +46,7 @@ export function decide(state: EntryInQueue, command: EntryCommand, now: Date): D
   if (command.kind === 'submit') return decideSubmit(state, command, accepted);
   if (entry === null) {
     // An observation about a pull request nobody submitted needs no answer.
-    if (command.kind === 'observe') return accepted();
+    if (command.kind === 'observe' || command.kind === 'try') return accepted();
     return rejected(
       'PULL_REQUEST_NOT_SUBMITTED',
       'This pull request was never submitted to this queue. Submit it with submitPullRequest first.',
@@ -64,6 +64,8 @@ export function decide(state: EntryInQueue, command: EntryCommand, now: Date): D
       return accepted({ kind: 'restart_requested', reason: command.reason });
     case 'observe':
       return decideObserve(entry, queue, command.pullRequest, accepted);
+    case 'try':
+      return decideTry(entry, command, accepted);
     default:
       return unreachable(command);
   }
@@ -139,6 +141,18 @@ function decideObserve(entry: Entry, queue: Queue, seen: PullRequest | null, acc
   // The record keeps the head it was submitted with: a cancelled trip never shows a commit it was not about.
   if (endedBy !== null) return accepted(ending(entry, endedBy));
   return accepted(...observed);
+}
+
+/** The host's own word stands above it. */
+function decideTry(
+  { stage, pullRequest }: Entry,
+  { headSha, isMergeable }: Extract<EntryCommand, { kind: 'try' }>,
+  accepted: Accept,
+): Decision {
+  if (isEnded(stage) || pullRequest.headSha !== headSha || isMergeabilityKnown(pullRequest))
+    return accepted();
+  const mergeability = isMergeable ? 'mergeable' : 'not_mergeable';
+  return accepted({ kind: 'observed', pullRequest: { ...pullRequest, mergeability } });
 }
 
 /**

@@ -61,7 +61,7 @@ describe('the comment on a pull request', () => {
     const run = { required: ['ci / test', 'lint'], checks: [red], ahead: [3, 5] };
     const text = statusComment(told(failed('TEST_RUN_REQUIRED_STATUS_FAILED'), { run }), noon);
     expect(text).toMatch(/^\*\*Left the queue: ci \/ test failed\*\*/);
-    expect(text).toContain('tested on top of #3, #5');
+    expect(text).toContain('tested on top of `#3`, `#5`');
     expect(text).toContain('- [`ci / test`](https://ci.example/7) failed');
   });
 
@@ -80,6 +80,8 @@ describe('the comment on a pull request', () => {
     expect(same).toMatch(/^\*\*Landed on main\*\*/);
     expect(same).toContain('What landed is what was tested: tree `bbbbbbbbbbbb` both times.');
     expect(same).toContain('commit `aaaaaaaaaaaa` of `main`');
+    // It cannot be submitted again.
+    expect(same).not.toContain('/signalbox merge');
     const other = statusComment(told(merged, { landing: { ...landing, testedTree: 'c'.repeat(40) } }), noon);
     expect(other).not.toContain('What landed is what was tested');
     const byHand: Stage = { kind: 'merged', reason: 'MANUAL_MERGE', runId: null };
@@ -156,7 +158,7 @@ describe('labels and test pull requests', () => {
   it('names what is tested, and not too much of it', () => {
     const members = Array.from({ length: 7 }, (_, index) => ({ number: index + 1, title: `T${index}\`` }));
     const { title, body } = testPullRequestWords({ targetBranch: 'main' }, members);
-    expect(title).toBe('Test of #1, #2, #3, #4, #5 and 2 more for main');
-    expect(body).toContain('- #7 `T6`');
+    expect(title).toBe('Test of 1, 2, 3, 4, 5 and 2 more for main');
+    expect(body).toContain('- `#7` `T6`');
   });
 });

@@ -46,7 +46,12 @@ export const stateLabels = (
 /** A name as code. */
 const code = (text: string): string => `\`${text.replaceAll(/[`\r\n]/g, '').slice(0, 200)}\``;
 const short = (sha: string): string => code(sha.slice(0, 12));
-const numbers = (prs: readonly number[]): string => prs.map((pr) => `#${pr}`).join(', ');
+/**
+ * Numbers of pull requests as code: as links, each would leave a line "referenced this" on the page of the other, and
+ * what one waits for changes all the time.
+ */
+const quiet = (sentence: string): string => sentence.replaceAll(/#\d+/g, code);
+const numbers = (prs: readonly number[]): string => prs.map((pr) => code(`#${pr}`)).join(', ');
 
 /** The comment's text. */
 export function statusComment(told: Told, now: Date): string {
@@ -99,9 +104,13 @@ export function headline({ queue, standing, run }: Told): string {
 }
 
 function waiting({ queue, standing }: Told, now: Date): string[] {
-  const sentences = explainStanding(queue, standing, now).map((sentence) => `- ${sentence}`);
+  const sentences = explainStanding(queue, standing, now).map((sentence) => `- ${quiet(sentence)}`);
   return sentences.length === 0 ? [] : [sentences.join('\n')];
 }
+
+/** The answer to whoever asks where it stands. */
+export const standingWords = (told: Told, now: Date): string =>
+  [`**${headline(told)}**`, ...waiting(told, now)].join('\n\n');
 
 function ending(told: Told): string[] {
   const { stage } = told.standing.entry;
@@ -257,10 +266,11 @@ export function testPullRequestWords(
 ): { readonly title: string; readonly body: string } {
   const all = members.map(({ number }) => number);
   return {
-    title: `Test of ${numbers(all.slice(0, 5))}${all.length > 5 ? ` and ${all.length - 5} more` : ''} for ${queue.targetBranch}`,
+    // Titles are read for references as well.
+    title: `Test of ${all.slice(0, 5).join(', ')}${all.length > 5 ? ` and ${all.length - 5} more` : ''} for ${queue.targetBranch}`,
     body: [
       `The merge queue tests this as ${code(queue.targetBranch)} will be. Leave it alone: it closes by itself.`,
-      members.map(({ number, title }) => `- #${number} ${code(title)}`).join('\n'),
+      members.map(({ number, title }) => `- ${code(`#${number}`)} ${code(title)}`).join('\n'),
     ].join('\n\n'),
   };
 }

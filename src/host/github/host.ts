@@ -66,6 +66,7 @@ export function createGithubHost(options: GithubOptions): Host {
     repositories: 'connected',
     readPullRequest: async (query) =>
       readPullRequest(await of(query.repository), needsReview, reviews, query),
+    leavesMergeToTry: true,
     readChecks: async (repository, sha) => readChecks(await of(repository), repository, sha),
     readRequiredChecks: async (repository, branch) =>
       (await demandsOf(await of(repository), repository, branch)).requiredChecks,

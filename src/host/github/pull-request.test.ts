@@ -17,6 +17,8 @@ describe('a pull request', () => {
     (review) => {
       for (const mergeable_state of ['blocked', 'clean', 'unstable', 'behind'])
         expect(mergeabilityOf({ ...open, mergeable: true, mergeable_state }, review)).toBe('not_mergeable');
+      const unknown = { ...open, mergeable: null, mergeable_state: 'unknown' };
+      expect(mergeabilityOf(unknown, review)).toBe('not_mergeable');
     },
   );
 

@@ -7,9 +7,9 @@
 // say that; so where reviews may be asked for, it is asked for its decision on them.
 //
 //   mergeable  state                                       reviews                      for us
-//   null       unknown                                     –                            in_progress
 //   false      dirty                                       –                            not_mergeable
-//   true       any                                         required, or against it      not_mergeable
+//   else       any                                         required, or against it      not_mergeable
+//   null       unknown                                     none needed, or approved     in_progress
 //   true       clean, unstable, behind, blocked, draft …   none needed, or approved     mergeable
 //
 // A draft is told apart by its own field.
@@ -48,9 +48,9 @@ export function mergeabilityOf(
   review: ReviewDecision | null,
 ): Seen['mergeability'] {
   if (state !== 'open') return merged ? 'unspecified' : 'not_mergeable';
-  if (mergeable === null) return 'in_progress';
-  if (!mergeable || mergeable_state === 'dirty') return 'not_mergeable';
-  return review === 'REVIEW_REQUIRED' || review === 'CHANGES_REQUESTED' ? 'not_mergeable' : 'mergeable';
+  if (mergeable === false || mergeable_state === 'dirty') return 'not_mergeable';
+  if (review === 'REVIEW_REQUIRED' || review === 'CHANGES_REQUESTED') return 'not_mergeable';
+  return mergeable === null ? 'in_progress' : 'mergeable';
 }
 
 /** Whether a branch may ask for reviews. */
@@ -115,7 +115,7 @@ async function reviewOf(
   { number, state, draft, mergeable, mergeable_state, updated_at, head, base }: PullRequest,
 ): Promise<ReviewDecision | null> {
   // Then it does not come to that.
-  if (state !== 'open' || draft === true || mergeable !== true) return null;
+  if (state !== 'open' || draft === true || mergeable === false) return null;
   if (mergeable_state !== 'blocked' && !(await needsReview(client, repository, base.ref))) return null;
   // A review changes the pull request.
   const key = `${repository.id} ${number} ${head.sha} ${base.ref} ${updated_at}`;

@@ -93,10 +93,16 @@ async function readLabelled(
   const keyOf = ({ number }: Issue) => `${repository.id} ${number} ${label}`;
   const changed = found.filter((issue) => labelled.get(keyOf(issue))?.updatedAt !== issue.updated_at);
   const people = await whoLabelled(client, repository, label, changed);
+  const writers = new Map<string | null, boolean>();
+  const isWriter = async (by: string | null) => {
+    const mayWrite = writers.get(by) ?? (await mayWriteTo(client, repository, by));
+    writers.set(by, mayWrite);
+    return mayWrite;
+  };
   for (const issue of changed) {
     const by = people.get(issue.number) ?? null;
     const known = labelled.get(keyOf(issue));
-    const mayWrite = by === known?.by ? known.mayWrite : await isWriter(client, repository, by);
+    const mayWrite = by === known?.by ? known.mayWrite : await isWriter(by);
     labelled.set(keyOf(issue), { updatedAt: issue.updated_at, by, mayWrite });
   }
   return found
@@ -112,7 +118,7 @@ async function readLabelled(
     }));
 }
 
-async function isWriter(client: Client, repository: HostRepository, by: string | null): Promise<boolean> {
+async function mayWriteTo(client: Client, repository: HostRepository, by: string | null): Promise<boolean> {
   if (by === null) return false;
   return ['write', 'admin'].includes(await permissionOf(client, repository, by));
 }

@@ -70,6 +70,7 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
   return {
     kind: 'sandbox',
     repositories: 'implicit',
+    leavesMergeToTry: false,
     readPullRequest: async (query) => {
       const { repository, number } = query;
       const found = await store.find(repository, number);
