@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
 const unit = [
-  'sim/**/*.test.ts',
+  '{sim,eval,fuzz}/**/*.test.ts',
   'test/planner/**/*.test.ts',
-  'src/{base,core,contract,config,event,git}/**/*.test.ts',
+  'src/{base,core,contract,config,report,blob,event,git}/**/*.test.ts',
   'src/http/{rate-limit,body-budget,page-token,validate}.test.ts',
   'src/host/{gitea,github}/**/*.test.ts',
   'src/host/doctor.test.ts',

@@ -9,6 +9,26 @@ CREATE TABLE public.api_token (
     revoked_at timestamp with time zone
 );
 
+CREATE TABLE public.audit (
+    organization_id uuid NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    seq bigint NOT NULL,
+    actor text NOT NULL,
+    action text NOT NULL,
+    subject text NOT NULL,
+    before jsonb,
+    after jsonb
+);
+
+ALTER TABLE public.audit ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.audit_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.commit_check (
     repository_id uuid NOT NULL,
     sha text NOT NULL,
@@ -91,6 +111,12 @@ ALTER TABLE public.fact ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+
+CREATE TABLE public.health_settings (
+    repository_id uuid NOT NULL,
+    settings jsonb NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.heard_comment (
@@ -285,7 +311,11 @@ CREATE TABLE public.test_case (
     quarantine_setting text DEFAULT 'AUTO_QUARANTINE'::text NOT NULL,
     quarantined_at timestamp with time zone,
     pull_requests_impacted_7d integer DEFAULT 0 NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    quarantine_expires_at timestamp with time zone,
+    quarantine_owner text,
+    quarantine_note text,
+    manual_status text
 );
 
 CREATE TABLE public.test_failure (
@@ -314,6 +344,14 @@ ALTER TABLE public.test_failure ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTIT
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+
+CREATE TABLE public.test_mute (
+    repository_id uuid NOT NULL,
+    test_case_id uuid NOT NULL,
+    monitor text NOT NULL,
+    until timestamp with time zone NOT NULL,
+    reason text DEFAULT ''::text NOT NULL
 );
 
 CREATE TABLE public.test_rollup (
@@ -374,6 +412,52 @@ CREATE TABLE public.trip (
 )
 PARTITION BY RANGE (concluded_at);
 
+CREATE TABLE public.upload (
+    repository_id uuid NOT NULL,
+    uploaded_at timestamp with time zone NOT NULL,
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    door text NOT NULL,
+    trust text NOT NULL,
+    state text DEFAULT 'awaited'::text NOT NULL,
+    content_hash bytea,
+    content_bytes bigint,
+    content_form text,
+    duplicate_of uuid,
+    sha text DEFAULT ''::text NOT NULL,
+    branch text DEFAULT ''::text NOT NULL,
+    branch_class text DEFAULT 'other'::text NOT NULL,
+    pr_number bigint,
+    variant text DEFAULT ''::text NOT NULL,
+    job text DEFAULT ''::text NOT NULL,
+    ci_run_id text DEFAULT ''::text NOT NULL,
+    ci_attempt integer DEFAULT 1 NOT NULL,
+    ci_url text DEFAULT ''::text NOT NULL,
+    test_run_id uuid,
+    uploader text DEFAULT ''::text NOT NULL,
+    ingested_at timestamp with time zone,
+    tests integer DEFAULT 0 NOT NULL,
+    passed integer DEFAULT 0 NOT NULL,
+    failed integer DEFAULT 0 NOT NULL,
+    flaky integer DEFAULT 0 NOT NULL,
+    skipped integer DEFAULT 0 NOT NULL,
+    quarantined integer DEFAULT 0 NOT NULL,
+    usual_tests integer,
+    missing_tests integer,
+    is_suspect boolean DEFAULT false NOT NULL,
+    problems jsonb DEFAULT '[]'::jsonb NOT NULL
+)
+PARTITION BY RANGE (uploaded_at);
+
+CREATE TABLE public.upload_blob (
+    uploaded_at timestamp with time zone NOT NULL,
+    upload_id uuid NOT NULL,
+    part integer NOT NULL,
+    bytes bytea NOT NULL
+)
+PARTITION BY RANGE (uploaded_at);
+ALTER TABLE ONLY public.upload_blob ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
 CREATE TABLE public.worker_heartbeat (
     worker_id text NOT NULL,
     beat_at timestamp with time zone DEFAULT now() NOT NULL
@@ -385,6 +469,9 @@ ALTER TABLE ONLY public.api_token
 ALTER TABLE ONLY public.api_token
     ADD CONSTRAINT api_token_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.audit
+    ADD CONSTRAINT audit_pkey PRIMARY KEY (organization_id, at, seq);
+
 ALTER TABLE ONLY public.commit_check
     ADD CONSTRAINT commit_check_pkey PRIMARY KEY (repository_id, sha, kind, name);
 
@@ -393,6 +480,9 @@ ALTER TABLE ONLY public.entry
 
 ALTER TABLE ONLY public.fact
     ADD CONSTRAINT fact_pkey PRIMARY KEY (queue_id, recorded_at, seq);
+
+ALTER TABLE ONLY public.health_settings
+    ADD CONSTRAINT health_settings_pkey PRIMARY KEY (repository_id);
 
 ALTER TABLE ONLY public.heard_comment
     ADD CONSTRAINT heard_comment_pkey PRIMARY KEY (repository_id, comment_id);
@@ -457,6 +547,9 @@ ALTER TABLE ONLY public.test_failure_group
 ALTER TABLE ONLY public.test_failure
     ADD CONSTRAINT test_failure_pkey PRIMARY KEY (repository_id, failed_at, test_case_id, seq);
 
+ALTER TABLE ONLY public.test_mute
+    ADD CONSTRAINT test_mute_pkey PRIMARY KEY (repository_id, test_case_id, monitor);
+
 ALTER TABLE ONLY public.test_rollup
     ADD CONSTRAINT test_rollup_pkey PRIMARY KEY (repository_id, test_case_id, hour);
 
@@ -468,6 +561,12 @@ ALTER TABLE ONLY public.test_run
 
 ALTER TABLE ONLY public.trip
     ADD CONSTRAINT trip_pkey PRIMARY KEY (queue_id, concluded_at, pr_number, trip);
+
+ALTER TABLE ONLY public.upload_blob
+    ADD CONSTRAINT upload_blob_pkey PRIMARY KEY (upload_id, uploaded_at, part);
+
+ALTER TABLE ONLY public.upload
+    ADD CONSTRAINT upload_pkey PRIMARY KEY (repository_id, uploaded_at, id);
 
 ALTER TABLE ONLY public.worker_heartbeat
     ADD CONSTRAINT worker_heartbeat_pkey PRIMARY KEY (worker_id);
@@ -528,6 +627,10 @@ CREATE INDEX test_run_open ON public.test_run USING btree (queue_id) WHERE (phas
 
 CREATE INDEX test_run_sha ON public.test_run USING btree (test_branch_sha) WHERE (status = 'in_progress'::text);
 
+CREATE INDEX upload_by_content ON ONLY public.upload USING btree (repository_id, content_hash) WHERE (content_hash IS NOT NULL);
+
+CREATE INDEX upload_by_source ON ONLY public.upload USING btree (repository_id, sha, uploaded_at);
+
 ALTER TABLE ONLY public.api_token
     ADD CONSTRAINT api_token_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
 
@@ -536,6 +639,9 @@ ALTER TABLE ONLY public.commit_check
 
 ALTER TABLE ONLY public.entry
     ADD CONSTRAINT entry_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
+
+ALTER TABLE ONLY public.health_settings
+    ADD CONSTRAINT health_settings_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
 ALTER TABLE ONLY public.heard_comment
     ADD CONSTRAINT heard_comment_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);

@@ -21,6 +21,12 @@ export const ladder: readonly Room[] = [
   },
   { folder: 'config', imports: ['base', 'core'], holds: 'the environment, parsed once and strictly' },
   {
+    folder: 'report',
+    imports: ['base', 'core'],
+    holds: 'uploaded bytes to test cases: bundles, JUnit XML in its dialects, CTRF; streaming and bounded',
+  },
+  { folder: 'blob', imports: ['base'], holds: 'where the bytes of uploads are kept: the interface, and S3' },
+  {
     folder: 'git',
     imports: ['base'],
     holds: 'the git binary: mirrors of repositories, candidates made of pull requests, pushes',
@@ -32,7 +38,7 @@ export const ladder: readonly Room[] = [
   },
   {
     folder: 'db',
-    imports: ['base', 'core'],
+    imports: ['base', 'core', 'blob'],
     holds: 'cells, transactions, jobs; stores write, views read',
   },
   {
@@ -43,18 +49,30 @@ export const ladder: readonly Room[] = [
   { folder: 'event', imports: ['base', 'core', 'contract', 'db'], holds: 'what goes out: metrics' },
   {
     folder: 'job',
-    imports: ['base', 'core', 'contract', 'config', 'git', 'host', 'db', 'command', 'event'],
+    imports: [
+      'base',
+      'core',
+      'contract',
+      'config',
+      'report',
+      'blob',
+      'git',
+      'host',
+      'db',
+      'command',
+      'event',
+    ],
     holds: 'the worker and its tasks',
   },
   {
     folder: 'http',
-    imports: ['base', 'core', 'contract', 'config', 'host', 'db', 'command', 'event'],
+    imports: ['base', 'core', 'contract', 'config', 'report', 'blob', 'host', 'db', 'command', 'event'],
     holds: 'the API server: routes, authentication, limits, errors',
   },
   {
     folder: 'cli',
-    imports: ['base', 'core', 'contract', 'config', 'host', 'db'],
-    holds: 'the administrator’s command line',
+    imports: ['base', 'core', 'contract', 'config', 'report', 'host', 'db'],
+    holds: 'the command line: for administrators, and for CI that uploads reports',
   },
 ];
 

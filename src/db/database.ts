@@ -34,6 +34,17 @@ export interface ApiToken {
   scopes: string[];
 }
 
+export interface Audit {
+  action: string;
+  actor: string;
+  after: Json | null;
+  at: Generated<Timestamp>;
+  before: Json | null;
+  organization_id: string;
+  seq: Generated<number>;
+  subject: string;
+}
+
 export interface CommitCheck {
   body: Json;
   kind: string;
@@ -98,6 +109,12 @@ export interface Fact {
   state: string | null;
   test_run_id: string | null;
   trip: number | null;
+}
+
+export interface HealthSettings {
+  changed_at: Generated<Timestamp>;
+  repository_id: string;
+  settings: Json;
 }
 
 export interface HeardComment {
@@ -271,9 +288,13 @@ export interface TestCase {
   created_at: Generated<Timestamp>;
   file_path: string | null;
   id: string;
+  manual_status: string | null;
   name: string;
   parent: string | null;
   pull_requests_impacted_7d: Generated<number>;
+  quarantine_expires_at: Timestamp | null;
+  quarantine_note: string | null;
+  quarantine_owner: string | null;
   quarantine_setting: Generated<string>;
   quarantined_at: Timestamp | null;
   repository_id: string;
@@ -300,6 +321,14 @@ export interface TestFailureGroup {
   repository_id: string;
   summary: string;
   test_case_id: string;
+}
+
+export interface TestMute {
+  monitor: string;
+  reason: Generated<string>;
+  repository_id: string;
+  test_case_id: string;
+  until: Timestamp;
 }
 
 export interface TestRollup {
@@ -359,6 +388,49 @@ export interface Trip {
   wait_ms: Generated<number>;
 }
 
+export interface Upload {
+  branch: Generated<string>;
+  branch_class: Generated<string>;
+  ci_attempt: Generated<number>;
+  ci_run_id: Generated<string>;
+  ci_url: Generated<string>;
+  content_bytes: number | null;
+  content_form: string | null;
+  content_hash: Buffer | null;
+  door: string;
+  duplicate_of: string | null;
+  failed: Generated<number>;
+  flaky: Generated<number>;
+  id: string;
+  ingested_at: Timestamp | null;
+  is_suspect: Generated<boolean>;
+  job: Generated<string>;
+  missing_tests: number | null;
+  organization_id: string;
+  passed: Generated<number>;
+  pr_number: number | null;
+  problems: Generated<Json>;
+  quarantined: Generated<number>;
+  repository_id: string;
+  sha: Generated<string>;
+  skipped: Generated<number>;
+  state: Generated<string>;
+  test_run_id: string | null;
+  tests: Generated<number>;
+  trust: string;
+  uploaded_at: Timestamp;
+  uploader: Generated<string>;
+  usual_tests: number | null;
+  variant: Generated<string>;
+}
+
+export interface UploadBlob {
+  bytes: Buffer;
+  part: number;
+  upload_id: string;
+  uploaded_at: Timestamp;
+}
+
 export interface WorkerHeartbeat {
   beat_at: Generated<Timestamp>;
   worker_id: string;
@@ -366,9 +438,11 @@ export interface WorkerHeartbeat {
 
 export interface DB {
   api_token: ApiToken;
+  audit: Audit;
   commit_check: CommitCheck;
   entry: Entry;
   fact: Fact;
+  health_settings: HealthSettings;
   heard_comment: HeardComment;
   host_connection: HostConnection;
   impacted_targets: ImpactedTargets;
@@ -387,10 +461,13 @@ export interface DB {
   test_case: TestCase;
   test_failure: TestFailure;
   test_failure_group: TestFailureGroup;
+  test_mute: TestMute;
   test_rollup: TestRollup;
   test_run: TestRun;
   test_run_member: TestRunMember;
   trip: Trip;
+  upload: Upload;
+  upload_blob: UploadBlob;
   worker_heartbeat: WorkerHeartbeat;
 }
 

@@ -3,7 +3,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from './database.ts';
 
-const partitioned = ['fact', 'trip', 'test_failure'] as const;
+const partitioned = ['fact', 'trip', 'test_failure', 'upload', 'upload_blob'] as const;
 /** Months made ahead, so that a worker that was away for weeks loses nothing. */
 const monthsAhead = 3;
 
