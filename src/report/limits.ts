@@ -1,0 +1,45 @@
+// How much of a report is taken. What exceeds a bound is cut or left out, and a problem says so; nothing is refused
+// whole because a part of it is too large.
+
+export type ReportLimits = {
+  /** Of all failure texts of one case together, in bytes; beginning and end are kept. */
+  readonly textBytesMax: number;
+  /** Of one attribute, in bytes; the beginning is kept. */
+  readonly attributeBytesMax: number;
+  /** Of a name, class name, suite or file, in characters; a longer one keeps its beginning and a hash of all of it. */
+  readonly nameLengthMax: number;
+  /** Of elements in each other. */
+  readonly depthMax: number;
+  /** Of one report. */
+  readonly casesMax: number;
+};
+
+export const defaultReportLimits: ReportLimits = {
+  textBytesMax: 64 * 1024,
+  attributeBytesMax: 64 * 1024,
+  nameLengthMax: 4_096,
+  depthMax: 64,
+  casesMax: 5_000_000,
+};
+
+export type ContentLimits = ReportLimits & {
+  /** Of everything after decompression. */
+  readonly bytesMax: number;
+  /** Decompressed to compressed bytes, once the first MiB is out. */
+  readonly ratioMax: number;
+  /** Of `meta.json`. */
+  readonly metaBytesMax: number;
+  /** Of `CODEOWNERS`. */
+  readonly codeownersBytesMax: number;
+  /** Entries of a bundle. */
+  readonly entriesMax: number;
+};
+
+export const defaultContentLimits: ContentLimits = {
+  ...defaultReportLimits,
+  bytesMax: 512 * 1024 * 1024,
+  ratioMax: 200,
+  metaBytesMax: 8 * 1024 * 1024,
+  codeownersBytesMax: 3 * 1024 * 1024,
+  entriesMax: 100_000,
+};

@@ -1,0 +1,102 @@
+// `meta.json` of a bundle: what the uploader says of the upload. Uploaders of every version are served, so a key that is
+// missing, null or of another type than expected is left out; only something that is not an object is no meta at all.
+
+import { z } from 'zod';
+
+const text = z.string().optional().catch(undefined);
+const number = z.coerce.number().finite().optional().catch(undefined);
+
+/** A list whose unusable items are left out. */
+function lenientList<Item extends z.ZodType>(item: Item) {
+  return z
+    .array(z.unknown())
+    .catch([])
+    .transform((items) =>
+      items.flatMap((candidate): z.output<Item>[] => {
+        const parsed = item.safeParse(candidate);
+        return parsed.success ? [parsed.data] : [];
+      }),
+    )
+    .prefault([]);
+}
+
+const BundleFile = z.object({
+  /** The file's path where it was made; absolute. */
+  original_path: text,
+  /** The same from the repository's root. */
+  original_path_rel: text,
+  /** Its name in the bundle. */
+  path: z.string(),
+  owners: lenientList(z.string()),
+});
+
+const FileSet = z.object({
+  file_set_type: text,
+  files: lenientList(BundleFile),
+  glob: text,
+});
+
+/** How a failed or quarantined test is named. */
+const BundleTest = z.object({
+  id: text,
+  name: text,
+  /** Written either way. */
+  parentName: text,
+  parent_name: text,
+  className: text,
+  class_name: text,
+  file: text,
+  variant: text,
+});
+
+const BundleRepository = z.object({
+  repo: z.object({ host: text, owner: text, name: text }).optional().catch(undefined),
+  repo_url: text,
+  repo_head_sha: text,
+  repo_head_branch: text,
+  /** Seconds since 1970. */
+  repo_head_commit_epoch: number,
+  repo_head_commit_message: text,
+  repo_head_author_name: text,
+  repo_head_author_email: text,
+});
+
+export const BundleMeta = z.object({
+  version: text,
+  org: text,
+  bundle_upload_id: text,
+  cli_version: text,
+  repo: BundleRepository.optional().catch(undefined),
+  file_sets: lenientList(FileSet),
+  /** Variables of the CI. */
+  envs: z
+    .record(z.string(), z.unknown())
+    .catch({})
+    .transform((envs) =>
+      Object.fromEntries(
+        Object.entries(envs).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+      ),
+    )
+    .prefault({}),
+  /** Seconds since 1970. */
+  upload_time_epoch: number,
+  variant: text,
+  quarantined_tests: lenientList(BundleTest),
+  failed_tests: lenientList(BundleTest),
+  codeowners: z.object({ path: text }).optional().catch(undefined),
+  test_command: text,
+  num_tests: number,
+});
+export type BundleMeta = z.infer<typeof BundleMeta>;
+
+/** Null: it is not JSON, or not an object. */
+export function parseMeta(json: string): BundleMeta | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return null;
+  }
+  const parsed = BundleMeta.safeParse(value);
+  return parsed.success ? parsed.data : null;
+}
