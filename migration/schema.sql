@@ -113,6 +113,13 @@ ALTER TABLE public.fact ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.failure_text (
+    repository_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    body bytea NOT NULL,
+    last_used_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.health_settings (
     repository_id uuid NOT NULL,
     settings jsonb NOT NULL,
@@ -315,7 +322,29 @@ CREATE TABLE public.test_case (
     quarantine_expires_at timestamp with time zone,
     quarantine_owner text,
     quarantine_note text,
-    manual_status text
+    manual_status text,
+    ordinal integer
+);
+
+CREATE TABLE public.test_fact (
+    repository_id uuid NOT NULL,
+    recorded_at timestamp with time zone NOT NULL,
+    seq bigint NOT NULL,
+    test_case_id uuid NOT NULL,
+    kind text NOT NULL,
+    before jsonb NOT NULL,
+    after jsonb NOT NULL,
+    trigger jsonb NOT NULL
+)
+PARTITION BY RANGE (recorded_at);
+
+ALTER TABLE public.test_fact ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.test_fact_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.test_failure (
@@ -324,7 +353,19 @@ CREATE TABLE public.test_failure (
     test_case_id uuid NOT NULL,
     seq bigint NOT NULL,
     fingerprint bytea NOT NULL,
-    pr_number bigint
+    pr_number bigint,
+    upload_id uuid,
+    sha text DEFAULT ''::text NOT NULL,
+    branch_class text DEFAULT 'other'::text NOT NULL,
+    outcome text DEFAULT 'failed'::text NOT NULL,
+    attempts integer DEFAULT 1 NOT NULL,
+    text_hash bytea,
+    is_suspect boolean DEFAULT false NOT NULL,
+    is_trusted boolean DEFAULT true NOT NULL,
+    was_unhealthy boolean DEFAULT false NOT NULL,
+    was_quarantined boolean DEFAULT false NOT NULL,
+    verdict text DEFAULT 'unknown'::text NOT NULL,
+    is_known boolean DEFAULT false NOT NULL
 )
 PARTITION BY RANGE (failed_at);
 
@@ -334,7 +375,9 @@ CREATE TABLE public.test_failure_group (
     fingerprint bytea NOT NULL,
     summary text NOT NULL,
     occurrence_count integer DEFAULT 0 NOT NULL,
-    last_occurrence timestamp with time zone NOT NULL
+    last_occurrence timestamp with time zone NOT NULL,
+    flake_count integer DEFAULT 0 NOT NULL,
+    text_hash bytea
 );
 
 ALTER TABLE public.test_failure ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
@@ -346,12 +389,45 @@ ALTER TABLE public.test_failure ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTIT
     CACHE 1
 );
 
+CREATE TABLE public.test_history (
+    repository_id uuid NOT NULL,
+    ordinal integer NOT NULL,
+    test_case_id uuid NOT NULL,
+    body bytea NOT NULL,
+    active_monitors text[] DEFAULT '{}'::text[] NOT NULL,
+    last_failed_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='60');
+ALTER TABLE ONLY public.test_history ALTER COLUMN body SET STORAGE MAIN;
+
+CREATE TABLE public.test_job (
+    repository_id uuid NOT NULL,
+    job text NOT NULL,
+    variant text NOT NULL,
+    branch_class text NOT NULL,
+    failing_mean double precision DEFAULT 0 NOT NULL,
+    uploads integer DEFAULT 0 NOT NULL,
+    usual_shape bytea,
+    usual_agreed integer DEFAULT 0 NOT NULL,
+    usual_missed integer DEFAULT 0 NOT NULL,
+    suspect_sha text,
+    suspect_tests bytea
+);
+
 CREATE TABLE public.test_mute (
     repository_id uuid NOT NULL,
     test_case_id uuid NOT NULL,
     monitor text NOT NULL,
     until timestamp with time zone NOT NULL,
     reason text DEFAULT ''::text NOT NULL
+);
+
+CREATE TABLE public.test_numbering (
+    repository_id uuid NOT NULL,
+    next_ordinal integer DEFAULT 0 NOT NULL,
+    generation integer DEFAULT 0 NOT NULL,
+    watch_version bigint DEFAULT 0 NOT NULL,
+    codeowners_hash bytea
 );
 
 CREATE TABLE public.test_rollup (
@@ -395,6 +471,39 @@ CREATE TABLE public.test_run_member (
     head_sha text NOT NULL,
     under_test boolean DEFAULT true NOT NULL
 );
+
+CREATE TABLE public.test_segment (
+    repository_id uuid NOT NULL,
+    uploaded_at timestamp with time zone NOT NULL,
+    upload_id uuid NOT NULL,
+    shape bytea NOT NULL,
+    skipped bytea,
+    body bytea NOT NULL
+)
+PARTITION BY RANGE (uploaded_at);
+ALTER TABLE ONLY public.test_segment ALTER COLUMN body SET STORAGE EXTERNAL;
+
+CREATE TABLE public.test_shape (
+    repository_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    tests integer NOT NULL,
+    first_ordinal integer NOT NULL,
+    last_ordinal integer NOT NULL,
+    body bytea NOT NULL,
+    typical bytea DEFAULT '\x'::bytea NOT NULL,
+    last_used_at timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY public.test_shape ALTER COLUMN body SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.test_shape ALTER COLUMN typical SET STORAGE EXTERNAL;
+
+CREATE TABLE public.test_shape_hour (
+    repository_id uuid NOT NULL,
+    hour timestamp with time zone NOT NULL,
+    shape bytea NOT NULL,
+    branch_class text NOT NULL,
+    runs integer DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='70');
 
 CREATE TABLE public.trip (
     queue_id uuid NOT NULL,
@@ -445,7 +554,9 @@ CREATE TABLE public.upload (
     usual_tests integer,
     missing_tests integer,
     is_suspect boolean DEFAULT false NOT NULL,
-    problems jsonb DEFAULT '[]'::jsonb NOT NULL
+    problems jsonb DEFAULT '[]'::jsonb NOT NULL,
+    is_complete boolean DEFAULT true NOT NULL,
+    tries integer DEFAULT 0 NOT NULL
 )
 PARTITION BY RANGE (uploaded_at);
 
@@ -480,6 +591,9 @@ ALTER TABLE ONLY public.entry
 
 ALTER TABLE ONLY public.fact
     ADD CONSTRAINT fact_pkey PRIMARY KEY (queue_id, recorded_at, seq);
+
+ALTER TABLE ONLY public.failure_text
+    ADD CONSTRAINT failure_text_pkey PRIMARY KEY (repository_id, hash);
 
 ALTER TABLE ONLY public.health_settings
     ADD CONSTRAINT health_settings_pkey PRIMARY KEY (repository_id);
@@ -541,14 +655,26 @@ ALTER TABLE ONLY public.telling
 ALTER TABLE ONLY public.test_case
     ADD CONSTRAINT test_case_pkey PRIMARY KEY (repository_id, id);
 
+ALTER TABLE ONLY public.test_fact
+    ADD CONSTRAINT test_fact_pkey PRIMARY KEY (repository_id, recorded_at, seq);
+
 ALTER TABLE ONLY public.test_failure_group
     ADD CONSTRAINT test_failure_group_pkey PRIMARY KEY (repository_id, test_case_id, fingerprint);
 
 ALTER TABLE ONLY public.test_failure
     ADD CONSTRAINT test_failure_pkey PRIMARY KEY (repository_id, failed_at, test_case_id, seq);
 
+ALTER TABLE ONLY public.test_history
+    ADD CONSTRAINT test_history_pkey PRIMARY KEY (repository_id, ordinal);
+
+ALTER TABLE ONLY public.test_job
+    ADD CONSTRAINT test_job_pkey PRIMARY KEY (repository_id, job, variant, branch_class);
+
 ALTER TABLE ONLY public.test_mute
     ADD CONSTRAINT test_mute_pkey PRIMARY KEY (repository_id, test_case_id, monitor);
+
+ALTER TABLE ONLY public.test_numbering
+    ADD CONSTRAINT test_numbering_pkey PRIMARY KEY (repository_id);
 
 ALTER TABLE ONLY public.test_rollup
     ADD CONSTRAINT test_rollup_pkey PRIMARY KEY (repository_id, test_case_id, hour);
@@ -558,6 +684,15 @@ ALTER TABLE ONLY public.test_run_member
 
 ALTER TABLE ONLY public.test_run
     ADD CONSTRAINT test_run_pkey PRIMARY KEY (queue_id, id);
+
+ALTER TABLE ONLY public.test_segment
+    ADD CONSTRAINT test_segment_pkey PRIMARY KEY (repository_id, uploaded_at, upload_id);
+
+ALTER TABLE ONLY public.test_shape_hour
+    ADD CONSTRAINT test_shape_hour_pkey PRIMARY KEY (repository_id, hour, shape, branch_class);
+
+ALTER TABLE ONLY public.test_shape
+    ADD CONSTRAINT test_shape_pkey PRIMARY KEY (repository_id, hash);
 
 ALTER TABLE ONLY public.trip
     ADD CONSTRAINT trip_pkey PRIMARY KEY (queue_id, concluded_at, pr_number, trip);
@@ -609,11 +744,23 @@ CREATE INDEX sandbox_pull_request_from ON public.sandbox_pull_request USING btre
 
 CREATE INDEX sandbox_pull_request_unwritten ON public.sandbox_pull_request USING btree (repository_id, number) WHERE (disk_sha IS DISTINCT FROM head_sha);
 
+CREATE UNIQUE INDEX test_case_ordinal ON public.test_case USING btree (repository_id, ordinal) WHERE (ordinal IS NOT NULL);
+
+CREATE INDEX test_case_override ON public.test_case USING btree (repository_id, quarantine_expires_at) WHERE (quarantine_expires_at IS NOT NULL);
+
 CREATE INDEX test_case_quarantined ON public.test_case USING btree (repository_id, quarantined_at DESC, id) WHERE (quarantined_at IS NOT NULL);
 
 CREATE INDEX test_case_unhealthy ON public.test_case USING btree (repository_id, status, pull_requests_impacted_7d DESC, status_changed_at DESC, id) WHERE (status <> 'healthy'::text);
 
+CREATE INDEX test_fact_by_test ON ONLY public.test_fact USING btree (repository_id, test_case_id, recorded_at);
+
+CREATE INDEX test_failure_by_test ON ONLY public.test_failure USING btree (repository_id, test_case_id, failed_at);
+
+CREATE UNIQUE INDEX test_history_case ON public.test_history USING btree (repository_id, test_case_id);
+
 CREATE INDEX test_run_active ON public.test_run USING btree (queue_id, created_at) WHERE (status = 'in_progress'::text);
+
+CREATE INDEX test_run_commit ON public.test_run USING btree (queue_id, test_branch_sha) WHERE (test_branch_sha IS NOT NULL);
 
 CREATE INDEX test_run_composition ON public.test_run USING btree (queue_id, composition);
 
@@ -630,6 +777,8 @@ CREATE INDEX test_run_sha ON public.test_run USING btree (test_branch_sha) WHERE
 CREATE INDEX upload_by_content ON ONLY public.upload USING btree (repository_id, content_hash) WHERE (content_hash IS NOT NULL);
 
 CREATE INDEX upload_by_source ON ONLY public.upload USING btree (repository_id, sha, uploaded_at);
+
+CREATE INDEX upload_stored ON ONLY public.upload USING btree (repository_id, uploaded_at) WHERE (state = 'stored'::text);
 
 ALTER TABLE ONLY public.api_token
     ADD CONSTRAINT api_token_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
@@ -687,6 +836,9 @@ ALTER TABLE ONLY public.telling
 
 ALTER TABLE ONLY public.test_case
     ADD CONSTRAINT test_case_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.test_numbering
+    ADD CONSTRAINT test_numbering_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
 ALTER TABLE ONLY public.test_run_member
     ADD CONSTRAINT test_run_member_queue_id_test_run_id_fkey FOREIGN KEY (queue_id, test_run_id) REFERENCES public.test_run(queue_id, id) ON DELETE CASCADE;

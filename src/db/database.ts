@@ -111,6 +111,13 @@ export interface Fact {
   trip: number | null;
 }
 
+export interface FailureText {
+  body: Buffer;
+  hash: Buffer;
+  last_used_at: Generated<Timestamp>;
+  repository_id: string;
+}
+
 export interface HealthSettings {
   changed_at: Generated<Timestamp>;
   repository_id: string;
@@ -290,6 +297,7 @@ export interface TestCase {
   id: string;
   manual_status: string | null;
   name: string;
+  ordinal: number | null;
   parent: string | null;
   pull_requests_impacted_7d: Generated<number>;
   quarantine_expires_at: Timestamp | null;
@@ -305,22 +313,70 @@ export interface TestCase {
   variant: Generated<string>;
 }
 
-export interface TestFailure {
-  failed_at: Timestamp;
-  fingerprint: Buffer;
-  pr_number: number | null;
+export interface TestFact {
+  after: Json;
+  before: Json;
+  kind: string;
+  recorded_at: Timestamp;
   repository_id: string;
   seq: Generated<number>;
   test_case_id: string;
+  trigger: Json;
+}
+
+export interface TestFailure {
+  attempts: Generated<number>;
+  branch_class: Generated<string>;
+  failed_at: Timestamp;
+  fingerprint: Buffer;
+  is_known: Generated<boolean>;
+  is_suspect: Generated<boolean>;
+  is_trusted: Generated<boolean>;
+  outcome: Generated<string>;
+  pr_number: number | null;
+  repository_id: string;
+  seq: Generated<number>;
+  sha: Generated<string>;
+  test_case_id: string;
+  text_hash: Buffer | null;
+  upload_id: string | null;
+  verdict: Generated<string>;
+  was_quarantined: Generated<boolean>;
+  was_unhealthy: Generated<boolean>;
 }
 
 export interface TestFailureGroup {
   fingerprint: Buffer;
+  flake_count: Generated<number>;
   last_occurrence: Timestamp;
   occurrence_count: Generated<number>;
   repository_id: string;
   summary: string;
   test_case_id: string;
+  text_hash: Buffer | null;
+}
+
+export interface TestHistory {
+  active_monitors: Generated<string[]>;
+  body: Buffer;
+  last_failed_at: Timestamp;
+  ordinal: number;
+  repository_id: string;
+  test_case_id: string;
+}
+
+export interface TestJob {
+  branch_class: string;
+  failing_mean: Generated<number>;
+  job: string;
+  repository_id: string;
+  suspect_sha: string | null;
+  suspect_tests: Buffer | null;
+  uploads: Generated<number>;
+  usual_agreed: Generated<number>;
+  usual_missed: Generated<number>;
+  usual_shape: Buffer | null;
+  variant: string;
 }
 
 export interface TestMute {
@@ -329,6 +385,14 @@ export interface TestMute {
   repository_id: string;
   test_case_id: string;
   until: Timestamp;
+}
+
+export interface TestNumbering {
+  codeowners_hash: Buffer | null;
+  generation: Generated<number>;
+  next_ordinal: Generated<number>;
+  repository_id: string;
+  watch_version: Generated<number>;
 }
 
 export interface TestRollup {
@@ -373,6 +437,34 @@ export interface TestRunMember {
   under_test: Generated<boolean>;
 }
 
+export interface TestSegment {
+  body: Buffer;
+  repository_id: string;
+  shape: Buffer;
+  skipped: Buffer | null;
+  upload_id: string;
+  uploaded_at: Timestamp;
+}
+
+export interface TestShape {
+  body: Buffer;
+  first_ordinal: number;
+  hash: Buffer;
+  last_ordinal: number;
+  last_used_at: Generated<Timestamp>;
+  repository_id: string;
+  tests: number;
+  typical: Generated<Buffer>;
+}
+
+export interface TestShapeHour {
+  branch_class: string;
+  hour: Timestamp;
+  repository_id: string;
+  runs: Generated<number>;
+  shape: Buffer;
+}
+
 export interface Trip {
   concluded_at: Timestamp;
   conclusion: string;
@@ -403,6 +495,7 @@ export interface Upload {
   flaky: Generated<number>;
   id: string;
   ingested_at: Timestamp | null;
+  is_complete: Generated<boolean>;
   is_suspect: Generated<boolean>;
   job: Generated<string>;
   missing_tests: number | null;
@@ -417,6 +510,7 @@ export interface Upload {
   state: Generated<string>;
   test_run_id: string | null;
   tests: Generated<number>;
+  tries: Generated<number>;
   trust: string;
   uploaded_at: Timestamp;
   uploader: Generated<string>;
@@ -442,6 +536,7 @@ export interface DB {
   commit_check: CommitCheck;
   entry: Entry;
   fact: Fact;
+  failure_text: FailureText;
   health_settings: HealthSettings;
   heard_comment: HeardComment;
   host_connection: HostConnection;
@@ -459,12 +554,19 @@ export interface DB {
   sandbox_repository: SandboxRepository;
   telling: Telling;
   test_case: TestCase;
+  test_fact: TestFact;
   test_failure: TestFailure;
   test_failure_group: TestFailureGroup;
+  test_history: TestHistory;
+  test_job: TestJob;
   test_mute: TestMute;
+  test_numbering: TestNumbering;
   test_rollup: TestRollup;
   test_run: TestRun;
   test_run_member: TestRunMember;
+  test_segment: TestSegment;
+  test_shape: TestShape;
+  test_shape_hour: TestShapeHour;
   trip: Trip;
   upload: Upload;
   upload_blob: UploadBlob;

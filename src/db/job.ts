@@ -27,6 +27,8 @@ export type JobPayloads = {
   'obey-comment': OfRepository & WrittenComment;
   'obey-label': OfRepository & Pick<Labelled, 'number' | 'label' | 'isOn' | 'by'>;
   'sandbox-ci': { readonly repositoryId: RepositoryId; readonly branch: string; readonly sha: string };
+  /** One that is stored; whatever else the repository has stored is read with it. */
+  'ingest-upload': OfRepository & { readonly uploadId: string; readonly uploadedAt: number };
 };
 
 // A burst of signals folds into one pending job. Its row is locked by whoever adds to it, so a run that starts later
@@ -113,9 +115,14 @@ type Job<Task extends keyof JobPayloads> = {
   readonly priority?: number;
 };
 
-/** What is told of a queue is told by one at a time: two would write every comment twice. */
-const queueNameOf = (task: keyof JobPayloads, payload: object): string | null =>
-  task === 'tell' ? `tell:${(payload as JobPayloads['tell']).queueId}` : null;
+/**
+ * What is told of a queue is told by one at a time: two would write every comment twice. Uploads of a repository are read
+ * by one at a time: a second would only wait for its lock.
+ */
+function queueNameOf(task: keyof JobPayloads, payload: object): string | null {
+  if (task === 'tell') return `tell:${(payload as JobPayloads['tell']).queueId}`;
+  return task === 'ingest-upload' ? `ingest:${(payload as JobPayloads['ingest-upload']).repositoryId}` : null;
+}
 
 const add = <Task extends keyof JobPayloads>(
   tx: Tx,
@@ -248,6 +255,10 @@ export const enqueueSandboxCi = (
     key: `sandbox-ci:${payload.repositoryId}:${payload.sha}:${payload.branch}`,
     at: new Date(Date.now() + delayMs),
   });
+
+/** Reads an upload that was stored; in the transaction that says so. One pending job reads all that is stored by then. */
+export const enqueueIngest = (tx: Tx, payload: JobPayloads['ingest-upload']): Promise<void> =>
+  add(tx, { task: 'ingest-upload', payload, key: `ingest:${payload.repositoryId}` });
 
 // A part of the queues at a time, in rising order: the rows are locked until it ends. One that a worker takes in the
 // middle of the addition is being swept now.

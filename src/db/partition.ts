@@ -3,7 +3,15 @@
 import { type Kysely, sql } from 'kysely';
 import type { DB } from './database.ts';
 
-const partitioned = ['fact', 'trip', 'test_failure', 'upload', 'upload_blob'] as const;
+const partitioned = [
+  'fact',
+  'trip',
+  'test_failure',
+  'upload',
+  'upload_blob',
+  'test_segment',
+  'test_fact',
+] as const;
 /** Months made ahead, so that a worker that was away for weeks loses nothing. */
 const monthsAhead = 3;
 

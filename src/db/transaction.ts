@@ -6,7 +6,7 @@
 // wait for each other.
 
 import { assert } from '#base/assert.ts';
-import type { QueueId } from '#base/id.ts';
+import type { QueueId, RepositoryId } from '#base/id.ts';
 import type { Cell, Tx } from './cell.ts';
 import { dbOnConnection } from './pool.ts';
 import { statement } from './statement.ts';
@@ -14,6 +14,9 @@ import { statement } from './statement.ts';
 declare const held: unique symbol;
 /** Held until the transaction ends. A function that writes queue state takes one, so it cannot be called without. */
 export type QueueLock = { readonly queueId: QueueId; readonly [held]: true };
+
+/** Held until the transaction ends, by whoever writes what is known of a repository's tests. */
+export type TestsLock = { readonly repositoryId: RepositoryId; readonly [held]: true };
 
 export const lockEntryStatement = `
   select pg_advisory_xact_lock_shared(hashtextextended($1, 0)), pg_advisory_xact_lock(hashtextextended($2, 0))`;
@@ -84,5 +87,20 @@ export function withEntryLock<Result>(
     const outcome = await work(tx, { queueId } as QueueLock);
     await locked;
     return outcome;
+  });
+}
+
+const lockTests = statement<[repositoryId: string]>(
+  "select pg_advisory_xact_lock(hashtextextended('tests ' || $1, 0))",
+);
+
+export function withTestsLock<Result>(
+  cell: Cell,
+  repositoryId: RepositoryId,
+  work: (tx: Tx, lock: TestsLock) => Promise<Result>,
+): Promise<Result> {
+  return withTransaction(cell, async (tx) => {
+    await lockTests(tx, repositoryId);
+    return work(tx, { repositoryId } as TestsLock);
   });
 }

@@ -2,6 +2,7 @@
 
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import type { BlobStore } from '#blob/blob.ts';
 import type { Cell } from '#db/cell.ts';
 import type { HostFor } from '#host/host.ts';
 import type { Mirrors } from './mirrors.ts';
@@ -14,6 +15,8 @@ export type TaskDeps = {
   readonly hostFor: HostFor;
   readonly mirrors: Mirrors;
   readonly targets: TargetCache;
+  /** Where the bytes of uploads are. */
+  readonly blobs: BlobStore;
   /** How often an active queue is asked for what webhooks may have missed. */
   readonly sweepMs: number;
   readonly historyMonths: number;

@@ -8,6 +8,7 @@ import { listQueuesOf } from '#db/queue-view.ts';
 import { forgetHeard } from '#db/words-store.ts';
 import { findRepository } from '#db/repository-store.ts';
 import type { TaskDeps } from './deps.ts';
+import { ingestUpload } from './ingest.ts';
 import { land } from './land.ts';
 import { obeyComment, obeyLabel } from './obey.ts';
 import { probeEntries } from './probe.ts';
@@ -65,6 +66,7 @@ export const tasks: Tasks = {
   'obey-comment': obeyComment,
   'obey-label': obeyLabel,
   'sandbox-ci': runSandboxCi,
+  'ingest-upload': ingestUpload,
   'maintain-history': maintainHistory,
   'sweep-idle': sweepIdle,
 };

@@ -28,6 +28,7 @@ const start = (cell: Cell, shutdownMs = 5_000) =>
     hostFor: () => null,
     mirrors: createMirrors('unused'),
     targets: createTargetCache(cell),
+    blobs: { write: () => Promise.resolve(), read: () => Promise.resolve(null) },
     sweepMs: 30_000,
     historyMonths: 24,
     commandWords: ['signalbox'],
