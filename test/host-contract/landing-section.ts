@@ -191,7 +191,7 @@ export function landingSection({ world, needs, openPlace }: Contract): void {
       await place.readSettled(proposed.number);
       await change(place, proposed.number);
       await eventually(
-        () => place.read(proposed.number),
+        () => place.readSettled(proposed.number),
         (now) => mergeability === null || now?.mergeability === mergeability,
       );
       const tip = await place.tipOf('main');

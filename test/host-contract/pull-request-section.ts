@@ -64,7 +64,7 @@ export function pullRequestSection({ world, needs, openPlace }: Contract): void 
       expect(await place.readSettled(number)).toMatchObject({ mergeability: 'mergeable' });
       await place.push('main', { 'a.txt': 'other' });
       const told = await eventually(
-        () => place.read(number),
+        () => place.readSettled(number),
         (now) => now?.mergeability === 'not_mergeable',
       );
       expect(told).toMatchObject({ mergeability: 'not_mergeable', state: 'open' });

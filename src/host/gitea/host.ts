@@ -35,9 +35,8 @@ export function createGiteaHost(options: GiteaOptions): Host {
   return {
     kind: 'gitea',
     repositories: 'connected',
-    // Where reviews may be missing as well it is asked again.
-    leavesMergeToTry: false,
-    readPullRequest: createPullRequestReader({ client, clock, demandsOf }),
+    leavesMergeToTry: true,
+    readPullRequest: createPullRequestReader({ client, demandsOf }),
     ...createChecks(client),
     readRequiredChecks: async (repository, branch) => (await demandsOf(repository, branch)).requiredChecks,
     remoteOf: (repository) => remoteOf(client, repository),

@@ -1,18 +1,12 @@
 // Pull requests as Gitea shows them.
 //
-// Whether one can be merged Gitea works out in the background: when it is opened, pushed to, or its base moves, and when
-// somebody looks at one that is still open to question. Its API says `mergeable: false` for "not known yet", for "has
-// conflicts" and for drafts alike. So `false` is believed when it is said again, some time later, of the same head on the
-// same base; until then the answer is `in_progress`. One that was just opened or pushed to is asked for once or twice more at
-// once, since Gitea mostly knows within a second.
+// Whether one can be merged Gitea works out in the background. Its API says `mergeable: false` for "not known yet", for "has
+// conflicts" and for drafts alike, and where its base moves often it may go on saying so of one that has no conflict. So only
+// `true` is believed; for the rest the answer is `in_progress`, and whether it goes together with its base is tried in our
+// own mirror.
 //
-//   just opened: false ─► 0.3 s ─► false ─► 1 s ─► false: in_progress ─► … 5 s later, same head and base: not_mergeable
-//                  └──► true: mergeable ◄─────────────┘
-//
-// One that goes together with its base and lacks the reviews that the base asks for is `not_mergeable` as well.
+// One that lacks the reviews that its base asks for is `not_mergeable`.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '#base/clock.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import { HostError, type Host, type HostRepository } from '../host.ts';
 import { type Client, repositoryPath } from './client.ts';
@@ -30,48 +24,9 @@ export const findPullRequest = (
     path: `${repositoryPath(repository)}/pulls/${number}`,
   });
 
-/** What was said of a head on a base, and since when. */
-type Doubt = {
-  readonly headSha: string;
-  readonly baseSha: string;
-  /** Milliseconds. */
-  readonly headSince: number;
-  readonly pairSince: number;
-};
+type ReaderOptions = { readonly client: Client; readonly demandsOf: DemandsOf };
 
-/** Gitea looks at one pull request after the other: a second mostly, more while many wait. */
-const settledMs = 5_000;
-/** Where the base moves all the time it is the head that counts. */
-const headSettledMs = 120_000;
-const askAgainMs = [300, 1_000];
-/** Comments count as well, but neither what is edited nor a base that moved. */
-const recentMs = 30_000;
-const doubtsMax = 10_000;
-
-type ReaderOptions = { readonly client: Client; readonly clock: Clock; readonly demandsOf: DemandsOf };
-
-export function createPullRequestReader({
-  client,
-  clock,
-  demandsOf,
-}: ReaderOptions): Host['readPullRequest'] {
-  const doubts = new Map<string, Doubt>();
-
-  const mergeabilityOf = (key: string, found: GiteaPullRequest): PullRequest['mergeability'] => {
-    // Gitea merges neither, and says so when it is asked to.
-    if (found.state !== 'open' || isDraft(found)) return 'not_mergeable';
-    if (found.mergeable) {
-      doubts.delete(key);
-      return 'mergeable';
-    }
-    const now = clock.now().getTime();
-    const doubt = doubtOf(doubts.get(key), found, now);
-    if (doubts.size >= doubtsMax) doubts.clear();
-    doubts.set(key, doubt);
-    const isSettled = now - doubt.pairSince >= settledMs || now - doubt.headSince >= headSettledMs;
-    return isSettled ? 'not_mergeable' : 'in_progress';
-  };
-
+export function createPullRequestReader({ client, demandsOf }: ReaderOptions): Host['readPullRequest'] {
   /** All that its base asks for. */
   const hasReviews = async (repository: HostRepository, { number, base }: GiteaPullRequest) => {
     const { reviews: demands } = await demandsOf(repository, base.ref);
@@ -80,34 +35,20 @@ export function createPullRequestReader({
     return areReviewsEnough(demands, await client.list(repository.organizationId, Review, { path }));
   };
 
-  const isRecent = ({ updated_at: at }: GiteaPullRequest): boolean =>
-    Math.abs(clock.now().getTime() - at) < recentMs;
+  const mergeabilityOf = async (
+    repository: HostRepository,
+    found: GiteaPullRequest,
+  ): Promise<PullRequest['mergeability']> => {
+    // Gitea merges neither, and says so when it is asked to.
+    if (found.state !== 'open' || isDraft(found)) return 'not_mergeable';
+    if (!(await hasReviews(repository, found))) return 'not_mergeable';
+    return found.mergeable ? 'mergeable' : 'in_progress';
+  };
 
   return async ({ repository, number }) => {
-    const key = `${repository.id} ${number}`;
-    let found = await findPullRequest(client, repository, number);
-    for (const pauseMs of askAgainMs) {
-      if (found === null || !isDoubtful(found) || !isRecent(found) || doubts.has(key)) break;
-      await sleep(pauseMs);
-      found = await findPullRequest(client, repository, number);
-    }
-    if (found === null) return null;
-    const mergeability = mergeabilityOf(key, found);
-    const isMergeable = mergeability === 'mergeable' && (await hasReviews(repository, found));
-    return shown(found, mergeability === 'mergeable' && !isMergeable ? 'not_mergeable' : mergeability);
+    const found = await findPullRequest(client, repository, number);
+    return found === null ? null : shown(found, await mergeabilityOf(repository, found));
   };
-}
-
-const isDoubtful = (found: GiteaPullRequest): boolean =>
-  found.state === 'open' && !found.mergeable && !isDraft(found);
-
-function doubtOf(
-  before: Doubt | undefined,
-  { head: { sha: headSha }, base: { sha: baseSha } }: Pick<GiteaPullRequest, 'head' | 'base'>,
-  now: number,
-): Doubt {
-  if (before?.headSha !== headSha) return { headSha, baseSha, headSince: now, pairSince: now };
-  return before.baseSha === baseSha ? before : { ...before, baseSha, pairSince: now };
 }
 
 /** Older versions do not say it. */
