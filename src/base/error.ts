@@ -8,6 +8,10 @@ export const errorRegistry = {
     meaning: 'One or more fields of the request are not valid; `details` lists all of them.',
   },
   MALFORMED_JSON: { status: 400, meaning: 'The request body is not JSON.' },
+  NOT_A_REPORT: {
+    status: 400,
+    meaning: 'The body is not a test report of a kind that is understood; nothing of it was stored.',
+  },
   INVALID_PAGE_TOKEN: {
     status: 400,
     meaning: 'The page token was not issued by this service, or belongs to another filter.',
@@ -15,6 +19,11 @@ export const errorRegistry = {
   AUTHENTICATION_REQUIRED: { status: 401, meaning: 'The `x-api-token` header is missing or empty.' },
   INVALID_TOKEN: { status: 401, meaning: 'The token is unknown, revoked or expired.' },
   INSUFFICIENT_SCOPE: { status: 403, meaning: 'The token is valid but lacks the scope this call needs.' },
+  UPLOAD_ADDRESS_INVALID: {
+    status: 403,
+    meaning: 'The upload address was not made by this installation, or was changed.',
+  },
+  UPLOAD_ADDRESS_EXPIRED: { status: 403, meaning: 'The upload address is too old; ask for a new one.' },
   ROUTE_NOT_FOUND: { status: 404, meaning: 'No such path.' },
   ORGANIZATION_NOT_FOUND: { status: 404, meaning: '`org_url_slug` is not the organization of the token.' },
   REPOSITORY_NOT_FOUND: {
@@ -30,6 +39,7 @@ export const errorRegistry = {
   LANDING_NOT_FOUND: { status: 404, meaning: 'The queue put no such commit or pull request on its branch.' },
   TEST_RUN_NOT_FOUND: { status: 404, meaning: 'The queue has no such test run.' },
   TEST_CASE_NOT_FOUND: { status: 404, meaning: 'The repository has no such test case.' },
+  UPLOAD_NOT_FOUND: { status: 404, meaning: 'The repository has no such upload.' },
   CONNECTION_NOT_FOUND: { status: 404, meaning: 'The webhook address names no connection.' },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -47,11 +57,18 @@ export const errorRegistry = {
     status: 409,
     meaning: 'The pull request is closed or already merged on its host.',
   },
+  UPLOAD_ALREADY_STORED: {
+    status: 409,
+    meaning: 'The upload address was used already, for other bytes, or is being used now.',
+  },
   SANDBOX_REFUSED: {
     status: 409,
     meaning: 'The sandbox host cannot do what its control API was asked; the message says why.',
   },
-  BODY_TOO_LARGE: { status: 413, meaning: 'The request body is larger than 20 MiB.' },
+  BODY_TOO_LARGE: {
+    status: 413,
+    meaning: 'The request body is larger than it may be: 20 MiB, or what is configured for upload addresses.',
+  },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The request body is not `application/json`.' },
   RATE_LIMITED: {
     status: 429,

@@ -57,7 +57,7 @@ const digitsPattern =
   '|42949[0-5][0-9]{4}|429496[0-6][0-9]{3}|4294967[01][0-9]{2}|42949672[0-8][0-9]|429496729[0-5])$';
 
 /** An integer, or a string of digits. */
-const PullRequestNumber = z
+export const PullRequestNumber = z
   .preprocess(
     (input) => (typeof input === 'string' && /^\d{1,15}$/.test(input) ? Number(input) : input),
     z.int().min(1).max(pullRequestNumberMax),

@@ -9,7 +9,7 @@ import * as landing from './landing.ts';
 import * as pullRequest from './pull-request.ts';
 import * as queue from './queue.ts';
 import * as sandbox from './sandbox.ts';
-import * as testHealth from './test-health.ts';
+import { testHealthEndpoints } from './endpoint-test-health.ts';
 import * as testing from './testing.ts';
 
 export const tags = {
@@ -18,6 +18,7 @@ export const tags = {
   'Test runs': 'What the queue tests and has tested.',
   Metrics: 'Queue metrics for Prometheus.',
   'Test health': 'Flaky, broken and quarantined tests.',
+  Uploads: 'Sending test reports, and what came of them.',
   Organization: 'Who a token speaks for.',
   Sandbox: 'The control API of the built-in sandbox host.',
 } as const;
@@ -27,11 +28,12 @@ export type Endpoint = {
   readonly path: string;
   /** A token needs one of these; an empty list takes any valid token. */
   readonly scopes: readonly Scope[];
-  readonly tag:
-    'Pull requests' | 'Queues' | 'Test runs' | 'Metrics' | 'Test health' | 'Organization' | 'Sandbox';
+  readonly tag: keyof typeof tags;
   readonly summary: string;
-  /** The JSON body of a POST, the query of a GET. */
+  /** The JSON body of a POST; the query of a GET, and of a POST whose body is not JSON. */
   readonly request: z.ZodType;
+  /** A body that is no JSON and may have any type: handed to its handler as it comes, or not looked at. */
+  readonly body?: 'report' | 'ignored';
   /** Null: plain text. */
   readonly response: z.ZodType | null;
   /** Beyond those that every endpoint has (commonErrors). */
@@ -54,7 +56,6 @@ export const commonErrors: readonly ErrorCode[] = [
 
 const inQueue = ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'] as const satisfies readonly ErrorCode[];
 const onHost = ['PULL_REQUEST_NOT_FOUND', 'HOST_ERROR'] as const satisfies readonly ErrorCode[];
-const ofTests = ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND'] as const satisfies readonly ErrorCode[];
 
 const read = { method: 'POST', scopes: ['read'] } as const;
 const submit = { method: 'POST', scopes: ['submit'] } as const;
@@ -213,51 +214,7 @@ export const endpoints = {
     response: null,
     errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
   },
-  listUnhealthyTests: {
-    ...read,
-    path: '/v1/flaky-tests/list-unhealthy-tests',
-    tag: 'Test health',
-    summary: 'List flaky or broken tests, those that hit most pull requests first',
-    request: testHealth.ListUnhealthyRequest,
-    response: testHealth.ListUnhealthyResponse,
-    errors: [...ofTests, 'INVALID_PAGE_TOKEN'],
-  },
-  getTestDetails: {
-    ...read,
-    path: '/v1/flaky-tests/get-test-details',
-    tag: 'Test health',
-    summary: 'Read one test with its failures and rates',
-    request: testHealth.TestDetailsRequest,
-    response: testHealth.TestDetailsResponse,
-    errors: [...ofTests, 'TEST_CASE_NOT_FOUND'],
-  },
-  listQuarantinedTests: {
-    ...read,
-    path: '/v1/flaky-tests/list-quarantined-tests',
-    tag: 'Test health',
-    summary: 'List quarantined tests, newest first',
-    request: testHealth.ListQuarantinedRequest,
-    response: testHealth.ListQuarantinedResponse,
-    errors: [...ofTests, 'INVALID_PAGE_TOKEN'],
-  },
-  listFailingTests: {
-    ...read,
-    path: '/v1/flaky-tests/list-failing-tests',
-    tag: 'Test health',
-    summary: 'List the tests that failed in a span of at most 7 days',
-    request: testHealth.ListFailingRequest,
-    response: testHealth.ListFailingResponse,
-    errors: [...ofTests, 'INVALID_PAGE_TOKEN'],
-  },
-  linkTicketToTestCase: {
-    ...admin,
-    path: '/v1/flaky-tests/link-ticket-to-test-case',
-    tag: 'Test health',
-    summary: 'Link a ticket to a test',
-    request: testHealth.LinkTicketRequest,
-    response: Empty,
-    errors: ['REPOSITORY_NOT_FOUND', 'TEST_CASE_NOT_FOUND'],
-  },
+  ...testHealthEndpoints,
   getOrganization: {
     method: 'POST',
     scopes: [],

@@ -1,7 +1,7 @@
 // The published contract: OpenAPI 3.1, generated from the schemas that validate.
 
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { errorRegistry, type ErrorCode } from '#base/error.ts';
 import { ErrorBody } from './common.ts';
 import { commonErrors, type Endpoint, endpoints, tags } from './endpoint.ts';
@@ -61,14 +61,28 @@ function operationOf(operation: string, endpoint: Endpoint): ZodOpenApiOperation
     tags: [endpoint.tag],
     summary: endpoint.summary,
     description: `Needs a token with ${scopes}.`,
-    ...(endpoint.method === 'POST'
-      ? { requestBody: { required: true, content: { 'application/json': { schema: endpoint.request } } } }
-      : { requestParams: { query: endpoint.request as z.ZodObject } }),
+    ...inputOf(endpoint),
     responses: {
       '200': { description: 'Success', headers: requestIdHeader, content },
       ...errorResponses([...commonErrors, ...endpoint.errors]),
     },
   };
+}
+
+type Input = Pick<ZodOpenApiOperationObject, 'requestBody' | 'requestParams'>;
+
+const bytes = { schema: { type: 'string' as const, format: 'binary' } };
+
+function inputOf({ method, body, request }: Endpoint): Input {
+  if (method === 'POST' && body === undefined)
+    return { requestBody: { required: true, content: { 'application/json': { schema: request } } } };
+  // What a query is brought to its form by is not documented, only the form.
+  const query = (request instanceof z.ZodPipe ? request.def.out : request) as z.ZodObject;
+  const params = Object.keys(query.shape).length === 0 ? {} : { requestParams: { query } };
+  if (body === undefined) return params;
+  const media = body === 'report' ? ['application/xml', 'application/json'] : [];
+  const content = Object.fromEntries([...media, 'application/octet-stream'].map((type) => [type, bytes]));
+  return { ...params, requestBody: { required: body === 'report', content } };
 }
 
 const requestIdHeader = {

@@ -1,0 +1,75 @@
+// Taking uploads in. The bytes are in their store before the row says so, and the row and the job that reads them commit
+// together: an upload that was accepted is there to be read, whatever ends in between.
+
+import { enqueueIngest } from '#db/job.ts';
+import type { Cell } from '#db/cell.ts';
+import { withTransaction } from '#db/transaction.ts';
+import {
+  findSameUpload,
+  insertAwaited,
+  insertStored,
+  lockUploadContent,
+  lockUploadState,
+  markStored,
+  type NewUpload,
+  type UploadContent,
+  type UploadKey,
+  type UploadSource,
+} from '#db/upload-store.ts';
+
+export async function expectUpload(cell: Cell, upload: NewUpload): Promise<void> {
+  await insertAwaited(cell.db, upload);
+}
+
+type Report = {
+  readonly upload: NewUpload;
+  readonly source: UploadSource;
+  readonly content: UploadContent;
+  /** Puts the bytes into their store. */
+  readonly storeBytes: () => Promise<void>;
+};
+
+/** One report in one request; the id is that of the upload which had the same before, if there is one. */
+export async function acceptReport(cell: Cell, report: Report): Promise<{ readonly uploadId: string }> {
+  const { upload, source, content, storeBytes } = report;
+  const known = await findSameUpload(cell.reader, upload, content.hash, source);
+  if (known !== null) return { uploadId: known };
+  await storeBytes();
+  return withTransaction(cell, async (tx) => {
+    await lockUploadContent(tx, upload.repositoryId, content.hash);
+    const same = await findSameUpload(tx, upload, content.hash, source);
+    if (same !== null) return { uploadId: same };
+    await insertStored(tx, upload, content, source);
+    await enqueueIngest(tx, jobOf(upload));
+    return { uploadId: upload.uploadId };
+  });
+}
+
+/** stored; same: these very bytes were stored before; other: different ones were; gone: there is no such upload. */
+export type BundleOutcome = 'stored' | 'same' | 'other' | 'gone';
+
+/** What was awaited has come, and its bytes are in their store. */
+export function acceptBundle(
+  cell: Cell,
+  key: UploadKey,
+  content: UploadContent,
+  now: Date,
+): Promise<BundleOutcome> {
+  return withTransaction(cell, async (tx) => {
+    await lockUploadContent(tx, key.repositoryId, content.hash);
+    const row = await lockUploadState(tx, key);
+    if (row === null) return 'gone';
+    if (row.state !== 'awaited')
+      return row.content_hash !== null && content.hash.equals(row.content_hash) ? 'same' : 'other';
+    const same = await findSameUpload(tx, { ...key, trust: row.trust }, content.hash, null);
+    await markStored(tx, key, content, same, now);
+    if (same === null) await enqueueIngest(tx, jobOf(key));
+    return 'stored';
+  });
+}
+
+const jobOf = ({ repositoryId, uploadId, uploadedAt }: UploadKey) => ({
+  repositoryId,
+  uploadId,
+  uploadedAt: uploadedAt.getTime(),
+});

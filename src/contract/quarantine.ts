@@ -1,0 +1,184 @@
+// Requests and responses about what people decide on tests: settings of a repository, overrides of one test, and the
+// record of who changed what. They keep the snake_case of test health.
+
+import { z } from 'zod';
+import { branchPatternsMax } from '#core/health/branch.ts';
+import { monitorIds } from '#core/health/settings.ts';
+import { InstantIn, InstantOut, lenientEnum, line, Repository, Uuid } from './common.ts';
+
+const Slug = z.string().min(1).max(100);
+const repositoryOfOrganization = { repo: Repository, org_url_slug: Slug };
+const ofTest = { ...repositoryOfOrganization, test_case_id: Uuid };
+
+export const quarantineSettings = ['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE', 'NEVER_QUARANTINE'] as const;
+export const healthStatuses = ['healthy', 'flaky', 'broken'] as const;
+
+export const SetQuarantineRequest = z.object({
+  ...ofTest,
+  quarantine_setting: lenientEnum(quarantineSettings),
+  expires_at: InstantIn.nullish().meta({
+    description: 'Then it is AUTO_QUARANTINE again. Absent: it holds until it is changed.',
+  }),
+  owner: line(1, 255).nullish().meta({ description: 'Who looks after it meanwhile.' }),
+  note: line(1, 2_000).nullish().meta({ description: 'Why.' }),
+});
+
+/** A test as the overrides leave it. */
+export const QuarantineResponse = z.object({
+  test_case_id: Uuid,
+  status: z.enum(healthStatuses),
+  manual_status: z.enum(healthStatuses).nullable(),
+  quarantine_setting: z.enum(quarantineSettings),
+  quarantined: z.boolean(),
+  expires_at: InstantOut.nullable(),
+  owner: z.string().nullable(),
+  note: z.string().nullable(),
+});
+
+export const FlagTestRequest = z.object({
+  ...ofTest,
+  status: lenientEnum(healthStatuses)
+    .nullable()
+    .meta({ description: 'Null: what the monitors say counts again.' }),
+  note: line(1, 2_000).nullish().meta({ description: 'Why; kept in the audit log.' }),
+});
+
+const muteHoursMax = 24 * 365;
+
+export const MuteMonitorRequest = z
+  .object({
+    ...ofTest,
+    monitor: lenientEnum([...monitorIds, '*']).meta({
+      description: 'As get-settings names it; `*`: all of them.',
+    }),
+    until: InstantIn.nullish(),
+    hours: z
+      .number()
+      .min(0)
+      .max(muteHoursMax)
+      .nullish()
+      .meta({ description: 'In place of until, from now. 0: unmute.' }),
+    reason: line(0, 2_000).default(''),
+  })
+  .superRefine(({ until, hours }, context) => {
+    if ((until ?? null) === null && (hours ?? null) === null)
+      context.addIssue({ code: 'custom', path: ['until'], message: 'give either until or hours' });
+  });
+
+export const MuteMonitorResponse = z.object({
+  test_case_id: Uuid,
+  monitor: z.string(),
+  muted_until: InstantOut.nullable(),
+});
+
+export const GetSettingsRequest = z.object(repositoryOfOrganization);
+
+const BranchClasses = z.array(lenientEnum(['default', 'queue', 'pull_request', 'other'])).max(4);
+const Days = (max: number) => z.number().min(0.04).max(max);
+const Rate = z.number().min(0).max(1);
+const Count = z.int().min(1).max(100_000);
+
+const FailureRate = z.object({
+  is_on: z.boolean(),
+  rate_min: Rate,
+  resolve_below: Rate,
+  window_days: Days(14),
+  runs_min: Count,
+  branches: BranchClasses,
+});
+
+const FailureCount = z.object({
+  is_on: z.boolean(),
+  failures_min: Count,
+  window_days: Days(14),
+  quiet_days: Days(15),
+  branches: BranchClasses,
+});
+
+const monitors = {
+  pass_on_retry: z.object({
+    is_on: z.boolean(),
+    window_days: Days(14),
+    sources_min: z.int().min(2).max(20),
+    chance_max: z.number().min(0.0001).max(1),
+    quiet_days: Days(15),
+    branches: BranchClasses,
+  }),
+  failure_rate_flaky: FailureRate,
+  failure_count_flaky: FailureCount,
+  failure_rate_broken: FailureRate,
+  failure_count_broken: FailureCount,
+  changepoint: z.object({
+    is_on: z.boolean(),
+    prior: z.number().min(1e-9).max(0.1),
+    broken_rate: z.number().min(0.1).max(1),
+  }),
+};
+
+const DefaultBranches = z.array(line(1, 255)).max(branchPatternsMax).nullable().meta({
+  description:
+    'Names or patterns (`*`, `?`) of what everybody builds on; null: the repository’s own default branch.',
+});
+
+const quarantine = {
+  is_enabled: z.boolean().meta({ description: 'Off: no test is quarantined, whatever is set for it.' }),
+  is_automatic: z
+    .boolean()
+    .meta({ description: 'Flaky tests are quarantined by themselves; broken ones never.' }),
+};
+
+export const HealthSettings = z
+  .object({
+    default_branches: DefaultBranches,
+    monitors: z.object(monitors),
+    quarantine: z.object(quarantine),
+  })
+  .meta({ id: 'HealthSettings' });
+export type HealthSettings = z.infer<typeof HealthSettings>;
+
+const some = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>) => schema.partial().optional();
+
+export const HealthSettingsChange = z
+  .object({
+    default_branches: DefaultBranches.optional(),
+    monitors: z
+      .object({
+        pass_on_retry: some(monitors.pass_on_retry),
+        failure_rate_flaky: some(FailureRate),
+        failure_count_flaky: some(FailureCount),
+        failure_rate_broken: some(FailureRate),
+        failure_count_broken: some(FailureCount),
+        changepoint: some(monitors.changepoint),
+      })
+      .optional(),
+    quarantine: z.object(quarantine).partial().optional(),
+  })
+  .meta({ id: 'HealthSettingsChange' });
+export type HealthSettingsChange = z.infer<typeof HealthSettingsChange>;
+
+export const UpdateSettingsRequest = z.object({
+  ...repositoryOfOrganization,
+  settings: HealthSettingsChange,
+});
+export const SettingsResponse = z.object({ settings: HealthSettings });
+
+export const ListAuditLogRequest = z.object({
+  cursor: z.string().max(2_048).nullish().meta({ description: 'nextCursor of the page before.' }),
+  take: z.int().min(1).max(100).default(50),
+});
+
+export const ListAuditLogResponse = z.object({
+  entries: z.array(
+    z
+      .object({
+        at: InstantOut,
+        actor: z.string(),
+        action: z.string(),
+        subject: z.string(),
+        before: z.json().nullable(),
+        after: z.json().nullable(),
+      })
+      .meta({ id: 'AuditEntry' }),
+  ),
+  nextCursor: z.string().optional(),
+});
