@@ -1,0 +1,210 @@
+// The patterns of CODEOWNERS files, in the manners of GitHub and of GitLab (see codeowners.ts), and whether one matches
+// a path. Both levels, folders along a path and characters along a name, are matched by going back to the last wildcard
+// only: an earlier one never has to give more, so no pattern takes more than its length times that of the path.
+
+export type CodeownersSyntax = 'github' | 'gitlab';
+
+/** What matches one character: itself, `?`, or a set. `*` matches any number of them. */
+type Piece =
+  | number
+  | '?'
+  | '*'
+  | {
+      readonly isNegated: boolean;
+      readonly ranges: readonly (readonly [from: number, to: number])[];
+    };
+
+/** What matches one name of a path: just that text, or pieces. */
+type Name = { readonly text: string } | { readonly pieces: readonly Piece[] };
+
+type Step = Name | '**';
+
+export type Pattern = {
+  /** `**` stands for any number of folders; at the end for at least one name. */
+  readonly names: readonly Step[];
+  /** Whether what lies below a match matches too. */
+  readonly isFolder: boolean;
+};
+
+/** How much matching may still be done: about one step per character that is compared. */
+export type MatchBudget = { steps: number };
+
+const anyDepth: readonly Step[] = ['**'];
+const anyName: Name = { pieces: ['*'] };
+const patternLengthMax = 1024;
+
+/** Null: it is no pattern of that syntax, or one that cannot match anything. */
+export function compilePattern(text: string, syntax: CodeownersSyntax): Pattern | null {
+  if (text.length > patternLengthMax) return null;
+  return syntax === 'github' ? compileForGitHub(text) : compileForGitLab(text);
+}
+
+function compileForGitHub(text: string): Pattern | null {
+  if (text.startsWith('!')) return null;
+  const parts = text.split('/');
+  const isBelowOnly = parts.at(-1) === '' && parts.length > 1;
+  if (isBelowOnly) parts.pop();
+  const isAnchored = parts.length > 1;
+  if (parts[0] === '') parts.shift();
+  const names: readonly (Step | null)[] = parts.map((part) =>
+    part === '**' ? part : compileName(part, false),
+  );
+  if (!areAll(names) || names.length === 0) return null;
+  // `docs/*` takes what is directly in the folder; `*` alone takes everything anyway.
+  const isFolder = !isBelowOnly && !isAnyName(names.at(-1));
+  return {
+    names: [...(isAnchored ? [] : anyDepth), ...names, ...(isBelowOnly ? anyDepth : [])],
+    isFolder,
+  };
+}
+
+function compileForGitLab(text: string): Pattern | null {
+  const parts = text.split('/');
+  const isAnchored = parts[0] === '' && parts.length > 1;
+  if (isAnchored) parts.shift();
+  const isBelowOnly = parts.at(-1) === '' && parts.length > (isAnchored ? 0 : 1);
+  if (isBelowOnly) parts.pop();
+  // `**` at the end is an ordinary `*`: only before a slash does it stand for folders.
+  const names: readonly (Step | null)[] = parts.map((part, at) =>
+    part === '**' && (isBelowOnly || at < parts.length - 1) ? part : compileName(part, true),
+  );
+  if (!areAll(names) || (names.length === 0 && !isBelowOnly)) return null;
+  return {
+    names: [...(isAnchored ? [] : anyDepth), ...names, ...(isBelowOnly ? [...anyDepth, anyName] : [])],
+    isFolder: false,
+  };
+}
+
+const areAll = (names: readonly (Step | null)[]): names is readonly Step[] => !names.includes(null);
+const isAnyName = (name: Step | undefined): boolean =>
+  typeof name === 'object' && 'pieces' in name && name.pieces.length === 1 && name.pieces[0] === '*';
+
+/** Null: it ends in the middle of something, or holds a set where there are none. */
+function compileName(text: string, hasSets: boolean): Name | null {
+  const pieces: Piece[] = [];
+  const points = Array.from(text);
+  for (let at = 0; at < points.length; at++) {
+    const point = points[at] ?? '';
+    if (point === '*') {
+      if (pieces.at(-1) !== '*') pieces.push('*');
+    } else if (point === '?') pieces.push('?');
+    else if (point === '\\') {
+      at++;
+      if (at === points.length) return null;
+      pieces.push(codeOf(points[at]));
+    } else if (point === '[' && hasSets) {
+      const found = readSet(points, at + 1);
+      if (found === null) return null;
+      pieces.push(found.set);
+      at = found.end;
+    } else if ((point === '[' || point === ']') && !hasSets) return null;
+    else pieces.push(codeOf(point));
+  }
+  if (pieces.length === 0) return null;
+  return pieces.every((piece) => typeof piece === 'number')
+    ? { text: String.fromCodePoint(...pieces) }
+    : { pieces };
+}
+
+const codeOf = (point: string | undefined): number => point?.codePointAt(0) ?? 0;
+
+/** A set from behind its opening bracket to its closing one. */
+function readSet(points: readonly string[], start: number): { set: Piece; end: number } | null {
+  const isNegated = points[start] === '!' || points[start] === '^';
+  const ranges: (readonly [number, number])[] = [];
+  let at = isNegated ? start + 1 : start;
+  const next = (): number => {
+    if (points[at] === '\\') at++;
+    return codeOf(points[at++]);
+  };
+  while (at < points.length && points[at] !== ']') {
+    const from = next();
+    if (points[at] !== '-' || at + 1 >= points.length || points[at + 1] === ']') ranges.push([from, from]);
+    else {
+      at++;
+      ranges.push([from, next()]);
+    }
+  }
+  return at < points.length && ranges.length > 0 ? { set: { isNegated, ranges }, end: at } : null;
+}
+
+/** Whether the pattern from its name `skipped` on matches the path from there on. */
+export function matches(
+  pattern: Pattern,
+  path: readonly string[],
+  skipped: number,
+  budget: MatchBudget,
+): boolean {
+  const { names, isFolder } = pattern;
+  let name = skipped;
+  let at = skipped;
+  let wildcard = -1;
+  let taken = skipped;
+  for (;;) {
+    budget.steps--;
+    const expected = names[name];
+    if (expected === undefined) {
+      if (at === path.length || isFolder) return true;
+    } else if (expected === '**') {
+      if (name === names.length - 1) return at < path.length;
+      wildcard = name++;
+      taken = at;
+      continue;
+    } else if (at < path.length && matchesName(expected, path[at] ?? '', budget)) {
+      name++;
+      at++;
+      continue;
+    }
+    if (wildcard < 0 || taken >= path.length || budget.steps < 0) return false;
+    taken++;
+    at = taken;
+    name = wildcard + 1;
+  }
+}
+
+function matchesName(name: Name, text: string, budget: MatchBudget): boolean {
+  if ('text' in name) return name.text === text;
+  const { pieces } = name;
+  let piece = 0;
+  let at = 0;
+  let wildcard = -1;
+  let taken = 0;
+  while (at < text.length || piece < pieces.length) {
+    budget.steps--;
+    const expected = pieces[piece];
+    if (expected === '*') {
+      wildcard = piece++;
+      taken = at;
+      continue;
+    }
+    if (at < text.length && expected !== undefined && matchesPoint(expected, text.codePointAt(at) ?? 0)) {
+      piece++;
+      at = after(text, at);
+      continue;
+    }
+    if (wildcard < 0 || taken >= text.length || budget.steps < 0) return false;
+    taken = after(text, taken);
+    at = taken;
+    piece = wildcard + 1;
+  }
+  return true;
+}
+
+/** The place behind the character there; some take two places. */
+const after = (text: string, at: number): number => at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
+
+function matchesPoint(piece: Exclude<Piece, '*'>, point: number): boolean {
+  if (typeof piece === 'number') return piece === point;
+  if (piece === '?') return true;
+  return piece.ranges.some(([from, to]) => from <= point && point <= to) !== piece.isNegated;
+}
+
+/** The names a path must begin with, as far as they are plain texts, at most so many. */
+export function plainPrefix(pattern: Pattern, max: number): readonly string[] {
+  const prefix: string[] = [];
+  for (const name of pattern.names) {
+    if (name === '**' || !('text' in name) || prefix.length === max) break;
+    prefix.push(name.text);
+  }
+  return prefix;
+}

@@ -1,0 +1,207 @@
+// Who owns a file, by the repository's CODEOWNERS. The two hosts that have such a file agree on its name only:
+//
+//   GitHub   The last rule that matches a file counts; one without owners says that nobody has it. Patterns are those of
+//            gitignore, without `!` and `[ ]`: a pattern with a slash before its end begins at the root, any other one
+//            matches at every depth, and a pattern that names a folder takes everything below it. `docs/*` does not:
+//            it takes what is directly in `docs`. A line that is not understood is left out, and said so.
+//   GitLab   Rules stand in sections (`[Name]`, `^[Name]` where nobody must approve, `[Name][2]` where two must), and
+//            each section has its say: the owners of a file are those of all sections together. A rule without owners
+//            has those of its section's heading. `!pattern` takes files out of its section for good. A pattern without
+//            a leading slash matches at every depth, and one without a slash at its end means the file of just that
+//            name. `[a-c]` is a set of characters. There are no comments behind a rule.
+//
+//   * @org/all                     src/pay/card.ts → @org/pay    (GitHub: the later rule)
+//   /src/pay/ @org/pay # cards     README.md       → @org/all
+//   /src/pay/fixture/              src/pay/fixture/a.json → nobody
+//
+// Patterns come from whoever may upload, so none is made a regular expression: a match takes time by the length of the
+// pattern times that of the path, whatever they hold.
+
+import {
+  type CodeownersSyntax,
+  type MatchBudget,
+  type Pattern,
+  compilePattern,
+  matches,
+  plainPrefix,
+} from './codeowners-pattern.ts';
+
+export type Codeowners = {
+  readonly syntax: CodeownersSyntax;
+  /** GitHub's files are one section. */
+  readonly sections: readonly Section[];
+  /** What was left out, at most 100. */
+  readonly problems: readonly CodeownersProblem[];
+};
+
+export type CodeownersProblem = {
+  /** From 1; 0: the file as a whole. */
+  readonly line: number;
+  readonly message: string;
+};
+
+type Section = {
+  /** In lower case; empty: before the first heading. */
+  readonly name: string;
+  readonly rules: RuleNode;
+  readonly exclusions: RuleNode;
+};
+
+type Rule = {
+  /** Later ones have the higher number. */
+  readonly order: number;
+  readonly pattern: Pattern;
+  readonly owners: readonly string[];
+};
+
+/** Rules by the plain names that a path must begin with, so that a look-up tries few of a file's thousands. */
+type RuleNode = {
+  readonly rules: Rule[];
+  readonly below: Map<string, RuleNode>;
+};
+
+/** GitHub loads no larger file either. In characters, which is not more than in bytes. */
+const textLengthMax = 3 * 1024 * 1024;
+const rulesMax = 50_000;
+const ownersPerRuleMax = 100;
+const problemsMax = 100;
+const pathLengthMax = 4096;
+/** Bounds the memory that a file of many deep paths takes. */
+const indexDepthMax = 4;
+/** Many times what a look-up in the largest known files takes. */
+const stepsMax = 5_000_000;
+
+const heading = /^\^?\[([^\]]+)\](?:\[\d*\])?(?:[ \t]+(.*))?$/;
+const mention = /^@{1,2}[A-Za-z0-9_][A-Za-z0-9_.\-/]*$/;
+const email = /^[^\s@\p{C}<>"(),:;[\]\\]+@[A-Za-z0-9][A-Za-z0-9.-]*$/u;
+
+/** GitLab's if a line is a section's heading, an exclusion or names a role; the same file otherwise means GitHub's. */
+export function codeownersSyntaxOf(text: string): CodeownersSyntax {
+  return linesOf(text).some((line) => heading.test(line) || line.startsWith('!') || /[ \t]@@\w/.test(line))
+    ? 'gitlab'
+    : 'github';
+}
+
+/** Reads what it can: a file that is too large owns nothing, and a line that is not understood is left out. */
+export function parseCodeowners(text: string, syntax = codeownersSyntaxOf(text)): Codeowners {
+  const problems: CodeownersProblem[] = [];
+  const leaveOut = (line: number, message: string) => {
+    if (problems.length < problemsMax) problems.push({ line, message });
+  };
+  const nothing = (message: string) => ({ syntax, sections: [], problems: [{ line: 0, message }] });
+  if (text.length > textLengthMax)
+    return nothing('The file is larger than 3 MiB: nobody owns anything by it.');
+  const sections = new Map<string, Section>();
+  let section = sectionOf(sections, '');
+  let defaults: readonly string[] = [];
+  let order = 0;
+  for (const [index, line] of linesOf(text).entries()) {
+    if (line === '' || line.startsWith('#')) continue;
+    const [, name, owners] = (syntax === 'gitlab' && heading.exec(line)) || [];
+    if (name !== undefined) {
+      section = sectionOf(sections, name.trim().toLowerCase());
+      defaults = ownersIn(wordsOf(owners ?? ''));
+      continue;
+    }
+    if (order >= rulesMax) return nothing('The file has more than 50,000 rules: nobody owns anything by it.');
+    const found = readRule(line, syntax, defaults);
+    if (typeof found === 'string') leaveOut(index + 1, found);
+    else insert(found.isExclusion ? section.exclusions : section.rules, { ...found, order: order++ });
+  }
+  return { syntax, sections: [...sections.values()], problems };
+}
+
+/** Without the byte order mark, and each without blanks around it. */
+function linesOf(text: string): readonly string[] {
+  if (text.length > textLengthMax) return [];
+  return text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n|\r/)
+    .map((line) => line.trim());
+}
+
+/** Sections of the same name are one. */
+function sectionOf(sections: Map<string, Section>, name: string): Section {
+  const known = sections.get(name);
+  if (known !== undefined) return known;
+  const section = { name, rules: emptyNode(), exclusions: emptyNode() };
+  sections.set(name, section);
+  return section;
+}
+
+type FoundRule = Omit<Rule, 'order'> & { readonly isExclusion: boolean };
+
+/** Or what is wrong with the line. */
+function readRule(line: string, syntax: CodeownersSyntax, defaults: readonly string[]): FoundRule | string {
+  const [first = '', ...rest] = wordsOf(line);
+  const isExclusion = syntax === 'gitlab' && first.startsWith('!');
+  const pattern = compilePattern(isExclusion ? first.slice(1) : first, syntax);
+  if (pattern === null) return 'The pattern is not understood.';
+  if (syntax === 'gitlab') {
+    const owners = ownersIn(rest);
+    return { pattern, owners: owners.length === 0 ? defaults : owners, isExclusion };
+  }
+  const comment = rest.findIndex((word) => word.startsWith('#'));
+  const given = comment < 0 ? rest : rest.slice(0, comment);
+  const owners = ownersIn(given);
+  // A line of which only a part is understood counts for nothing, as at GitHub: half of its owners would be a guess.
+  if (given.some((word) => !isOwner(word)))
+    return 'An owner is neither @name, @organization/team nor an email address.';
+  return { pattern, owners, isExclusion };
+}
+
+/** Separated by blanks that have no backslash before them; the backslashes stay. */
+const wordsOf = (line: string): readonly string[] => line.match(/(?:\\.|[^ \t\\]|\\$)+/g) ?? [];
+
+const isOwner = (word: string): boolean => word.length <= 255 && (mention.test(word) || email.test(word));
+
+const ownersIn = (words: readonly string[]): readonly string[] =>
+  [...new Set(words.filter(isOwner))].slice(0, ownersPerRuleMax);
+
+const emptyNode = (): RuleNode => ({ rules: [], below: new Map() });
+
+function insert(root: RuleNode, rule: Rule): void {
+  let node = root;
+  for (const name of plainPrefix(rule.pattern, indexDepthMax)) {
+    const next = node.below.get(name) ?? emptyNode();
+    node.below.set(name, next);
+    node = next;
+  }
+  node.rules.push(rule);
+}
+
+/**
+ * The owners of a file, by its path from the repository's root: as they are written in the file, without repeats, none
+ * when nobody has it. For many files pass one budget for all of them: once it is used up nobody owns the rest, and its
+ * steps are below 0.
+ */
+export function ownersOf(
+  rules: Codeowners,
+  filePath: string,
+  budget: MatchBudget = { steps: stepsMax },
+): readonly string[] {
+  if (filePath.length > pathLengthMax) return [];
+  const path = filePath.replace(/^(?:\.?\/)+/, '').split('/');
+  const found = new Set<string>();
+  for (const section of rules.sections) {
+    if (lastMatch(section.exclusions, path, budget) !== null) continue;
+    for (const owner of lastMatch(section.rules, path, budget)?.owners ?? []) found.add(owner);
+  }
+  return budget.steps < 0 ? [] : [...found];
+}
+
+function lastMatch(root: RuleNode, path: readonly string[], budget: MatchBudget): Rule | null {
+  let last: Rule | null = null;
+  let node: RuleNode | undefined = root;
+  for (let depth = 0; node !== undefined; depth++) {
+    for (let at = node.rules.length - 1; at >= 0; at--) {
+      const rule = node.rules[at];
+      if (rule === undefined || (last !== null && rule.order < last.order) || budget.steps < 0) break;
+      if (!matches(rule.pattern, path, depth, budget)) continue;
+      last = rule;
+      break;
+    }
+    node = depth < path.length ? node.below.get(path[depth] ?? '') : undefined;
+  }
+  return last;
+}
