@@ -1,0 +1,46 @@
+// Which repository does the address of a git remote name? Addresses come as URLs and in git's short form, with logins,
+// ports and nested groups:
+//
+//   https://user:secret@git.example.com:8443/group/sub/widgets.git   git.example.com:8443, group/sub, widgets
+//   git@github.com:acme/widgets.git                                  github.com, acme, widgets
+//   ssh://git@git.example.com:2222/acme/widgets                      git.example.com, acme, widgets
+//
+// The port of a web address is part of the host's name; that of ssh is not, as no web address has it.
+
+import type { RepositoryName } from '#core/repository.ts';
+
+/** Null: a local path, or nothing that names a host, an owner and a repository. */
+export function repositoryOfRemote(address: string): RepositoryName | null {
+  const text = address.trim();
+  const url = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?(\[[^\]/]*\]|[^/:]+)(:\d+)?\/(.*)$/i.exec(text);
+  if (url !== null) {
+    const [, scheme = '', host = '', port = '', path = ''] = url;
+    const isWeb = /^https?$/i.test(scheme);
+    return scheme.toLowerCase() === 'file' ? null : repositoryOf(isWeb ? host + port : host, path);
+  }
+  // The short form has a host before the first colon, and a host has no slash. A single letter is a Windows drive.
+  const [, host = '', path = ''] = /^(?:[^@/\s]+@)?([^/:\s]{2,}):(?!\/\/)(.+)$/.exec(text) ?? [];
+  return repositoryOf(host, path);
+}
+
+/** `host/owner/name` as people write it; the owner may hold slashes. */
+export function repositoryOfText(text: string): RepositoryName | null {
+  const [, host = '', path = ''] = /^(?:https?:\/\/)?([^/@\\\s]+)\/(.+)$/i.exec(text.trim()) ?? [];
+  return repositoryOf(host, path);
+}
+
+function repositoryOf(host: string, path: string): RepositoryName | null {
+  const parts = path
+    .replace(/[?#].*$/, '')
+    .replace(/\/+$/, '')
+    .replace(/\.git$/i, '')
+    .split('/')
+    .filter((part) => part !== '');
+  // Azure has its own shapes: organization/project/_git/name, and over ssh v3/organization/project/name.
+  const isAzureSsh = /^(ssh\.dev\.azure|vs-ssh\.visualstudio)\.com$/i.test(host) && parts[0] === 'v3';
+  const named = isAzureSsh ? parts.slice(1) : parts.filter((part) => part !== '_git');
+  const name = named.at(-1);
+  const owner = named.slice(0, -1).join('/');
+  if (host === '' || name === undefined || owner === '' || /\s/.test(path)) return null;
+  return { host: isAzureSsh ? 'dev.azure.com' : host.toLowerCase(), owner, name };
+}
