@@ -291,6 +291,12 @@ CREATE TABLE public.sandbox_repository (
     settings jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 
+CREATE TABLE public.server_key (
+    name text NOT NULL,
+    key bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.telling (
     queue_id uuid NOT NULL,
     pr_number bigint NOT NULL,
@@ -648,6 +654,9 @@ ALTER TABLE ONLY public.sandbox_pull_request
 
 ALTER TABLE ONLY public.sandbox_repository
     ADD CONSTRAINT sandbox_repository_pkey PRIMARY KEY (repository_id);
+
+ALTER TABLE ONLY public.server_key
+    ADD CONSTRAINT server_key_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.telling
     ADD CONSTRAINT telling_pkey PRIMARY KEY (queue_id, pr_number);

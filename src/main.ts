@@ -6,11 +6,13 @@ import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { pino } from 'pino';
 import { systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import type { BlobStore } from '#blob/blob.ts';
 import { admin } from '#cli/admin.ts';
 import { doctor } from '#cli/doctor.ts';
 import { type Config, parseEnv } from '#config/env.ts';
+import { createBlobStore } from '#db/blob-store.ts';
 import { bootstrap } from '#db/bootstrap.ts';
-import { type Cells, cellsOf, openCell } from '#db/cell.ts';
+import { type Cell, type Cells, cellsOf, openCell } from '#db/cell.ts';
 import { migrateCell } from '#db/migrate.ts';
 import { createApp } from '#http/app.ts';
 import { type Hosts, openHosts } from './hosts.ts';
@@ -52,9 +54,12 @@ function openCells(config: Config, log: Log) {
 const hostsFor = (config: Config, log: Log, cells: Cells): Promise<Hosts> =>
   openHosts({ ...config, clock: systemClock, log }, cells.all);
 
+/** Where the bytes of a cell's uploads are kept. */
+const blobsOf = (cell: Cell): BlobStore => createBlobStore(cell);
+
 async function serve(config: Config, log: Log, cells: Cells): Promise<Closer> {
   const { hostFor } = await hostsFor(config, log, cells);
-  const app = await createApp({ cells, hostFor, clock: systemClock, log, config, version });
+  const app = await createApp({ cells, hostFor, clock: systemClock, log, blobsOf, config, version });
   const address = await app.server.listen({ host: config.address, port: config.port });
   log.info({ address, cells: cells.all.map((cell) => cell.name) }, 'serving the API');
   if (config.sandbox)
@@ -88,6 +93,7 @@ async function work(config: Config, log: Log, cells: Cells): Promise<Closer[]> {
         hostFor,
         mirrors,
         targets,
+        blobs: blobsOf(cell),
         ...limits,
       });
       log.info({ cell: cell.name }, 'working on jobs');

@@ -7,6 +7,7 @@ import { Logger, runOnce, type WorkerEvents } from 'graphile-worker';
 import { onTestFinished } from 'vitest';
 import type { Scope } from '#contract/common.ts';
 import { endpoints, type Operation, type ResponseOf } from '#contract/endpoint.ts';
+import { createBlobStore } from '#db/blob-store.ts';
 import { type Cell, cellsOf } from '#db/cell.ts';
 import { createToken, ensureOrganization } from '#db/organization-store.ts';
 import type { HostFor } from '#host/host.ts';
@@ -90,6 +91,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     publicUrl: 'http://localhost:8080',
     sandbox: true,
     ticketUrl: null,
+    isPublicUrlGiven: false,
+    secretKey: null,
+    upload: { bytesMax: 512 * 1_048_576, addressMs: 3_600_000 },
     rateLimit: { perSecond: 100_000, burst: 100_000, metricsPerSecond: 100_000 },
     ...options.config,
   };
@@ -100,7 +104,15 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     cells,
   );
   const hostFor = wrapHosts(hosts.hostFor);
-  const deps: Deps = { cells: cellsOf(cells), hostFor, clock, log: silent, config, version: 'test' };
+  const deps: Deps = {
+    cells: cellsOf(cells),
+    hostFor,
+    clock,
+    log: silent,
+    blobsOf: createBlobStore,
+    config,
+    version: 'test',
+  };
   const { server } = await createApp(deps);
   await server.ready();
 
@@ -114,6 +126,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
       hostFor,
       mirrors,
       targets,
+      blobs: createBlobStore(cell),
       sweepMs: 30_000,
       historyMonths: 24,
       commandWords: ['signalbox'],

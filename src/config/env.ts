@@ -143,6 +143,14 @@ export const variables = {
     schema: integer(1, 1_200).default(24),
     doc: 'Whole months of history that are kept; older ones are dropped.',
   },
+  SIGNALBOX_UPLOAD_MAX_MIB: {
+    schema: integer(1, 10_240).default(512),
+    doc: 'Largest bundle of test reports that is taken at an upload address, in MiB.',
+  },
+  SIGNALBOX_UPLOAD_MINUTES: {
+    schema: integer(1, 1_440).default(60),
+    doc: 'Minutes in which an upload address may be used after it was given out.',
+  },
   SIGNALBOX_TICKET_URL: {
     schema: z
       .string()
@@ -160,6 +168,8 @@ export type Config = {
   readonly address: string;
   readonly port: number;
   readonly publicUrl: string;
+  /** False: nobody said how people reach us, and an address is better made from how a request did. */
+  readonly isPublicUrlGiven: boolean;
   readonly sandbox: boolean;
   readonly sandboxScripts: boolean;
   readonly dataDir: string;
@@ -180,6 +190,11 @@ export type Config = {
   readonly shutdownMs: number;
   readonly historyMonths: number;
   readonly ticketUrl: string | null;
+  readonly upload: {
+    readonly bytesMax: number;
+    /** How long an upload address may be used. */
+    readonly addressMs: number;
+  };
 };
 
 type EnvResult =
@@ -229,6 +244,7 @@ function configOf(parsed: Parsed): Config {
     address: parsed.SIGNALBOX_ADDRESS,
     port: parsed.SIGNALBOX_PORT,
     publicUrl: parsed.SIGNALBOX_PUBLIC_URL ?? `http://localhost:${parsed.SIGNALBOX_PORT}`,
+    isPublicUrlGiven: parsed.SIGNALBOX_PUBLIC_URL !== undefined,
     sandbox: parsed.SIGNALBOX_SANDBOX !== 'off',
     sandboxScripts: parsed.SIGNALBOX_SANDBOX_SCRIPTS === 'on',
     dataDir: parsed.SIGNALBOX_DATA_DIR,
@@ -249,5 +265,9 @@ function configOf(parsed: Parsed): Config {
     shutdownMs: parsed.SIGNALBOX_SHUTDOWN_SECONDS * 1000,
     historyMonths: parsed.SIGNALBOX_HISTORY_MONTHS,
     ticketUrl: parsed.SIGNALBOX_TICKET_URL ?? null,
+    upload: {
+      bytesMax: parsed.SIGNALBOX_UPLOAD_MAX_MIB * 1_048_576,
+      addressMs: parsed.SIGNALBOX_UPLOAD_MINUTES * 60_000,
+    },
   };
 }

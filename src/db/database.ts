@@ -278,6 +278,12 @@ export interface SandboxRepository {
   settings: Generated<Json>;
 }
 
+export interface ServerKey {
+  created_at: Generated<Timestamp>;
+  key: Buffer;
+  name: string;
+}
+
 export interface Telling {
   by_label: Generated<boolean>;
   comment_id: string | null;
@@ -552,6 +558,7 @@ export interface DB {
   sandbox_comment: SandboxComment;
   sandbox_pull_request: SandboxPullRequest;
   sandbox_repository: SandboxRepository;
+  server_key: ServerKey;
   telling: Telling;
   test_case: TestCase;
   test_fact: TestFact;

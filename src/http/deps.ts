@@ -2,8 +2,9 @@
 
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import type { BlobStore } from '#blob/blob.ts';
 import type { Config } from '#config/env.ts';
-import type { Cells } from '#db/cell.ts';
+import type { Cell, Cells } from '#db/cell.ts';
 import type { HostFor } from '#host/host.ts';
 
 export type Deps = {
@@ -11,6 +12,11 @@ export type Deps = {
   readonly hostFor: HostFor;
   readonly clock: Clock;
   readonly log: Log;
-  readonly config: Pick<Config, 'publicUrl' | 'rateLimit' | 'sandbox' | 'ticketUrl'>;
+  /** Where the bytes of a cell's uploads are kept. */
+  readonly blobsOf: (cell: Cell) => BlobStore;
+  readonly config: Pick<
+    Config,
+    'publicUrl' | 'isPublicUrlGiven' | 'rateLimit' | 'sandbox' | 'ticketUrl' | 'upload' | 'secretKey'
+  >;
   readonly version: string;
 };

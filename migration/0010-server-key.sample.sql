@@ -1,0 +1,1 @@
+insert into server_key (name, key) values ('upload-address', '\x00');
