@@ -1,0 +1,170 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decideExitCode, type Evidence, type JudgedUpload } from './exit-code.ts';
+
+const excused = { quarantined: true, is_known_failure: true };
+
+const upload: JudgedUpload = {
+  state: 'ingested',
+  failed: 1,
+  usual_tests: 140,
+  missing_tests: 0,
+  is_suspect: false,
+  is_complete: true,
+  failures: [excused],
+};
+
+const flakedOnly: Evidence = {
+  ending: { kind: 'exited', code: 1 },
+  failureCodes: [1],
+  missingPercentMax: 1,
+  reports: { files: 2, unread: 0, failed: 1 },
+  judgement: { kind: 'judged', upload },
+};
+
+const judged = (other: Partial<JudgedUpload>): Partial<Evidence> => ({
+  judgement: { kind: 'judged', upload: { ...upload, ...other } },
+});
+
+describe('the exit code', () => {
+  it('becomes 0 when only quarantined tests failed, as they are known to', () => {
+    expect(decideExitCode(flakedOnly)).toEqual({
+      exitCode: 0,
+      isChanged: true,
+      why: '1 failed test, known to flake and quarantined; nothing else failed.',
+    });
+  });
+
+  it('is that of a command that succeeded, whatever the service says', () => {
+    const ending = { kind: 'exited', code: 0 } as const;
+    const judgement = { kind: 'absent', why: 'The service does not answer.' } as const;
+    expect(decideExitCode({ ...flakedOnly, ending, judgement })).toMatchObject({
+      exitCode: 0,
+      isChanged: false,
+    });
+  });
+
+  const kept: readonly (readonly [string, Partial<Evidence>, RegExp])[] = [
+    ['by a signal', { ending: { kind: 'killed', signal: 'SIGSEGV', code: 139 } }, /ended by SIGSEGV/],
+    [
+      'with a code of a shell for a signal',
+      { ending: { kind: 'exited', code: 137 }, failureCodes: [137] },
+      /ended with 137/,
+    ],
+    ['with a code that means something else', { ending: { kind: 'exited', code: 2 } }, /ended with 2/],
+    ['without a report', { reports: { files: 0, unread: 0, failed: 0 } }, /wrote no test report/],
+    [
+      'with a report that is cut off',
+      { reports: { files: 2, unread: 1, failed: 1 } },
+      /1 report could not be read/,
+    ],
+    ['without a failed test', { reports: { files: 2, unread: 0, failed: 0 } }, /something else did/],
+    ['while the service is away', { judgement: { kind: 'absent', why: 'Away.' } }, /Away/],
+    ['before the service has judged', judged({ state: 'stored' }), /has not judged/],
+    ['when the service could use nothing', judged({ state: 'failed' }), /has not judged/],
+    ['when the service read a part', judged({ is_complete: false }), /to the end/],
+    ['in a mass failure', judged({ is_suspect: true }), /something larger/],
+    ['when the service saw no failure', judged({ failed: 0, failures: [] }), /found no failed test/],
+    ['when not every failure is listed', judged({ failed: 201 }), /Only 1 of 201/],
+    [
+      'with a failed test that is not quarantined',
+      judged({ failed: 2, failures: [excused, { quarantined: false, is_known_failure: true }] }),
+      /1 of 2 failed tests is not quarantined/,
+    ],
+    [
+      'with a quarantined test that fails in a new way',
+      judged({ failures: [{ quarantined: true, is_known_failure: false }] }),
+      /not seen before/,
+    ],
+    ['when tests are missing', judged({ missing_tests: 50 }), /50 of the 140 tests that usually run did not/],
+    [
+      'when nobody knows what usually runs',
+      judged({ usual_tests: null, missing_tests: null }),
+      /too few runs/,
+    ],
+  ];
+
+  it.each(kept)('is kept: %s', (_name, other, why) => {
+    const evidence = { ...flakedOnly, ...other };
+    const decision = decideExitCode(evidence);
+    expect(decision).toMatchObject({ exitCode: evidence.ending.code, isChanged: false });
+    expect(decision.why).toMatch(why);
+  });
+
+  it('is changed for other codes only by wish', () => {
+    const ending = { kind: 'exited', code: 100 } as const;
+    expect(decideExitCode({ ...flakedOnly, ending }).exitCode).toBe(100);
+    expect(decideExitCode({ ...flakedOnly, ending, failureCodes: [1, 100] }).exitCode).toBe(0);
+  });
+
+  it('bears as many missing tests as it is told to', () => {
+    const some = judged({ missing_tests: 2 });
+    expect(decideExitCode({ ...flakedOnly, ...some }).exitCode).toBe(1);
+    expect(decideExitCode({ ...flakedOnly, ...some, missingPercentMax: 2 }).exitCode).toBe(0);
+    expect(decideExitCode({ ...flakedOnly, ...judged({ missing_tests: 1 }) }).exitCode).toBe(0);
+  });
+
+  it('is never changed unless every failed test is excused and nothing is uncertain', () => {
+    const mostly = <T>(usual: T, other: fc.Arbitrary<T>) =>
+      fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
+    const yes = mostly(true, fc.constant(false));
+    const failures = fc.array(fc.record({ quarantined: yes, is_known_failure: yes }), {
+      minLength: 1,
+      maxLength: 3,
+    });
+    const anyUpload = failures.chain((listed) =>
+      fc.record<JudgedUpload>({
+        state: mostly<JudgedUpload['state']>('ingested', fc.constantFrom('awaited', 'stored', 'failed')),
+        failed: mostly(listed.length, fc.nat(5)),
+        usual_tests: mostly<number | null>(140, fc.option(fc.nat(200))),
+        missing_tests: mostly<number | null>(0, fc.option(fc.nat(200))),
+        is_suspect: mostly(false, fc.constant(true)),
+        is_complete: yes,
+        failures: fc.constant(listed),
+      }),
+    );
+    const anyEvidence = fc.record({
+      code: mostly(1, fc.constantFrom(0, 2, 137)),
+      isKilled: mostly(false, fc.constant(true)),
+      reports: fc.record({
+        files: mostly(2, fc.nat(1)),
+        unread: mostly(0, fc.nat(1)),
+        failed: mostly(1, fc.nat(1)),
+      }),
+      upload: mostly<JudgedUpload | null>(upload, fc.constant(null)).chain((one) =>
+        one === null ? fc.constant(null) : anyUpload,
+      ),
+    });
+    const changed = { yes: 0, no: 0 };
+    fc.assert(
+      fc.property(anyEvidence, ({ code, isKilled, reports, upload }) => {
+        const { exitCode, isChanged } = decideExitCode({
+          ending: isKilled ? { kind: 'killed', signal: 'SIGKILL', code } : { kind: 'exited', code },
+          failureCodes: [1, 137],
+          missingPercentMax: 10,
+          reports,
+          judgement: upload === null ? { kind: 'absent', why: 'Away.' } : { kind: 'judged', upload },
+        });
+        const isCertain =
+          !isKilled &&
+          code === 1 &&
+          reports.files > 0 &&
+          reports.unread === 0 &&
+          reports.failed > 0 &&
+          upload !== null &&
+          upload.state === 'ingested' &&
+          upload.is_complete &&
+          !upload.is_suspect &&
+          upload.failed === upload.failures.length &&
+          upload.failures.every((one) => one.quarantined && one.is_known_failure) &&
+          upload.usual_tests !== null &&
+          upload.missing_tests !== null &&
+          upload.missing_tests <= Math.floor(upload.usual_tests / 10);
+        expect({ exitCode, isChanged }).toEqual({ exitCode: isCertain ? 0 : code, isChanged: isCertain });
+        changed[isChanged ? 'yes' : 'no'] += 1;
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(Math.min(changed.yes, changed.no)).toBeGreaterThan(300);
+  });
+});
