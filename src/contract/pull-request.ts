@@ -16,6 +16,7 @@ import {
   published,
   queueRef,
 } from './common.ts';
+import { FailedTests } from './testing.ts';
 
 const priorityNames = Object.keys(priorities) as [PriorityName, ...PriorityName[]];
 
@@ -144,6 +145,9 @@ export const SubmittedPullRequest = z
     conclusionReason: z.enum(reasons).nullable(),
     queuePosition: z.int().nullable().meta({ description: '0 is next; null when not in the queue.' }),
     waitingFor: z.array(z.string()).meta({ description: 'Why it is where it is, and what would move it.' }),
+    failedTests: FailedTests.nullable().meta({
+      description: 'What test reports name of the run that it failed in; null if it failed in none.',
+    }),
     estimatedMergeAt: InstantOut.nullable().meta({
       description:
         'When it is expected to land, if it does. Null until five test runs of the queue have passed within two weeks, and while nothing can be said.',

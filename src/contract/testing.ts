@@ -30,6 +30,25 @@ const TestedPullRequest = z
   .object({ prNumber: z.int(), prUrl: z.string(), title: z.string() })
   .meta({ id: 'TestedPullRequest' });
 
+export const FailedTests = z
+  .object({
+    count: z.int(),
+    first: z
+      .array(
+        z.object({
+          testCaseId: Uuid,
+          name: z.string(),
+          verdict: z.enum(['flaky', 'broken', 'new', 'unknown']).meta({
+            description:
+              'flaky: known to fail without a change; broken: fails on the default branch already; new: passed until now; unknown: never seen before.',
+          }),
+          isQuarantined: z.boolean(),
+        }),
+      )
+      .meta({ description: 'At most 10, those that tell most first.' }),
+  })
+  .meta({ id: 'FailedTests', description: 'What test reports for the commit of the run name as failing.' });
+
 export const TestRun = z
   .object({
     testRunId: Uuid,
@@ -47,6 +66,7 @@ export const TestRun = z
     statusChecks: z.array(StatusCheck),
     testedPullRequests: z.array(TestedPullRequest),
     dependentPrs: z.array(TestedPullRequest).meta({ description: 'In the base but not under test.' }),
+    failedTests: FailedTests,
     impactedTargets: z.array(z.string()),
     impactedTargetsForTestedPrs: z.array(z.string()),
   })

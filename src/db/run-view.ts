@@ -1,9 +1,11 @@
 // Reads of test runs.
 
 import type { QueueId, RunId } from '#base/id.ts';
+import type { FailedTests } from '#core/queue/failed-test.ts';
 import { sql, type Selectable } from 'kysely';
 import type { Tx } from './cell.ts';
 import type { TestRun } from './database.ts';
+import { failedTestsOf } from './failed-test-view.ts';
 
 export type RunMember = {
   readonly prNumber: number;
@@ -18,6 +20,7 @@ type PlannerColumns =
 
 export type RunRow = Omit<Selectable<TestRun>, 'queue_id' | PlannerColumns> & {
   readonly members: readonly RunMember[];
+  readonly failed_tests: FailedTests;
 };
 
 type RunFilter =
@@ -57,7 +60,8 @@ const liveChecks = sql.raw(`
 export async function listRuns(db: Tx, queueId: QueueId, filter: RunFilter): Promise<readonly RunRow[]> {
   const { rows } = await sql<RunRow>`
     select t.id, t.kind, t.status, t.created_at, t.concluded_at, t.test_branch, t.test_branch_sha, t.test_tree_sha,
-      t.base_sha, t.required_statuses, t.required_statuses_source, ${liveChecks}, ${members}
+      t.base_sha, t.required_statuses, t.required_statuses_source, ${liveChecks}, ${members},
+      ${sql.raw(failedTestsOf('(select q.repository_id from queue q where q.id = t.queue_id)'))} as failed_tests
     from test_run t where t.queue_id = ${queueId} and ${condition(queueId, filter)}`.execute(db);
   return rows;
 }

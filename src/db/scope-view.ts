@@ -8,6 +8,7 @@ import type { Queue } from '#core/queue/model.ts';
 import type { LineFacts, Standing } from '#core/queue/standing.ts';
 import { type RepositoryName, repositoryKey } from '#core/repository.ts';
 import type { Tx } from './cell.ts';
+import { failedTestsOf } from './failed-test-view.ts';
 import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type QueueRow } from './row.ts';
 import { statement } from './statement.ts';
 
@@ -87,11 +88,15 @@ export const lineColumns = `
     'testingCount', (select count(*) from entry a where a.queue_id = e.queue_id and a.line_rank = 0),
     'slotsTaken', (select count(*) from test_run t
       where t.queue_id = e.queue_id and t.status = 'in_progress' and t.kind = 'main')) end as line_pending,
+  case when e.state in ('pending_failure', 'failed') then (
+    select ${failedTestsOf('q.repository_id')} from test_run t
+    where t.queue_id = e.queue_id and t.id = e.test_run_id) end as line_failed_tests,
   q.host_away_at is not null as is_host_away`;
 
 export type LineRow = {
   readonly line_run: LineFacts['run'];
   readonly line_pending: LineFacts['pending'];
+  readonly line_failed_tests: LineFacts['failedTests'];
   readonly is_host_away: boolean;
 };
 
@@ -99,6 +104,7 @@ export const lineFactsOf = (row: LineRow): LineFacts => ({
   run: row.line_run,
   pending: row.line_pending,
   isHostAway: row.is_host_away,
+  failedTests: row.line_failed_tests,
 });
 
 /** Whether targets were uploaded for exactly the head of `e`; needs `r` for the repository. */

@@ -4,6 +4,7 @@ import type { QueueId } from '#base/id.ts';
 import type { Told } from '#core/queue/message.ts';
 import type { Tx } from './cell.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
+import { failedTestsOf } from './failed-test-view.ts';
 import { listEntries } from './queue-view.ts';
 import { statement } from './statement.ts';
 
@@ -52,7 +53,8 @@ const selectUntold = statement<[queueId: string], UntoldRow>(`
       'checks', coalesce((select json_agg(c.body) from commit_check c
         where c.repository_id = q.repository_id and c.sha = t.test_branch_sha), '[]'),
       'ahead', coalesce((select json_agg(m.pr_number order by m.position) from test_run_member m
-        where m.queue_id = t.queue_id and m.test_run_id = t.id and not m.under_test), '[]'))
+        where m.queue_id = t.queue_id and m.test_run_id = t.id and not m.under_test), '[]'),
+      'failedTests', ${failedTestsOf('q.repository_id')})
       from test_run t where t.queue_id = e.queue_id and t.id = e.test_run_id) as run,
     (select json_build_object('sha', coalesce(m.commit_sha, d.landed_sha), 'tree', d.landed_tree,
       'testedTree', d.tested_tree)
@@ -141,4 +143,19 @@ const selectByLabel = statement<[queueId: string, pr: number], { by_label: boole
 /** Whether the label of a trip that ended is still to be taken off. */
 export async function hasOldLabel(db: Tx, queueId: QueueId, pr: number): Promise<boolean> {
   return (await selectByLabel(db, queueId, pr))[0]?.by_label ?? false;
+}
+
+const updateUntold = statement<[uploadId: string, uploadedAt: Date], { queue_id: QueueId }>(`
+  update telling l set told_at = null
+  from upload u join test_run_member m on m.test_run_id = u.test_run_id and m.under_test
+  where u.id = $1 and u.uploaded_at = $2 and u.trust = 'full' and l.queue_id = m.queue_id and l.pr_number = m.pr_number
+  returning l.queue_id`);
+
+/** A report of a run came: those it tested are told what it names. Answers with their queues. */
+export async function forgetToldOf(
+  tx: Tx,
+  uploadId: string,
+  uploadedAt: Date,
+): Promise<ReadonlySet<QueueId>> {
+  return new Set((await updateUntold(tx, uploadId, uploadedAt)).map((row) => row.queue_id));
 }

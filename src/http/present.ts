@@ -2,7 +2,9 @@
 
 import type { SubmittedPullRequest } from '#contract/pull-request.ts';
 import type { ResponseOf } from '#contract/endpoint.ts';
+import type { TestRun } from '#contract/testing.ts';
 import { estimateMerge, type Forecast } from '#core/queue/estimate.ts';
+import type { FailedTests } from '#core/queue/failed-test.ts';
 import { type Entry, isEnded, type Queue } from '#core/queue/model.ts';
 import { defaultPriorityName, isUrgent, priorityNameOf } from '#core/queue/priority.ts';
 import { readinessOf } from '#core/queue/readiness.ts';
@@ -56,11 +58,17 @@ export function presentEntry(
     conclusionReason: isEnded(stage) && 'reason' in stage ? stage.reason : null,
     queuePosition: position,
     waitingFor: [...explainStanding(queue, standing, now)],
+    failedTests: line.failedTests === null ? null : presentFailedTests(line.failedTests),
     estimatedMergeAt: estimate?.at.toISOString() ?? null,
     estimatedMergeInterval: estimate?.interval.map((at) => at.toISOString()) ?? null,
     ...(timeline === undefined ? {} : { timeline: timeline.map(presentMoment) }),
   };
 }
+
+export const presentFailedTests = ({ count, first }: FailedTests): TestRun['failedTests'] => ({
+  count,
+  first: [...first],
+});
 
 const presentMoment = (row: TimelineRow): NonNullable<SubmittedPullRequest['timeline']>[number] => ({
   timestamp: row.recorded_at.toISOString(),

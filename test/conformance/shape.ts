@@ -66,6 +66,8 @@ const state = oneOf(
   'pending_failure',
 );
 
+const FAILED_TESTS = inside({ count: integer, first: { is: Array.isArray, what: 'a list' } });
+
 export const ENQUEUED: Shape = {
   id: text,
   state,
@@ -96,6 +98,7 @@ export const RECORD: Shape = {
   conclusionReason: orNull(text),
   queuePosition: orNull(integer),
   waitingFor: texts,
+  failedTests: orNull(FAILED_TESTS),
   estimatedMergeAt: orNull(instant),
   estimatedMergeInterval: orNull({
     is: (v) => Array.isArray(v) && v.length === 2 && v.every(isInstant),
@@ -188,6 +191,7 @@ export const TEST_RUN: Shape = {
   testedPullRequests: list,
   dependentPrs: list,
   impactedTargets: list,
+  failedTests: FAILED_TESTS,
   impactedTargetsForTestedPrs: list,
 };
 

@@ -14,6 +14,7 @@ import {
 import { entryStates, type Stage } from './model.ts';
 import { cancelledReasons, reasons } from './reason.ts';
 import type { RunId } from '#base/id.ts';
+import type { FailedTests } from './failed-test.ts';
 
 const runId = 'run-1' as RunId;
 const red: Check = {
@@ -26,7 +27,7 @@ const red: Check = {
 
 function told(stage: Stage, change: Partial<Told> = {}): Told {
   const entry = { ...anEntry({ pullRequest: { number: 7 } }), stage };
-  const line = { run: null, pending: null, isHostAway: false };
+  const line = { run: null, pending: null, isHostAway: false, failedTests: null };
   return {
     queue: aQueue({}),
     standing: { entry, hasImpactedTargets: false, position: null, line },
@@ -38,6 +39,8 @@ function told(stage: Stage, change: Partial<Told> = {}): Told {
 }
 
 const failed = (reason: string): Stage => ({ kind: 'failed', reason, runId }) as Stage;
+
+const noTests: FailedTests = { count: 0, first: [] };
 
 describe('the comment on a pull request', () => {
   it('says in one line how it ended, for every reason there is, and what to do next', () => {
@@ -58,16 +61,21 @@ describe('the comment on a pull request', () => {
   });
 
   it('names the failed checks with their addresses, and what it was tested on', () => {
-    const run = { required: ['ci / test', 'lint'], checks: [red], ahead: [3, 5] };
+    const failedTests: FailedTests = {
+      count: 12,
+      first: [{ testCaseId: 't', name: 'adds `two` @all', verdict: 'flaky', isQuarantined: false }],
+    };
+    const run = { required: ['ci / test', 'lint'], checks: [red], ahead: [3, 5], failedTests };
     const text = statusComment(told(failed('TEST_RUN_REQUIRED_STATUS_FAILED'), { run }), noon);
     expect(text).toMatch(/^\*\*Left the queue: ci \/ test failed\*\*/);
     expect(text).toContain('tested on top of `#3`, `#5`');
+    expect(text).toContain('  - `adds two @all`: known to be flaky\n  - and 11 more');
     expect(text).toContain('- [`ci / test`](https://ci.example/7) failed');
   });
 
   it('makes nothing of what others chose into markup', () => {
     const check = { ...red, name: 'x`](javascript:1)<img>', url: 'javascript:alert(1)' };
-    const run = { required: [check.name], checks: [check], ahead: [] };
+    const run = { required: [check.name], checks: [check], ahead: [], failedTests: noTests };
     const text = statusComment(told(failed('TEST_RUN_REQUIRED_STATUS_FAILED'), { run }), noon);
     expect(text).toContain('- `x](javascript:1)<img>` failed');
     expect(text).not.toContain('](javascript:alert');

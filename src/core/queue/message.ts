@@ -2,6 +2,7 @@
 // state labels, and answers to commands. Names that others chose are shown as code, so that nothing in them is markup.
 
 import { type Check, failedChecks } from './check.ts';
+import { type FailedTests, wordsOf } from './failed-test.ts';
 import { type Entry, type EntryState, entryStates, isEnded, type Queue } from './model.ts';
 import type { CancelledReason, FailedReason, MergedReason } from './reason.ts';
 import { explainStanding, type Standing } from './standing.ts';
@@ -16,6 +17,8 @@ export type Told = {
     readonly checks: readonly Check[];
     /** Those ahead that it was tested on top of. */
     readonly ahead: readonly number[];
+    /** What reports name of it. */
+    readonly failedTests: FailedTests;
   } | null;
   /** How it came onto the branch. */
   readonly landing: {
@@ -171,7 +174,10 @@ function failedText({ run, queue, word }: Told, reason: FailedReason): string[] 
     case 'TEST_RUN_REQUIRED_STATUS_FAILED':
     case 'TEST_RUN_FAILED_BY_OPTIMIZATION': {
       const failed = run === null ? [] : failedChecks(run.required, run.checks);
-      const list = failed.map(({ name, url }) => `- ${linked(name, url)} failed`);
+      const list = [
+        ...failed.map(({ name, url }) => `- ${linked(name, url)} failed`),
+        ...(run === null ? [] : failedTestItems(run.failedTests)),
+      ];
       return [
         `It was tested ${on}, and everything ahead of it is fine: the failure came with this pull request.`,
         ...(list.length === 0 ? [] : [list.join('\n')]),
@@ -206,6 +212,15 @@ function failedText({ run, queue, word }: Told, reason: FailedReason): string[] 
     case 'PR_UPDATED_AT_MERGE_TIME':
       return [`What was tested is not its head any more, so nothing landed. To test the new head, ${again}.`];
   }
+}
+
+/** What failed in the checks, where reports name it. */
+function failedTestItems({ count, first }: FailedTests): string[] {
+  const more = count - first.length;
+  return [
+    ...first.map((test) => `  - ${code(test.name)}: ${wordsOf(test)}`),
+    ...(more > 0 ? [`  - and ${more} more`] : []),
+  ];
 }
 
 /** A name with the address of its details; only real web addresses become links. */

@@ -3,6 +3,7 @@
 
 import { type Check, verdictOf } from './check.ts';
 import { explainWaiting, type Situation } from './explain.ts';
+import { explainFailedTests, type FailedTests } from './failed-test.ts';
 import type { Entry, Queue } from './model.ts';
 import { isUrgent } from './priority.ts';
 import { readinessOf } from './readiness.ts';
@@ -38,16 +39,20 @@ export type LineFacts = {
     readonly slotsTaken: number;
   } | null;
   readonly isHostAway: boolean;
+  /** What reports name of its run that failed; null: it is in none that did. */
+  readonly failedTests: FailedTests | null;
 };
 
 /** Why it is where it is, and what would move it. */
 export function explainStanding(queue: Queue, standing: Standing, now: Date): readonly string[] {
   const { entry, hasImpactedTargets, position, line } = standing;
-  return explainWaiting(queue, entry, {
+  const sentences = explainWaiting(queue, entry, {
     readiness: readinessOf(queue, entry, hasImpactedTargets),
     situation: situationOf(queue, entry, position ?? 0, line, now.getTime()),
     isHostAway: line.isHostAway,
   });
+  const failing = line.failedTests === null ? null : explainFailedTests(line.failedTests);
+  return entry.stage.kind === 'pending_failure' && failing !== null ? [...sentences, failing] : sentences;
 }
 
 /** What the tables say about an entry's place, as explain.ts wants it. */

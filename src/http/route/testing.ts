@@ -8,6 +8,7 @@ import { findLanding, type LandingRow } from '#db/landing-view.ts';
 import { countRuns, listRuns, type RunMember, type RunRow } from '#db/run-view.ts';
 import { readTargetNames } from '#db/target-store.ts';
 import { type Context, type Handlers, type QueueScope, requireQueue } from '../context.ts';
+import { presentFailedTests } from '../present.ts';
 
 export const testingHandlers: Handlers<
   'getLanding' | 'getMergeQueueTestingDetails' | 'listMergeQueueTestingResults'
@@ -129,6 +130,7 @@ function presentRun(run: RunRow, targets: ReadonlyMap<number, readonly string[]>
     statusChecks: run.status_checks as TestRun['statusChecks'],
     testedPullRequests: tested.map(presentMember),
     dependentPrs: others.map(presentMember),
+    failedTests: presentFailedTests(run.failed_tests),
     impactedTargets: targetsOf(run.members),
     impactedTargetsForTestedPrs: targetsOf(tested),
   };
