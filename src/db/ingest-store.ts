@@ -1,0 +1,152 @@
+// Writes upload from the moment it is stored: what was read in it, or why nothing was.
+
+import type { RepositoryId } from '#base/id.ts';
+import type { BranchClass } from '#core/health/branch.ts';
+import type { UploadProblem } from '#core/health/reported-case.ts';
+import type { Tx } from './cell.ts';
+import { statement } from './statement.ts';
+import type { TestsLock } from './transaction.ts';
+import type { UploadTrust } from './upload-store.ts';
+
+/** What is known of an upload before it is read. */
+export type StoredUpload = {
+  readonly id: string;
+  readonly uploaded_at: Date;
+  readonly trust: UploadTrust;
+  readonly content_bytes: number;
+  readonly tries: number;
+  readonly sha: string;
+  readonly branch: string;
+  readonly pr_number: number | null;
+  readonly variant: string;
+  readonly job: string;
+  readonly ci_run_id: string;
+  readonly ci_attempt: number;
+  readonly ci_url: string;
+};
+
+const selectStored = statement<[repositoryId: string, limit: number], StoredUpload>(`
+  select id, uploaded_at, trust, coalesce(content_bytes, 0) as content_bytes, tries, sha, branch, pr_number, variant, job,
+    ci_run_id, ci_attempt, ci_url
+  from upload where repository_id = $1 and state = 'stored' order by uploaded_at, id limit $2`);
+
+/** Those that wait longest first. */
+export const listStored = (
+  db: Tx,
+  repositoryId: RepositoryId,
+  limit: number,
+): Promise<readonly StoredUpload[]> => selectStored(db, repositoryId, limit);
+
+const countTries = statement<[repositoryId: string, uploadedAts: readonly Date[], ids: readonly string[]]>(`
+  update upload u set tries = u.tries + 1 from unnest($2::timestamptz[], $3::uuid[]) as begun (uploaded_at, id)
+  where u.repository_id = $1 and u.uploaded_at = begun.uploaded_at and u.id = begun.id`);
+
+/** Says that reading them has begun, before it has: what ends a worker has been counted. */
+export async function noteBegun(
+  db: Tx,
+  repositoryId: RepositoryId,
+  uploads: readonly StoredUpload[],
+): Promise<void> {
+  await countTries(
+    db,
+    repositoryId,
+    uploads.map((upload) => upload.uploaded_at),
+    uploads.map((upload) => upload.id),
+  );
+}
+
+const selectWaiting = statement<
+  [repositoryId: string, uploadedAts: readonly Date[], ids: readonly string[]],
+  { id: string }
+>(`
+  select u.id from unnest($2::timestamptz[], $3::uuid[]) as wanted (uploaded_at, id)
+  join upload u on u.repository_id = $1 and u.uploaded_at = wanted.uploaded_at and u.id = wanted.id
+  where u.state = 'stored'`);
+
+/** Which of them nobody has read meanwhile. */
+export async function listStillStored(
+  tx: Tx,
+  { repositoryId }: TestsLock,
+  uploads: readonly StoredUpload[],
+): Promise<ReadonlySet<string>> {
+  const rows = await selectWaiting(
+    tx,
+    repositoryId,
+    uploads.map((upload) => upload.uploaded_at),
+    uploads.map((upload) => upload.id),
+  );
+  return new Set(rows.map((row) => row.id));
+}
+
+/** What is to be written of an upload that was read. */
+export type IngestedUpload = {
+  readonly id: string;
+  readonly uploaded_at: Date;
+  readonly state: 'ingested' | 'failed';
+  readonly sha: string;
+  readonly branch: string;
+  readonly branch_class: BranchClass;
+  readonly pr_number: number | null;
+  readonly variant: string;
+  readonly job: string;
+  readonly ci_run_id: string;
+  readonly ci_attempt: number;
+  readonly ci_url: string;
+  readonly tests: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly flaky: number;
+  readonly skipped: number;
+  readonly quarantined: number;
+  readonly usual_tests: number | null;
+  readonly missing_tests: number | null;
+  readonly is_suspect: boolean;
+  readonly is_complete: boolean;
+  readonly problems: readonly UploadProblem[];
+};
+
+// An upload about the commit of a queue's test run belongs to that run.
+const updateIngested = statement<[repositoryId: string, now: Date, rows: string]>(`
+  update upload u set state = r.state, ingested_at = $2, sha = r.sha, branch = r.branch, branch_class = r.branch_class,
+    pr_number = r.pr_number, variant = r.variant, job = r.job, ci_run_id = r.ci_run_id, ci_attempt = r.ci_attempt,
+    ci_url = r.ci_url, tests = r.tests, passed = r.passed, failed = r.failed, flaky = r.flaky, skipped = r.skipped,
+    quarantined = r.quarantined, usual_tests = r.usual_tests, missing_tests = r.missing_tests,
+    is_suspect = r.is_suspect, is_complete = r.is_complete, problems = r.problems,
+    test_run_id = (select t.id from queue q join test_run t on t.queue_id = q.id and t.test_branch_sha = r.sha
+      where q.repository_id = $1 and r.sha <> '' order by t.created_at desc limit 1)
+  from jsonb_to_recordset($3::jsonb) as r (id uuid, uploaded_at timestamptz, state text, sha text, branch text,
+    branch_class text, pr_number bigint, variant text, job text, ci_run_id text, ci_attempt int, ci_url text, tests int,
+    passed int, failed int, flaky int, skipped int, quarantined int, usual_tests int, missing_tests int,
+    is_suspect boolean, is_complete boolean, problems jsonb)
+  where u.repository_id = $1 and u.uploaded_at = r.uploaded_at and u.id = r.id`);
+
+export async function putIngested(
+  tx: Tx,
+  repositoryId: RepositoryId,
+  uploads: readonly IngestedUpload[],
+  now: Date,
+): Promise<void> {
+  await updateIngested(tx, repositoryId, now, JSON.stringify(uploads));
+}
+
+export type Sibling = { readonly id: string; readonly uploadedAt: Date; readonly sha: string };
+
+const selectSiblings = statement<
+  [repositoryId: string, shas: readonly string[], since: Date],
+  { id: string; uploaded_at: Date; sha: string }
+>(`
+  select id, uploaded_at, sha from upload
+  where repository_id = $1 and sha = any ($2::text[]) and sha <> '' and uploaded_at >= $3 and state = 'ingested'
+    and trust = 'full' and duplicate_of is null
+  order by uploaded_at`);
+
+/** What was read before of the same sources, and feeds detection. */
+export async function listSiblings(
+  db: Tx,
+  repositoryId: RepositoryId,
+  shas: readonly string[],
+  since: Date,
+): Promise<readonly Sibling[]> {
+  const rows = await selectSiblings(db, repositoryId, shas, since);
+  return rows.map(({ id, uploaded_at, sha }) => ({ id, uploadedAt: uploaded_at, sha }));
+}

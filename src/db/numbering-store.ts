@@ -1,0 +1,146 @@
+// Writes test_numbering, and the tests that uploads name for the first time. Numbers only ever grow, so what a worker
+// remembers of them is right up to where they stood; `generation` says when tests were removed and it is not.
+
+import type { RepositoryId } from '#base/id.ts';
+import type { Tx } from './cell.ts';
+import { statement } from './statement.ts';
+import type { TestsLock } from './transaction.ts';
+
+export type Numbering = {
+  readonly nextOrdinal: number;
+  readonly generation: number;
+  readonly watchVersion: number;
+  readonly codeownersHash: Buffer | null;
+};
+
+const ensureNumbering = statement<[repositoryId: string]>(
+  'insert into test_numbering (repository_id) values ($1) on conflict do nothing',
+);
+
+const selectNumbering = statement<
+  [repositoryId: string],
+  {
+    next_ordinal: number;
+    generation: number;
+    watch_version: number;
+    codeowners_hash: Buffer | null;
+  }
+>(
+  `select next_ordinal, generation, watch_version, codeowners_hash from test_numbering where repository_id = $1`,
+);
+
+export async function readNumbering(db: Tx, repositoryId: RepositoryId): Promise<Numbering> {
+  const [row] = await selectNumbering(db, repositoryId);
+  return {
+    nextOrdinal: row?.next_ordinal ?? 0,
+    generation: row?.generation ?? 0,
+    watchVersion: row?.watch_version ?? 0,
+    codeownersHash: row?.codeowners_hash ?? null,
+  };
+}
+
+const pageSize = 50_000;
+
+const selectNumbered = statement<[repositoryId: string, from: number, to: number], { ids: Buffer | null }>(`
+  select string_agg(uuid_send(id) || int4send(ordinal), ''::bytea) as ids from test_case
+  where repository_id = $1 and ordinal >= $2 and ordinal < $3`);
+
+/** Calls with the id (16 bytes) and the number of each test that has one of these numbers. */
+export async function eachNumbered(
+  db: Tx,
+  repositoryId: RepositoryId,
+  { from, to }: { readonly from: number; readonly to: number },
+  visit: (id: Buffer, ordinal: number) => void,
+): Promise<void> {
+  for (let start = from; start < to; start += pageSize) {
+    const [row] = await selectNumbered(db, repositoryId, start, Math.min(to, start + pageSize));
+    const ids = row?.ids;
+    if (!ids) continue;
+    for (let at = 0; at < ids.length; at += 20) visit(ids.subarray(at, at + 16), ids.readInt32BE(at + 16));
+  }
+}
+
+/** A test as an upload names it; what it does not say is empty. */
+export type NewTest = {
+  readonly id: string;
+  readonly name: string;
+  readonly variant: string;
+  readonly file: string;
+  readonly classname: string;
+  readonly parent: string;
+  readonly codeowners: readonly string[];
+};
+
+// A test may be there without a number: put by a sandbox. It gets one, and keeps everything else.
+const insertTests = statement<
+  [
+    repositoryId: string,
+    firstOrdinal: number,
+    ids: readonly string[],
+    names: readonly string[],
+    variants: readonly string[],
+    files: readonly string[],
+    classnames: readonly string[],
+    parents: readonly string[],
+    owners: readonly string[],
+  ],
+  { id: string; ordinal: number }
+>(`
+  with given as (
+    select id, ($2 + place - 1)::int as ordinal, name, variant, nullif(file, '') as file, nullif(classname, '') as classname,
+      nullif(parent, '') as parent, owners
+    from unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
+      with ordinality as given (id, name, variant, file, classname, parent, owners, place)
+  ), inserted as (
+    insert into test_case (repository_id, id, ordinal, name, variant, file_path, classname, parent, codeowners)
+    select $1, id, ordinal, name, variant, file, classname, parent, string_to_array(nullif(owners, ''), ' ') from given
+    where owners <> ''
+    union all
+    select $1, id, ordinal, name, variant, file, classname, parent, '{}' from given where owners = ''
+    on conflict (repository_id, id) do update set ordinal = coalesce(test_case.ordinal, excluded.ordinal)
+    returning id, ordinal
+  )
+  select i.id, i.ordinal from inserted i join given g on g.id = i.id where i.ordinal <> g.ordinal`);
+
+const updateNext = statement<[repositoryId: string, nextOrdinal: number]>(
+  'update test_numbering set next_ordinal = $2 where repository_id = $1',
+);
+
+/** Numbers tests that have none, in their order from the next number on; answers with those that had one after all. */
+export async function numberTests(
+  tx: Tx,
+  { repositoryId }: TestsLock,
+  firstOrdinal: number,
+  tests: readonly NewTest[],
+): Promise<ReadonlyMap<string, number>> {
+  const columns = (name: Exclude<keyof NewTest, 'codeowners'>) => tests.map((test) => test[name]);
+  const others = await insertTests(
+    tx,
+    repositoryId,
+    firstOrdinal,
+    columns('id'),
+    columns('name'),
+    columns('variant'),
+    columns('file'),
+    columns('classname'),
+    columns('parent'),
+    tests.map((test) => test.codeowners.join(' ')),
+  );
+  await updateNext(tx, repositoryId, firstOrdinal + tests.length);
+  return new Map(others.map(({ id, ordinal }) => [id, ordinal]));
+}
+
+/** The numbering under the lock, made if it is not there. */
+export async function lockNumbering(tx: Tx, { repositoryId }: TestsLock): Promise<Numbering> {
+  await ensureNumbering(tx, repositoryId);
+  return readNumbering(tx, repositoryId);
+}
+
+const bumpWatch = statement<[repositoryId: string]>(
+  'update test_numbering set watch_version = watch_version + 1 where repository_id = $1',
+);
+
+/** Says that other tests are watched than before. */
+export async function noteWatchChange(tx: Tx, { repositoryId }: TestsLock): Promise<void> {
+  await bumpWatch(tx, repositoryId);
+}
