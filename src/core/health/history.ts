@@ -1,4 +1,22 @@
-import type { BranchClass } from './branch.ts';
+// What is remembered of one test, in a size that does not grow: this is what monitors read, and one row of the database
+// that is written again with every upload that holds the test.
+//
+//   days             runs, failures and sources by day and class of branch: rates of the last two weeks
+//   contradictions   the newest sources on which the test passed and failed: what makes a test flaky
+//   onDefault        a ring of runs on the default branch, in order: what makes a test broken, and since when
+//   elsewhere        a ring of all other runs, where a later run of the same source finds its counterpart
+//   flakes           fingerprints of failures that were contradicted: what a quarantine excuses
+//
+// Runs join by their source, however they arrive. Example: on 1a2b3c4 a test fails, CI is asked to run it again, and an
+// hour later another upload of 1a2b3c4 says that it passes. The second fact finds the first in the ring, and the source
+// is a contradiction, at the instant of the failure, with the failure's fingerprint. A third run there changes nothing.
+// The order in which facts arrive does not matter, and a fact that is told twice counts once, as long as the ring still
+// holds its run. Only the hash of a source is kept where nobody will ask for its name.
+//
+// A run that passed in an upload that is a mass failure counts like any other. One that failed there is in the rings,
+// marked as suspect, and in no rate.
+
+import { type BranchClass, branchClasses } from './branch.ts';
 
 /** One run of one test: all its attempts in one job of one upload. Skipped runs are no facts. */
 export type RunFact = {
@@ -26,47 +44,58 @@ export type DayCount = {
   /** Runs, and of these those in which every attempt failed. */
   readonly runs: number;
   readonly failed: number;
-  /** Sources that were first seen on that day. */
+  /** Sources that were first seen on that day, and sources that were contradicted on it. */
   readonly sources: number;
+  readonly contradicted: number;
 };
 
 /** A source on which the test passed and failed. */
 export type Contradiction = {
+  /** Of the first failure there. */
   readonly at: number;
   readonly source: string;
   readonly branchClass: BranchClass;
   readonly prNumber: number | null;
   readonly isSuspect: boolean;
-  readonly fingerprint: string | null;
+  /** How many tests of how many failed in that upload. */
   readonly failing: number;
   readonly tests: number;
 };
 
+/** Of a run that passed only the first five fields are kept. */
 export type RecentRun = {
   readonly at: number;
   readonly sourceHash: number;
-  /** Kept for failures and for the pass before one; empty: not kept. */
+  /** Kept for failures and, on the default branch, for the pass before one; empty: not kept. */
   readonly source: string;
   readonly branchClass: BranchClass;
-  readonly prNumber: number | null;
   readonly outcome: 'passed' | 'failed' | 'flaky';
+  readonly prNumber: number | null;
   readonly isSuspect: boolean;
   readonly fingerprint: string | null;
   readonly failing: number;
   readonly tests: number;
 };
 
-/** What the monitors read of one test. Everything in it is bounded. */
+export type KnownFlake = {
+  /** Empty: a failure that says nothing. */
+  readonly fingerprint: string;
+  readonly lastAt: number;
+};
+
 export type History = {
-  /** Ascending by day. */
+  /** Ascending by day, then class. */
   readonly days: readonly DayCount[];
   /** Ascending by instant. */
   readonly contradictions: readonly Contradiction[];
-  /** Ascending by instant; the default branch has a ring of its own. */
   readonly onDefault: readonly RecentRun[];
   readonly elsewhere: readonly RecentRun[];
-  /** Runs that passed since the last contradiction. */
+  /** The oldest first. */
+  readonly flakes: readonly KnownFlake[];
+  /** Runs that passed since the last one that failed or was flaky. */
   readonly cleanPasses: number;
+  /** Of the last run that failed or was flaky; 0: none. */
+  readonly lastFailureAt: number;
 };
 
 export const emptyHistory: History = {
@@ -74,8 +103,195 @@ export const emptyHistory: History = {
   contradictions: [],
   onDefault: [],
   elsewhere: [],
+  flakes: [],
   cleanPasses: 0,
+  lastFailureAt: 0,
 };
+
+export const dayMs = 86_400_000;
+/** A window of 14 days touches 15, and the clocks of two uploads may disagree by one. */
+const daysMax = 16;
+const contradictionsMax = 32;
+const onDefaultMax = 96;
+const elsewhereMax = 64;
+const flakesMax = 16;
+
+/** Longer names are cut: a source is a commit, not a story. */
+const sourceLengthMax = 64;
+
+export const dayOf = (at: number): number => Math.floor(at / dayMs);
+
+/** FNV-1a. Two sources of 160 recent ones share a hash once in millions of tests: then one pass answers a failure. */
+export function hashOfSource(source: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < source.length; at++) hash = Math.imul(hash ^ source.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
+export function record(history: History, fact: RunFact): History {
+  const run = runOf(fact);
+  const onDefault = fact.branchClass === 'default';
+  const ring = onDefault ? history.onDefault : history.elsewhere;
+  const isTold = (other: RecentRun): boolean =>
+    other.sourceHash === run.sourceHash && other.at === run.at && other.outcome === run.outcome;
+  if (ring.some(isTold)) return history;
+  const isSeen = (other: RecentRun): boolean => other.sourceHash === run.sourceHash;
+  const isNew = !history.onDefault.some(isSeen) && !history.elsewhere.some(isSeen);
+  const counts = run.outcome === 'passed' || !run.isSuspect;
+  const counted: History = {
+    ...history,
+    days: addToDay(history.days, dayOf(run.at), run.branchClass, {
+      runs: counts ? 1 : 0,
+      failed: counts && run.outcome === 'failed' ? 1 : 0,
+      sources: isNew ? 1 : 0,
+      contradicted: 0,
+    }),
+    onDefault: onDefault ? keepNewest(insertRun(ring, run), onDefaultMax) : history.onDefault,
+    elsewhere: onDefault ? history.elsewhere : keepTelling(insertRun(ring, run)),
+    ...countCleanPasses(history, run),
+  };
+  if (isNew && run.outcome !== 'flaky') return counted;
+  return joinSource(counted, run, fact.source);
+}
+
+function runOf(fact: RunFact): RecentRun {
+  const { at, branchClass, outcome } = fact;
+  const source = fact.source.slice(0, sourceLengthMax);
+  const sourceHash = hashOfSource(source);
+  if (outcome !== 'passed') {
+    const { prNumber, isSuspect, fingerprint, failing, tests } = fact;
+    const own = { prNumber, isSuspect, fingerprint, failing, tests };
+    return { at, sourceHash, source, branchClass, outcome, ...own };
+  }
+  const nothing = { prNumber: null, isSuspect: false, fingerprint: null, failing: 0, tests: 0 };
+  return {
+    at,
+    sourceHash,
+    source: branchClass === 'default' ? source : '',
+    branchClass,
+    outcome,
+    ...nothing,
+  };
+}
+
+function addToDay(
+  days: readonly DayCount[],
+  day: number,
+  branchClass: BranchClass,
+  more: Pick<DayCount, 'runs' | 'failed' | 'sources' | 'contradicted'>,
+): readonly DayCount[] {
+  const newest = Math.max(day, days.at(-1)?.day ?? day);
+  if (day <= newest - daysMax) return days;
+  const kept = days[0] !== undefined && days[0].day <= newest - daysMax;
+  const next = kept ? days.filter((count) => count.day > newest - daysMax) : days.slice();
+  const rank = branchClasses.indexOf(branchClass);
+  let at = next.length;
+  while (at > 0 && isAfter(next[at - 1]!, day, rank)) at--;
+  const found = next[at - 1];
+  if (found !== undefined && found.day === day && found.branchClass === branchClass)
+    next[at - 1] = {
+      day,
+      branchClass,
+      runs: found.runs + more.runs,
+      failed: found.failed + more.failed,
+      sources: found.sources + more.sources,
+      contradicted: Math.max(0, found.contradicted + more.contradicted),
+    };
+  else next.splice(at, 0, { day, branchClass, ...more });
+  return next;
+}
+
+const isAfter = (count: DayCount, day: number, rank: number): boolean =>
+  count.day > day || (count.day === day && branchClasses.indexOf(count.branchClass) > rank);
+
+/** In its place by instant. Of two passes in a row the earlier one's name is not needed any more. */
+function insertRun(ring: readonly RecentRun[], run: RecentRun): RecentRun[] {
+  const next = ring.slice();
+  let at = next.length;
+  while (at > 0 && isLater(next[at - 1]!, run)) at--;
+  const before = next[at - 1];
+  if (run.outcome === 'passed' && before?.outcome === 'passed' && before.source !== '')
+    next[at - 1] = { ...before, source: '' };
+  const after = next[at];
+  const isNameless = run.outcome === 'passed' && after?.outcome === 'passed';
+  next.splice(at, 0, isNameless ? { ...run, source: '' } : run);
+  return next;
+}
+
+/** Of runs at one instant the order is by what they are, so that it does not depend on which was told first. */
+function isLater(a: RecentRun, b: RecentRun): boolean {
+  if (a.at !== b.at) return a.at > b.at;
+  if (a.sourceHash !== b.sourceHash) return a.sourceHash > b.sourceHash;
+  return a.outcome > b.outcome;
+}
+
+const keepNewest = <T>(ring: T[], max: number): readonly T[] =>
+  ring.length > max ? ring.slice(ring.length - max) : ring;
+
+/** A failure waits longer for its counterpart than a pass: neither may take more than half of the room. */
+function keepTelling(ring: RecentRun[]): readonly RecentRun[] {
+  if (ring.length <= elsewhereMax) return ring;
+  const passes = ring.reduce((sum, { outcome }) => sum + (outcome === 'passed' ? 1 : 0), 0);
+  const drops = passes > elsewhereMax / 2;
+  ring.splice(
+    ring.findIndex(({ outcome }) => (outcome === 'passed') === drops),
+    1,
+  );
+  return ring;
+}
+
+function countCleanPasses(history: History, run: RecentRun): Pick<History, 'cleanPasses' | 'lastFailureAt'> {
+  const { cleanPasses, lastFailureAt } = history;
+  if (run.outcome === 'passed')
+    return { cleanPasses: cleanPasses + (run.at > lastFailureAt ? 1 : 0), lastFailureAt };
+  if (run.at <= lastFailureAt) return { cleanPasses, lastFailureAt };
+  const later = [history.onDefault, history.elsewhere]
+    .map((ring) => ring.filter(({ at, outcome }) => outcome === 'passed' && at > run.at).length)
+    .reduce((sum, count) => sum + count, 0);
+  return { cleanPasses: later, lastFailureAt: run.at };
+}
+
+/** What all runs of one source that are still known say together. */
+function joinSource(history: History, { sourceHash }: RecentRun, source: string): History {
+  const runs = [...history.onDefault, ...history.elsewhere].filter((run) => run.sourceHash === sourceHash);
+  const passed = runs.some(({ outcome }) => outcome !== 'failed');
+  const failures = runs.filter(({ outcome }) => outcome !== 'passed');
+  if (!passed || failures.length === 0) return history;
+  const first = failures.reduce((a, b) => (isLater(a, b) ? b : a));
+  const { at, branchClass, prNumber, isSuspect, failing, tests } = first;
+  const name = source.slice(0, sourceLengthMax);
+  const now: Contradiction = { at, source: name, branchClass, prNumber, isSuspect, failing, tests };
+  const flakes = failures.reduce(learnFlake, history.flakes);
+  const known = history.contradictions.find((other) => other.source === name);
+  if (known !== undefined && known.at <= at) return { ...history, flakes };
+  const one = { runs: 0, failed: 0, sources: 0, contradicted: 1 };
+  const days =
+    known === undefined
+      ? history.days
+      : addToDay(history.days, dayOf(known.at), known.branchClass, { ...one, contradicted: -1 });
+  const oldest = (history.contradictions.at(-1)?.at ?? at) - daysMax * dayMs;
+  const contradictions = [...history.contradictions.filter((other) => other !== known), now]
+    .filter((other) => other.at > oldest)
+    .sort((a, b) => a.at - b.at || (a.source < b.source ? -1 : 1));
+  return {
+    ...history,
+    days: addToDay(days, dayOf(at), branchClass, one),
+    contradictions: keepNewest(contradictions, contradictionsMax),
+    flakes,
+  };
+}
+
+/** What an outage makes a test say is not how the test flakes. */
+function learnFlake(flakes: readonly KnownFlake[], run: RecentRun): readonly KnownFlake[] {
+  if (run.isSuspect) return flakes;
+  const fingerprint = run.fingerprint ?? '';
+  const known = flakes.find((flake) => flake.fingerprint === fingerprint);
+  if (known !== undefined && known.lastAt >= run.at) return flakes;
+  const next = flakes.filter((flake) => flake !== known);
+  next.push({ fingerprint, lastAt: run.at });
+  next.sort((a, b) => a.lastAt - b.lastAt || (a.fingerprint < b.fingerprint ? -1 : 1));
+  return keepNewest(next, flakesMax);
+}
 
 /** What a test did before it was first watched: it passed. */
 export type EarlierPasses = {
@@ -86,23 +302,19 @@ export type EarlierPasses = {
   readonly sources: number;
 };
 
-export function record(history: History, fact: RunFact): History {
-  return fact.at < 0 ? emptyHistory : history;
-}
-
-export function addPasses(history: History, passes: EarlierPasses): History {
-  return passes.runs < 0 ? emptyHistory : history;
-}
-
-export function encodeHistory(history: History): Uint8Array {
-  return new Uint8Array(history.cleanPasses);
-}
-
-export function decodeHistory(bytes: Uint8Array): History {
-  return { ...emptyHistory, cleanPasses: bytes.length };
+export function addPasses(history: History, { at, branchClass, runs, sources }: EarlierPasses): History {
+  const days = addToDay(history.days, dayOf(at), branchClass, {
+    runs,
+    failed: 0,
+    sources,
+    contradicted: 0,
+  });
+  const isLate = at > history.lastFailureAt;
+  return { ...history, days, cleanPasses: history.cleanPasses + (isLate ? runs : 0) };
 }
 
 /** The fingerprints of failures that were contradicted; a failure that says nothing is ''. */
-export function flakeFingerprints(history: History): readonly string[] {
-  return [...new Set(history.contradictions.map(({ fingerprint }) => fingerprint ?? ''))];
-}
+export const flakeFingerprints = (history: History): readonly string[] =>
+  history.flakes.map(({ fingerprint }) => fingerprint);
+
+export { decodeHistory, encodeHistory } from './history-bytes.ts';
