@@ -1,0 +1,72 @@
+// The suites that are open, and what their cases take from them: the path of their names, the file, Playwright's project.
+
+type Suite = {
+  readonly name: string;
+  readonly file: string;
+  readonly hostname: string;
+  /** How many tests it says it has; not a number: it does not say. */
+  readonly tests: number;
+};
+
+const script = /\.[cm]?[jt]sx?$/;
+
+export class SuiteStack {
+  /** The names of all open suites, outermost first. */
+  parent = '';
+  file = '';
+  /** Playwright's project; empty: another runner's report. */
+  variant = '';
+  isPlaywright = false;
+  declaredTests = 0;
+  readonly #open: Suite[] = [];
+  #mayBePlaywright = false;
+  /** Cypress names the file on a suite of its own, which comes before those with the tests. */
+  #fileBefore = '';
+  /** Cases so far, in all suites. */
+  #cases = 0;
+  #casesAtBegin = 0;
+
+  /** Playwright gives its root an id, others do not. */
+  beginRoot(hasId: boolean): void {
+    this.#mayBePlaywright = hasId;
+    this.#fileBefore = '';
+  }
+
+  begin(suite: Suite): void {
+    this.#open.push(suite);
+    this.#casesAtBegin = this.#cases;
+    if (suite.tests > 0) this.declaredTests += suite.tests;
+    this.#look();
+  }
+
+  end(): void {
+    const suite = this.#open.pop();
+    if (suite?.name === 'Root Suite' && suite.file !== '' && this.#cases === this.#casesAtBegin)
+      this.#fileBefore = suite.file;
+    this.#look();
+  }
+
+  countCase(): void {
+    this.#cases++;
+  }
+
+  #look(): void {
+    const open = this.#open;
+    const suite = open.at(-1);
+    this.parent =
+      open.length === 1
+        ? suite!.name
+        : open
+            .map(({ name }) => name)
+            .filter((name) => name !== '')
+            .join(' › ');
+    this.file = open.findLast(({ file }) => file !== '')?.file ?? this.#fileBefore;
+    const outermost = open[0];
+    this.isPlaywright =
+      this.#mayBePlaywright &&
+      outermost !== undefined &&
+      outermost.hostname !== '' &&
+      script.test(outermost.name);
+    this.variant = this.isPlaywright ? outermost!.hostname : '';
+  }
+}
