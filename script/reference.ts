@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { format } from 'prettier';
 import { errorRegistry } from '#base/error.ts';
+import { clientVariables } from '#config/client.ts';
 import { variables } from '#config/env.ts';
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
@@ -23,6 +24,16 @@ All configuration comes from the environment. It is read once, at start; every p
 that begins with \`SIGNALBOX_\` and is not listed here is refused. A variable that is set but empty counts as absent.
 
 ${table(['variable', 'default', 'what it does'], rows)}
+
+## For CI
+
+\`signalbox test\` and \`signalbox upload\` run where the service does not, and read only these; the
+[guide](../guide/flaky-tests.md) shows their use.
+
+${table(
+  ['variable', 'what it does'],
+  Object.entries(clientVariables).map(([name, { doc }]) => [`\`${name}\``, doc]),
+)}
 `;
 }
 

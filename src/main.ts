@@ -28,6 +28,8 @@ const usage = `Usage: signalbox <command>
   migrate  bring the databases to the present schema
   admin    create organizations and tokens, connect hosts (signalbox admin help)
   doctor   say what is right and what is wrong with a repository at its host
+  test     run tests, send their reports, and tell flaky from broken from new (signalbox test --help)
+  upload   send test reports that are already there (signalbox upload --help)
 
 Configuration comes from the environment: see docs/reference/config.md.`;
 
@@ -168,6 +170,10 @@ async function administer(
 
 async function main(args: readonly string[]): Promise<number | undefined> {
   const [command = 'start', ...rest] = args;
+  if (command === 'test' || command === 'upload') {
+    await import('./signalbox.ts');
+    return undefined;
+  }
   if (!['start', 'serve', 'work', 'migrate', 'admin', 'doctor'].includes(command)) {
     const asked = ['help', '--help', '-h'].includes(command);
     console.log(asked ? usage : `There is no command ${command}.\n\n${usage}`);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideExitCode, type Evidence, type JudgedUpload } from './exit-code.ts';
 
-const excused = { quarantined: true, is_known_failure: true };
+const excused = { outcome: 'failed', quarantined: true, is_known_failure: true } as const;
 
 const upload: JudgedUpload = {
   state: 'ingested',
@@ -68,12 +68,12 @@ describe('the exit code', () => {
     ['when not every failure is listed', judged({ failed: 201 }), /Only 1 of 201/],
     [
       'with a failed test that is not quarantined',
-      judged({ failed: 2, failures: [excused, { quarantined: false, is_known_failure: true }] }),
+      judged({ failed: 2, failures: [excused, { ...excused, quarantined: false }] }),
       /1 of 2 failed tests is not quarantined/,
     ],
     [
       'with a quarantined test that fails in a new way',
-      judged({ failures: [{ quarantined: true, is_known_failure: false }] }),
+      judged({ failures: [{ ...excused, is_known_failure: false }] }),
       /not seen before/,
     ],
     ['when tests are missing', judged({ missing_tests: 50 }), /50 of the 140 tests that usually run did not/],
@@ -97,6 +97,12 @@ describe('the exit code', () => {
     expect(decideExitCode({ ...flakedOnly, ending, failureCodes: [1, 100] }).exitCode).toBe(0);
   });
 
+  it('does not depend on tests that passed in another attempt', () => {
+    const retried = { outcome: 'flaky', quarantined: false, is_known_failure: false } as const;
+    expect(decideExitCode({ ...flakedOnly, ...judged({ failures: [retried, excused] }) }).exitCode).toBe(0);
+    expect(decideExitCode({ ...flakedOnly, ...judged({ failures: [retried] }) }).exitCode).toBe(1);
+  });
+
   it('bears as many missing tests as it is told to', () => {
     const some = judged({ missing_tests: 2 });
     expect(decideExitCode({ ...flakedOnly, ...some }).exitCode).toBe(1);
@@ -108,10 +114,13 @@ describe('the exit code', () => {
     const mostly = <T>(usual: T, other: fc.Arbitrary<T>) =>
       fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
     const yes = mostly(true, fc.constant(false));
-    const failures = fc.array(fc.record({ quarantined: yes, is_known_failure: yes }), {
-      minLength: 1,
-      maxLength: 3,
-    });
+    const failures = fc.array(
+      fc.record({ outcome: fc.constant('failed' as const), quarantined: yes, is_known_failure: yes }),
+      {
+        minLength: 1,
+        maxLength: 3,
+      },
+    );
     const anyUpload = failures.chain((listed) =>
       fc.record<JudgedUpload>({
         state: mostly<JudgedUpload['state']>('ingested', fc.constantFrom('awaited', 'stored', 'failed')),

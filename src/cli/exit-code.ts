@@ -17,7 +17,12 @@ export type Ending =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'killed'; readonly signal: string; readonly code: number };
 
-export type JudgedFailure = { readonly quarantined: boolean; readonly is_known_failure: boolean };
+export type JudgedFailure = {
+  /** flaky: it failed, and passed in another attempt of this run. */
+  readonly outcome: 'failed' | 'flaky';
+  readonly quarantined: boolean;
+  readonly is_known_failure: boolean;
+};
 
 /** Of the service's answer, what decides. */
 export type JudgedUpload = {
@@ -91,9 +96,10 @@ function judgementObjection({ judgement, missingPercentMax }: Evidence): string 
   if (!upload.is_complete) return 'The service could not read the reports to the end.';
   if (upload.is_suspect) return 'More tests failed than this job ever shows: something larger is wrong.';
   if (upload.failed === 0) return 'The service found no failed test in the reports.';
-  if (upload.failures.length !== upload.failed)
-    return `Only ${upload.failures.length} of ${count(upload.failed, 'failed test')} could be looked at.`;
-  return failureObjection(upload.failures) ?? missingObjection(upload, missingPercentMax);
+  const failures = upload.failures.filter(({ outcome }) => outcome === 'failed');
+  if (failures.length !== upload.failed)
+    return `Only ${failures.length} of ${count(upload.failed, 'failed test')} could be looked at.`;
+  return failureObjection(failures) ?? missingObjection(upload, missingPercentMax);
 }
 
 function failureObjection(failures: readonly JudgedFailure[]): string | null {

@@ -2,6 +2,7 @@
 // docs/reference/config.md is generated from this table.
 
 import { z } from 'zod';
+import { clientVariables } from './client.ts';
 
 const integer = (min: number, max: number) =>
   z
@@ -214,7 +215,7 @@ export function parseEnv(given: Readonly<Record<string, string | undefined>>): E
     else for (const issue of result.error.issues) problems.push(`${name}: ${issue.message}`);
   }
   for (const name of Object.keys(env))
-    if (name.startsWith('SIGNALBOX_') && !(name in variables))
+    if (name.startsWith('SIGNALBOX_') && !(name in variables) && !(name in clientVariables))
       problems.push(`${name}: there is no such variable; see docs/reference/config.md`);
   const parsed = values as Parsed;
   if (env['DATABASE_URL'] === undefined && env['SIGNALBOX_CELLS'] === undefined)

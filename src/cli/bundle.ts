@@ -1,0 +1,120 @@
+// Several reports of one job as one upload: `meta.json` first, then the reports, in a tar in zstd.
+
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { createZstdCompress } from 'node:zlib';
+import { type CiEnvironment, ciVariablesOf } from '#config/ci.ts';
+import type { ReportFile } from './report-files.ts';
+
+export type BundleContent = {
+  readonly organization: string;
+  readonly uploadId: string;
+  readonly clientVersion: string;
+  readonly place: CiEnvironment;
+  readonly variant: string;
+  readonly command: string;
+  readonly tests: number;
+  readonly files: readonly ReportFile[];
+  /** Who owns which files; null: the repository does not say. */
+  readonly codeowners: { readonly path: string; readonly bytes: Uint8Array } | null;
+};
+
+/** Compressed, whole. Reports are read as they are packed, so that only what is compressed is in memory. */
+export async function packBundle(cwd: string, content: BundleContent, now: Date): Promise<Buffer> {
+  const packed = Readable.from(entries(cwd, content, now)).compose(createZstdCompress());
+  return Buffer.concat((await packed.toArray()) as Buffer[]);
+}
+
+async function* entries(cwd: string, content: BundleContent, now: Date): AsyncGenerator<Uint8Array> {
+  const meta = Buffer.from(JSON.stringify(metaOf(cwd, content, now)));
+  yield* tarEntry('meta.json', meta.length, now, [meta]);
+  for (const [index, { path, bytes }] of content.files.entries())
+    yield* tarEntry(`junit/${index}`, bytes, now, createReadStream(resolve(cwd, path)));
+  const { codeowners } = content;
+  if (codeowners !== null) yield* tarEntry('CODEOWNERS', codeowners.bytes.length, now, [codeowners.bytes]);
+  // Two empty blocks end it.
+  yield new Uint8Array(1024);
+}
+
+function metaOf(cwd: string, content: BundleContent, now: Date) {
+  const { place, files, codeowners } = content;
+  return {
+    version: '1',
+    cli_version: content.clientVersion,
+    org: content.organization,
+    bundle_upload_id: content.uploadId,
+    repo: { repo: place.repository, repo_head_sha: place.sha, repo_head_branch: place.branch },
+    file_sets: [
+      {
+        file_set_type: 'junit',
+        glob: '',
+        files: files.map(({ path }, index) => ({
+          original_path: resolve(cwd, path),
+          original_path_rel: path,
+          path: `junit/${index}`,
+          owners: [],
+        })),
+      },
+    ],
+    envs: ciVariablesOf(place),
+    upload_time_epoch: Math.floor(now.getTime() / 1000),
+    variant: content.variant,
+    quarantined_tests: [],
+    codeowners: codeowners === null ? undefined : { path: codeowners.path },
+    test_command: content.command,
+    num_tests: content.tests,
+  };
+}
+
+const blockBytes = 512;
+
+/** One file of a tar in the POSIX format. Names here are short and plain, so they need none of its extensions. */
+export async function* tarEntry(
+  name: string,
+  bytes: number,
+  writtenAt: Date,
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const header = Buffer.alloc(blockBytes);
+  const octal = (value: number, length: number) => `${value.toString(8).padStart(length - 1, '0')}\0`;
+  header.write(name, 0, 100);
+  header.write(octal(0o644, 8), 100);
+  header.write(octal(0, 8), 108);
+  header.write(octal(0, 8), 116);
+  header.write(octal(bytes, 12), 124);
+  header.write(octal(Math.floor(writtenAt.getTime() / 1000), 12), 136);
+  // The sum is made with blanks in its own place.
+  header.write(' '.repeat(8), 148);
+  header.write('0', 156);
+  header.write('ustar\x0000', 257);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  yield header;
+  let written = 0;
+  for await (const chunk of chunks) {
+    written += chunk.length;
+    yield chunk;
+  }
+  if (written !== bytes) throw new Error(`${name} was changed while it was being read.`);
+  if (bytes % blockBytes > 0) yield new Uint8Array(blockBytes - (bytes % blockBytes));
+}
+
+const codeownersPlaces = [
+  '.github/CODEOWNERS',
+  'CODEOWNERS',
+  'docs/CODEOWNERS',
+  '.gitlab/CODEOWNERS',
+  '.gitea/CODEOWNERS',
+];
+const codeownersBytesMax = 3 * 1024 * 1024;
+
+/** The first of the places where hosts look for it. */
+export async function readCodeowners(cwd: string): Promise<BundleContent['codeowners']> {
+  for (const path of codeownersPlaces) {
+    const bytes = await readFile(resolve(cwd, path)).catch(() => null);
+    if (bytes !== null && bytes.length <= codeownersBytesMax) return { path, bytes };
+  }
+  return null;
+}

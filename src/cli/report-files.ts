@@ -1,0 +1,137 @@
+// Finds test reports by glob, tells which of them a command wrote, and reads them as the service will.
+
+import { createReadStream } from 'node:fs';
+import { glob, stat } from 'node:fs/promises';
+import { basename, isAbsolute, relative, resolve } from 'node:path';
+import type { RunOutcome } from '#core/health/reported-case.ts';
+import { readContent } from '#report/content.ts';
+
+/** Where runners and their guides put reports, when nobody says where they are. */
+const surePatterns = ['**/junit*.xml', '**/*junit.xml', '**/TEST-*.xml', '**/*ctrf*.json'];
+/** Folders of reports hold other files too: what turns out to be none is left alone. */
+const perhapsPatterns = [
+  '**/{test-results,test-reports,surefire-reports,reports}/**/*.xml',
+  'bazel-testlogs/**/test.xml',
+];
+
+/** More is a glob that went astray. */
+const filesMax = 10_000;
+const bytesMax = 512 * 1024 * 1024;
+
+/** Their reports are those of somebody else's tests. */
+const skippedFolders: ReadonlySet<string> = new Set(['node_modules', '.git']);
+
+export type ReportFile = {
+  /** From the folder that was searched. */
+  readonly path: string;
+  readonly bytes: number;
+  /** Another one after the file was written anew. */
+  readonly stamp: string;
+  /** Nobody named it, so it may be something else than a report. */
+  readonly isGuess: boolean;
+};
+
+/** `patterns` empty: the usual places. */
+export async function findReports(cwd: string, patterns: readonly string[]): Promise<readonly ReportFile[]> {
+  const sure = await match(cwd, patterns.length > 0 ? patterns : surePatterns);
+  const guessed = patterns.length > 0 ? [] : await match(cwd, perhapsPatterns);
+  const known = new Set(sure);
+  const found = [
+    ...sure.map((path) => ({ path, isGuess: false })),
+    ...guessed.filter((path) => !known.has(path)).map((path) => ({ path, isGuess: true })),
+  ];
+  const files: ReportFile[] = [];
+  for (const { path, isGuess } of found) {
+    // A file may go between being found and being looked at.
+    const facts = await stat(resolve(cwd, path), { bigint: true }).catch(() => null);
+    if (facts?.isFile() !== true) continue;
+    const stamp = `${facts.dev}:${facts.ino}:${facts.size}:${facts.mtimeNs}`;
+    files.push({ path, bytes: Number(facts.size), stamp, isGuess });
+  }
+  return files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+async function match(cwd: string, patterns: readonly string[]): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (const pattern of patterns) {
+    // Who names a skipped folder means it.
+    const wanted = new Set(pattern.split('/'));
+    const exclude = (path: string) => skippedFolders.has(basename(path)) && !wanted.has(basename(path));
+    for await (const path of glob(pattern, { cwd, exclude })) {
+      found.add(isAbsolute(path) ? relative(cwd, path) : path);
+      if (found.size > filesMax) throw new Error(`More than ${filesMax} files match ${pattern}.`);
+    }
+  }
+  return [...found];
+}
+
+/** Those that were not there before, or were written since: by what the file system says of them, not by a clock. */
+export function writtenSince(
+  before: readonly ReportFile[],
+  after: readonly ReportFile[],
+): readonly ReportFile[] {
+  const stamps = new Map(before.map(({ path, stamp }) => [path, stamp]));
+  return after.filter(({ path, stamp }) => stamps.get(path) !== stamp);
+}
+
+export type UnreadReport = { readonly file: string; readonly why: string };
+
+export type ReadReports = {
+  /** Those that are reports. */
+  readonly files: readonly ReportFile[];
+  /** By what the reports say of each test; the same test in two reports counts twice. */
+  readonly outcomes: Readonly<Record<RunOutcome, number>>;
+  /** The first of those that failed, as they are named. */
+  readonly failed: readonly string[];
+  /** What could not be read to its end. */
+  readonly unread: readonly UnreadReport[];
+};
+
+const failedMax = 200;
+
+export async function readReports(cwd: string, files: readonly ReportFile[]): Promise<ReadReports> {
+  const outcomes = { passed: 0, failed: 0, flaky: 0, skipped: 0 };
+  const failed: string[] = [];
+  const unread: UnreadReport[] = [];
+  const reports: ReportFile[] = [];
+  let bytes = 0;
+  for (const file of files) {
+    bytes += file.bytes;
+    if (bytes > bytesMax) {
+      unread.push({ file: file.path, why: 'All reports together are larger than 512 MiB.' });
+      continue;
+    }
+    const isReport = await readOne(cwd, file, unread, (outcome, name) => {
+      outcomes[outcome] += 1;
+      if (outcome === 'failed' && failed.length < failedMax) failed.push(name);
+    });
+    if (isReport) reports.push(file);
+  }
+  return { files: reports, outcomes, failed, unread };
+}
+
+/** False: it is no report, and nobody said that it is one. */
+async function readOne(
+  cwd: string,
+  { path, bytes, isGuess }: ReportFile,
+  unread: UnreadReport[],
+  onCase: (outcome: RunOutcome, name: string) => void,
+): Promise<boolean> {
+  try {
+    const read = await readContent(createReadStream(resolve(cwd, path)), {
+      onCase: ({ outcome, file, parent, classname, name }) =>
+        onCase(
+          outcome,
+          [file, parent === '' ? classname : parent, name].filter((part) => part !== '').join(' › '),
+        ),
+    });
+    const notOne = read.problems.find(({ code }) => code === 'NOT_A_REPORT');
+    // An empty file in a folder of reports is one that was not written to its end.
+    if (isGuess && bytes > 0 && read.cases === 0 && notOne !== undefined) return false;
+    if (!read.isComplete || notOne !== undefined)
+      unread.push({ file: path, why: (notOne ?? read.problems[0])?.message ?? 'It is cut off.' });
+  } catch (error) {
+    unread.push({ file: path, why: (error as Error).message });
+  }
+  return true;
+}

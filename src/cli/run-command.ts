@@ -1,0 +1,51 @@
+// Runs the user's command as if it stood alone: same terminal, same signals, same exit code.
+
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import type { Ending } from './exit-code.ts';
+
+export type CommandEnd =
+  | {
+      readonly kind: 'ended';
+      readonly ending: Ending;
+      /** We were told to end while it ran. */ readonly isInterrupted: boolean;
+    }
+  /** With the code that a shell ends with then. */
+  | { readonly kind: 'not-started'; readonly why: string; readonly code: number };
+
+const forwarded = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+
+export function runCommand(
+  command: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<CommandEnd> {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
+  let isInterrupted = false;
+  const listeners = forwarded.map((signal) => {
+    const listener = () => {
+      isInterrupted ||= signal !== 'SIGUSR1' && signal !== 'SIGUSR2';
+      // A terminal has sent Ctrl-C to the command already, and a second one makes many runners give up at once.
+      if ((signal === 'SIGINT' || signal === 'SIGQUIT') && process.stdin.isTTY) return;
+      child.kill(signal);
+    };
+    process.on(signal, listener);
+    return { signal, listener };
+  });
+  return new Promise<CommandEnd>((done) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      const code = error.code === 'ENOENT' ? 127 : 126;
+      done({ kind: 'not-started', why: `${program} could not be started: ${error.message}`, code });
+    });
+    child.once('exit', (code, signal) => {
+      const ending: Ending =
+        signal === null
+          ? { kind: 'exited', code: code ?? 1 }
+          : { kind: 'killed', signal, code: 128 + constants.signals[signal] };
+      done({ kind: 'ended', ending, isInterrupted });
+    });
+  }).finally(() => {
+    for (const { signal, listener } of listeners) process.off(signal, listener);
+  });
+}

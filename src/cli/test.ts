@@ -1,0 +1,111 @@
+// `signalbox test -- <command>`: runs the tests, sends their reports, and says of each failure whether it was the change.
+// The run must not depend on us: whatever goes wrong here, the command's own exit code stands.
+
+import { findPlace, optionsUsage, parseOptions, type CiWishes } from './ci-options.ts';
+import { decideExitCode, type Ending, type Judgement } from './exit-code.ts';
+import { plainLine } from './plain-text.ts';
+import { createPrinter, type Printer } from './printer.ts';
+import { findReports, readReports, type ReadReports, type ReportFile, writtenSince } from './report-files.ts';
+import { runCommand } from './run-command.ts';
+import { submitReports, type Submission } from './submit.ts';
+import { decisionLine, summarise } from './summary.ts';
+import type { CiContext } from './upload.ts';
+
+const usage = `Usage: signalbox test [--junit GLOB]… [options] -- <command>…
+
+Runs the command, sends the test reports that it wrote to Signalbox, and says of each failed test whether it is flaky,
+broken already, or new. Without --junit, reports are looked for in the usual places.
+
+${optionsUsage}
+  --failure-code N,N       exit codes by which the runner says that tests failed, default 1
+  --missing-tolerance N    percent of the usual tests that may be missing, default 1
+
+Ends with the command's exit code. It becomes 0 only if every failed test is quarantined and the reports are complete.`;
+
+export async function test(context: CiContext, args: readonly string[]): Promise<number> {
+  const at = args.indexOf('--');
+  const command = at < 0 ? [] : args.slice(at + 1);
+  const parsed = parseOptions(at < 0 ? args : args.slice(0, at), context.env);
+  if (parsed.kind === 'help') {
+    console.log(usage);
+    return 0;
+  }
+  if (parsed.kind === 'mistake' || command.length === 0) {
+    const why = parsed.kind === 'mistake' ? parsed.why : 'Give the command that runs the tests after --.';
+    console.error(`${plainLine(why, 500)}\n\n${usage}`);
+    return 2;
+  }
+  const { wishes } = parsed;
+  const { cwd, env } = context;
+  // What is there before the command runs is not its work. If that cannot be told, nothing is sent.
+  const before = await findReports(cwd, wishes.patterns).catch((error: unknown) => error as Error);
+  const end = await runCommand(command, cwd, env);
+  if (end.kind === 'not-started') {
+    console.error(`Signalbox: ${plainLine(end.why)}`);
+    return end.code;
+  }
+  if (end.isInterrupted) return end.ending.code;
+  const printer = createPrinter(process.stderr);
+  try {
+    return await judge(context, wishes, command, end.ending, before, printer);
+  } catch (error) {
+    const why = `Signalbox: the exit code stays ${end.ending.code}: ${plainLine((error as Error).message, 500)}`;
+    printer.print([{ tone: 'plain', text: why }]);
+    return end.ending.code;
+  }
+}
+
+async function judge(
+  { cwd, env, version }: CiContext,
+  wishes: CiWishes,
+  command: readonly string[],
+  ending: Ending,
+  before: readonly ReportFile[] | Error,
+  printer: Printer,
+): Promise<number> {
+  if (before instanceof Error) throw before;
+  printer.step('reading reports');
+  const written = writtenSince(before, await findReports(cwd, wishes.patterns));
+  const reports = await readReports(cwd, written);
+  const submission =
+    reports.files.length === 0
+      ? null
+      : await submitReports(
+          {
+            cwd,
+            wishes,
+            place: await findPlace(wishes, env, cwd),
+            command: plainLine(command.join(' '), 1_000),
+            version,
+            onStep: printer.step,
+          },
+          reports,
+        );
+  const { failureCodes, missingPercentMax } = wishes;
+  const decision = decideExitCode({
+    ending,
+    failureCodes,
+    missingPercentMax,
+    reports: countsOf(reports),
+    judgement: judgementOf(submission),
+  });
+  const lastLine = decisionLine(decision);
+  // What went wrong on the way is told once.
+  const told = lastLine !== null && submission?.kind !== 'judged' ? null : submission;
+  if (reports.files.length > 0) printer.print(summarise(reports, told));
+  else if (ending.code === 0)
+    printer.print([{ tone: 'warning', text: 'Signalbox: the command wrote no test report. See --junit.' }]);
+  printer.print(lastLine === null ? [] : [lastLine]);
+  return decision.exitCode;
+}
+
+const countsOf = ({ files, unread, outcomes }: ReadReports) => ({
+  files: files.length,
+  unread: unread.length,
+  failed: outcomes.failed,
+});
+
+function judgementOf(submission: Submission | null): Judgement {
+  if (submission === null) return { kind: 'absent', why: 'Nothing was sent.' };
+  return submission.kind === 'judged' ? submission : { kind: 'absent', why: submission.why };
+}
