@@ -5,7 +5,8 @@
 // then it is no outage, or one that lasts, and either way the branch is broken.
 
 import { type Change, lastChange, type Place } from './changepoint.ts';
-import type { History, RecentRun } from './history.ts';
+import type { History } from './history.ts';
+import type { RecentRun } from './recent-run.ts';
 import type { ChangepointSettings } from './settings.ts';
 
 export type SourcePlace = Place & {

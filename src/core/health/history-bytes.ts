@@ -3,29 +3,25 @@
 
 import { assert } from '#base/assert.ts';
 import { branchClasses } from './branch.ts';
-import type { Contradiction, DayCount, History, KnownFlake, RecentRun } from './history.ts';
+import type { Contradiction, DayCount, History, KnownFlake } from './history.ts';
+import { passedRun, type RecentRun } from './recent-run.ts';
 
 const version = 1;
 const outcomes = ['passed', 'failed', 'flaky'] as const;
 
-type Writer = { bytes: Uint8Array; at: number };
+type Writer = { readonly bytes: Uint8Array; at: number };
 type Reader = { readonly bytes: Uint8Array; at: number };
 
-/** Grows by doubling: most histories fit at once. */
-function reserve(writer: Writer, more: number): void {
-  if (writer.at + more <= writer.bytes.length) return;
-  const bytes = new Uint8Array((writer.at + more) * 2);
-  bytes.set(writer.bytes.subarray(0, writer.at));
-  writer.bytes = bytes;
-}
+/** Larger than any history: its lists and texts are bounded. Used again and again, and what is returned is a copy. */
+const scratch = new Uint8Array(128 * 1_024);
 
 /** Whole numbers of up to 53 bits. */
 function writeNumber(writer: Writer, value: number): void {
-  reserve(writer, 8);
   let rest = value;
   while (rest >= 0x80) {
-    writer.bytes[writer.at++] = (rest % 0x80) | 0x80;
-    rest = Math.floor(rest / 0x80);
+    // Bits work up to 31; beyond, the division does.
+    writer.bytes[writer.at++] = (rest & 0x7f) | 0x80;
+    rest = rest < 0x8000_0000 ? rest >>> 7 : Math.floor(rest / 0x80);
   }
   writer.bytes[writer.at++] = rest;
 }
@@ -47,25 +43,28 @@ function readByte(reader: Reader): number {
   return byte;
 }
 
-const hexadecimal = /^(?:[0-9a-f]{2})+$/u;
-
 /** The length twice, plus one where it is of hexadecimal bytes. Other texts are written by their code units. */
 function writeText(writer: Writer, text: string): void {
-  if (hexadecimal.test(text)) {
-    const length = text.length / 2;
-    writeNumber(writer, length * 2 + 1);
-    reserve(writer, length);
-    for (let at = 0; at < length; at++)
-      writer.bytes[writer.at++] = (digitAt(text, at * 2) << 4) | digitAt(text, at * 2 + 1);
-    return;
+  const begunAt = writer.at;
+  if (text.length % 2 === 0 && text.length > 0) {
+    writeNumber(writer, text.length + 1);
+    for (let at = 0; at < text.length; at += 2) {
+      const byte = (digitAt(text, at) << 4) | digitAt(text, at + 1);
+      if (byte < 0) break;
+      writer.bytes[writer.at++] = byte;
+      if (at + 2 === text.length) return;
+    }
+    writer.at = begunAt;
   }
   writeNumber(writer, text.length * 2);
   for (let at = 0; at < text.length; at++) writeNumber(writer, text.charCodeAt(at));
 }
 
+/** Less than 0: not a digit of lower-case hexadecimal. */
 function digitAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
-  return code < 0x3a ? code - 0x30 : code - 0x57;
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  return code >= 0x61 && code <= 0x66 ? code - 0x57 : -1;
 }
 
 const pairs: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
@@ -79,14 +78,19 @@ function readText(reader: Reader): string {
 }
 
 function writeHash(writer: Writer, hash: number): void {
-  reserve(writer, 4);
-  for (let shift = 0; shift < 32; shift += 8) writer.bytes[writer.at++] = (hash >>> shift) & 0xff;
+  const { bytes, at } = writer;
+  bytes[at] = hash;
+  bytes[at + 1] = hash >>> 8;
+  bytes[at + 2] = hash >>> 16;
+  bytes[at + 3] = hash >>> 24;
+  writer.at = at + 4;
 }
 
 function readHash(reader: Reader): number {
-  let hash = 0;
-  for (let shift = 0; shift < 32; shift += 8) hash |= readByte(reader) << shift;
-  return hash >>> 0;
+  const { bytes, at } = reader;
+  assert(at + 4 <= bytes.length, 'a history is whole');
+  reader.at = at + 4;
+  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
 }
 
 /** None is 0, so that numbers move up by one. */
@@ -99,7 +103,7 @@ function readOptional(reader: Reader): number | null {
 }
 
 export function encodeHistory(history: History): Uint8Array {
-  const writer: Writer = { bytes: new Uint8Array(2_048), at: 0 };
+  const writer: Writer = { bytes: scratch, at: 0 };
   writeNumber(writer, version);
   writeNumber(writer, history.cleanPasses);
   writeNumber(writer, history.lastFailureAt);
@@ -209,10 +213,10 @@ function writeRing(writer: Writer, ring: readonly RecentRun[]): void {
     if (isNamed) writeText(writer, run.source);
     if (run.outcome === 'passed') continue;
     writeOptional(writer, run.prNumber);
-    writeNumber(writer, run.failing);
-    writeNumber(writer, run.tests);
     writeNumber(writer, run.fingerprint === null ? 0 : 1);
     if (run.fingerprint !== null) writeText(writer, run.fingerprint);
+    writeNumber(writer, run.failing);
+    writeNumber(writer, run.tests);
   }
 }
 
@@ -224,19 +228,22 @@ function readRing(reader: Reader): RecentRun[] {
     const at = before + readNumber(reader);
     const sourceHash = readHash(reader);
     const outcome = outcomes[flags >> 4]!;
-    const hasPassed = outcome === 'passed';
-    ring.push({
-      at,
-      sourceHash,
-      source: (flags & 4) === 0 ? '' : readText(reader),
-      branchClass: branchClasses[flags & 3]!,
-      outcome,
-      isSuspect: (flags & 8) !== 0,
-      prNumber: hasPassed ? null : readOptional(reader),
-      failing: hasPassed ? 0 : readNumber(reader),
-      tests: hasPassed ? 0 : readNumber(reader),
-      fingerprint: hasPassed || readNumber(reader) === 0 ? null : readText(reader),
-    });
+    const source = (flags & 4) === 0 ? '' : readText(reader);
+    const branchClass = branchClasses[flags & 3]!;
+    if (outcome === 'passed') ring.push(passedRun(at, sourceHash, source, branchClass));
+    else
+      ring.push({
+        at,
+        sourceHash,
+        source,
+        branchClass,
+        outcome,
+        prNumber: readOptional(reader),
+        isSuspect: (flags & 8) !== 0,
+        fingerprint: readNumber(reader) === 0 ? null : readText(reader),
+        failing: readNumber(reader),
+        tests: readNumber(reader),
+      });
     before = at;
   }
   return ring;

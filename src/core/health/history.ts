@@ -17,6 +17,7 @@
 // marked as suspect, and in no rate.
 
 import { type BranchClass, branchClasses } from './branch.ts';
+import { isLater, type RecentRun, recentRun, sourceLengthMax } from './recent-run.ts';
 
 /** One run of one test: all its attempts in one job of one upload. Skipped runs are no facts. */
 export type RunFact = {
@@ -62,21 +63,6 @@ export type Contradiction = {
   readonly tests: number;
 };
 
-/** Of a run that passed only the first five fields are kept. */
-export type RecentRun = {
-  readonly at: number;
-  readonly sourceHash: number;
-  /** Kept for failures and, on the default branch, for the pass before one; empty: not kept. */
-  readonly source: string;
-  readonly branchClass: BranchClass;
-  readonly outcome: 'passed' | 'failed' | 'flaky';
-  readonly prNumber: number | null;
-  readonly isSuspect: boolean;
-  readonly fingerprint: string | null;
-  readonly failing: number;
-  readonly tests: number;
-};
-
 export type KnownFlake = {
   /** Empty: a failure that says nothing. */
   readonly fingerprint: string;
@@ -112,24 +98,14 @@ export const dayMs = 86_400_000;
 /** A window of 14 days touches 15, and the clocks of two uploads may disagree by one. */
 const daysMax = 16;
 const contradictionsMax = 32;
-const onDefaultMax = 96;
-const elsewhereMax = 64;
+const onDefaultMax = 64;
+const elsewhereMax = 48;
 const flakesMax = 16;
-
-/** Longer names are cut: a source is a commit, not a story. */
-const sourceLengthMax = 64;
 
 export const dayOf = (at: number): number => Math.floor(at / dayMs);
 
-/** FNV-1a. Two sources of 160 recent ones share a hash once in millions of tests: then one pass answers a failure. */
-export function hashOfSource(source: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < source.length; at++) hash = Math.imul(hash ^ source.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
-}
-
 export function record(history: History, fact: RunFact): History {
-  const run = runOf(fact);
+  const run = recentRun(fact);
   const onDefault = fact.branchClass === 'default';
   const ring = onDefault ? history.onDefault : history.elsewhere;
   const isTold = (other: RecentRun): boolean =>
@@ -152,26 +128,6 @@ export function record(history: History, fact: RunFact): History {
   };
   if (isNew && run.outcome !== 'flaky') return counted;
   return joinSource(counted, run, fact.source);
-}
-
-function runOf(fact: RunFact): RecentRun {
-  const { at, branchClass, outcome } = fact;
-  const source = fact.source.slice(0, sourceLengthMax);
-  const sourceHash = hashOfSource(source);
-  if (outcome !== 'passed') {
-    const { prNumber, isSuspect, fingerprint, failing, tests } = fact;
-    const own = { prNumber, isSuspect, fingerprint, failing, tests };
-    return { at, sourceHash, source, branchClass, outcome, ...own };
-  }
-  const nothing = { prNumber: null, isSuspect: false, fingerprint: null, failing: 0, tests: 0 };
-  return {
-    at,
-    sourceHash,
-    source: branchClass === 'default' ? source : '',
-    branchClass,
-    outcome,
-    ...nothing,
-  };
 }
 
 function addToDay(
@@ -216,13 +172,6 @@ function insertRun(ring: readonly RecentRun[], run: RecentRun): RecentRun[] {
   const isNameless = run.outcome === 'passed' && after?.outcome === 'passed';
   next.splice(at, 0, isNameless ? { ...run, source: '' } : run);
   return next;
-}
-
-/** Of runs at one instant the order is by what they are, so that it does not depend on which was told first. */
-function isLater(a: RecentRun, b: RecentRun): boolean {
-  if (a.at !== b.at) return a.at > b.at;
-  if (a.sourceHash !== b.sourceHash) return a.sourceHash > b.sourceHash;
-  return a.outcome > b.outcome;
 }
 
 const keepNewest = <T>(ring: T[], max: number): readonly T[] =>
