@@ -91,9 +91,6 @@ create table test_job (
   usual_shape bytea,
   usual_agreed integer not null default 0,
   usual_missed integer not null default 0,
-  -- What failed in the newest mass failure, and on which commit: if it still fails on another, it counts.
-  suspect_sha text,
-  suspect_tests bytea,
   primary key (repository_id, job, variant, branch_class)
 );
 
@@ -104,6 +101,8 @@ alter table test_failure
   -- failed, or flaky: an attempt passed.
   add column outcome text not null default 'failed',
   add column attempts integer not null default 1,
+  -- What it says, masked; and in full: failure_text.
+  add column summary text not null default '',
   add column text_hash bytea,
   add column is_suspect boolean not null default false,
   -- False: from an upload that feeds nothing.

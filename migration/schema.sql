@@ -365,6 +365,7 @@ CREATE TABLE public.test_failure (
     branch_class text DEFAULT 'other'::text NOT NULL,
     outcome text DEFAULT 'failed'::text NOT NULL,
     attempts integer DEFAULT 1 NOT NULL,
+    summary text DEFAULT ''::text NOT NULL,
     text_hash bytea,
     is_suspect boolean DEFAULT false NOT NULL,
     is_trusted boolean DEFAULT true NOT NULL,
@@ -415,9 +416,7 @@ CREATE TABLE public.test_job (
     uploads integer DEFAULT 0 NOT NULL,
     usual_shape bytea,
     usual_agreed integer DEFAULT 0 NOT NULL,
-    usual_missed integer DEFAULT 0 NOT NULL,
-    suspect_sha text,
-    suspect_tests bytea
+    usual_missed integer DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE public.test_mute (

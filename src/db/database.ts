@@ -343,6 +343,7 @@ export interface TestFailure {
   repository_id: string;
   seq: Generated<number>;
   sha: Generated<string>;
+  summary: Generated<string>;
   test_case_id: string;
   text_hash: Buffer | null;
   upload_id: string | null;
@@ -376,8 +377,6 @@ export interface TestJob {
   failing_mean: Generated<number>;
   job: string;
   repository_id: string;
-  suspect_sha: string | null;
-  suspect_tests: Buffer | null;
   uploads: Generated<number>;
   usual_agreed: Generated<number>;
   usual_missed: Generated<number>;

@@ -51,6 +51,7 @@ export type FailureRow = {
   readonly test_case_id: string;
   /** Of the last failed attempt; empty: it says nothing. */
   readonly fingerprint: string;
+  readonly summary: string;
   readonly text_hash: string | null;
   readonly pr_number: number | null;
   readonly sha: string;
@@ -67,11 +68,11 @@ export type FailureRow = {
 
 const insertFailures = statement<[repositoryId: string, rows: string]>(`
   insert into test_failure (repository_id, failed_at, test_case_id, fingerprint, pr_number, upload_id, sha, branch_class,
-    outcome, attempts, text_hash, is_suspect, is_trusted, was_unhealthy, was_quarantined, verdict, is_known)
+    outcome, attempts, summary, text_hash, is_suspect, is_trusted, was_unhealthy, was_quarantined, verdict, is_known)
   select $1, failed_at, test_case_id, convert_to(fingerprint, 'utf8'), pr_number, upload_id, sha, branch_class, outcome,
-    attempts, decode(text_hash, 'hex'), is_suspect, is_trusted, was_unhealthy, was_quarantined, verdict, is_known
+    attempts, summary, decode(text_hash, 'hex'), is_suspect, is_trusted, was_unhealthy, was_quarantined, verdict, is_known
   from jsonb_to_recordset($2::jsonb) as r (failed_at timestamptz, test_case_id uuid, fingerprint text, pr_number bigint,
-    upload_id uuid, sha text, branch_class text, outcome text, attempts int, text_hash text, is_suspect boolean,
+    upload_id uuid, sha text, branch_class text, outcome text, attempts int, summary text, text_hash text, is_suspect boolean,
     is_trusted boolean, was_unhealthy boolean, was_quarantined boolean, verdict text, is_known boolean)`);
 
 /** Rows in one statement, so that no text of it is too long. */
@@ -139,4 +140,28 @@ export async function findKnownFailures(
   return new Map(
     rows.map((row) => [`${row.test_case_id} ${row.fingerprint.toString('utf8')}`, row.flake_count]),
   );
+}
+
+const selectElsewhere = statement<
+  [repositoryId: string, ids: readonly string[], since: Date],
+  { test_case_id: string; fingerprint: Buffer; pr_number: number | null }
+>(`
+  select distinct test_case_id, fingerprint, pr_number from test_failure
+  where repository_id = $1 and test_case_id = any ($2::uuid[]) and failed_at >= $3 and is_trusted`);
+
+/** Where tests failed in which way lately: `test fingerprint` to pull requests; null: not on one. */
+export async function findWhereFailed(
+  db: Tx,
+  repositoryId: RepositoryId,
+  testCaseIds: readonly string[],
+  since: Date,
+): Promise<Map<string, Set<number | null>>> {
+  const places = new Map<string, Set<number | null>>();
+  if (testCaseIds.length === 0) return places;
+  for (const row of await selectElsewhere(db, repositoryId, testCaseIds, since)) {
+    const key = `${row.test_case_id} ${row.fingerprint.toString('utf8')}`;
+    const known = places.get(key) ?? new Set();
+    places.set(key, known.add(row.pr_number));
+  }
+  return places;
 }

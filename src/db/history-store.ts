@@ -2,6 +2,7 @@
 
 import type { RepositoryId } from '#base/id.ts';
 import { decodeHistory, encodeHistory, type History } from '#core/health/history.ts';
+import { type MonitorId, monitorIds } from '#core/health/settings.ts';
 import type { Tx } from './cell.ts';
 import { statement } from './statement.ts';
 import type { TestsLock } from './transaction.ts';
@@ -10,7 +11,7 @@ export type WatchedTest = {
   readonly ordinal: number;
   readonly testCaseId: string;
   readonly history: History;
-  readonly activeMonitors: readonly string[];
+  readonly activeMonitors: readonly MonitorId[];
   readonly lastFailedAt: Date;
 };
 
@@ -34,7 +35,7 @@ const watchedOf = (row: HistoryRow): WatchedTest => ({
   ordinal: row.ordinal,
   testCaseId: row.test_case_id,
   history: decodeHistory(row.body),
-  activeMonitors: row.active_monitors,
+  activeMonitors: monitorIds.filter((monitor) => row.active_monitors.includes(monitor)),
   lastFailedAt: row.last_failed_at,
 });
 
@@ -99,6 +100,28 @@ export async function putHistories(
     tests.map((test) => Buffer.from(encodeHistory(test.history))),
     tests.map((test) => test.activeMonitors.join(',')),
     tests.map((test) => test.lastFailedAt),
+  );
+}
+
+const updateActive = statement<
+  [repositoryId: string, ordinals: readonly number[], active: readonly string[]]
+>(`
+  update test_history h set active_monitors = coalesce(string_to_array(nullif(given.active, ''), ','), '{}')
+  from unnest($2::int[], $3::text[]) as given (ordinal, active)
+  where h.repository_id = $1 and h.ordinal = given.ordinal`);
+
+/** Of tests that were judged without a new run. */
+export async function putActiveMonitors(
+  tx: Tx,
+  { repositoryId }: TestsLock,
+  tests: readonly Pick<WatchedTest, 'ordinal' | 'activeMonitors'>[],
+): Promise<void> {
+  if (tests.length === 0) return;
+  await updateActive(
+    tx,
+    repositoryId,
+    tests.map((test) => test.ordinal),
+    tests.map((test) => test.activeMonitors.join(',')),
   );
 }
 

@@ -93,12 +93,10 @@ async function listFailures(
 ): Promise<readonly UploadFailure[]> {
   const { rows } = await sql<UploadFailure>`
     select c.id as test_case_id, c.name, c.classname, c.parent, c.file_path as file, c.variant, f.outcome,
-      coalesce(g.summary, '') as summary, f.verdict, c.status, f.was_quarantined as quarantined,
+      f.summary, f.verdict, c.status, f.was_quarantined as quarantined,
       f.is_known as is_known_failure
     from test_failure f
     join test_case c on c.repository_id = f.repository_id and c.id = f.test_case_id
-    left join test_failure_group g on g.repository_id = f.repository_id and g.test_case_id = f.test_case_id
-      and g.fingerprint = f.fingerprint
     where f.repository_id = ${repositoryId} and f.failed_at = ${upload.uploaded_at} and f.upload_id = ${upload.id}
     order by f.outcome = 'flaky', array_position(array['new', 'broken', 'unknown', 'flaky'], f.verdict), c.name, c.id
     limit ${failuresMax}`.execute(db);

@@ -11,6 +11,8 @@ import type { TestsLock } from './transaction.ts';
 /** How it stands with a test. */
 export type Standing = {
   readonly id: string;
+  /** Null: no upload named it; a sandbox said what it is. */
+  readonly ordinal: number | null;
   readonly status: HealthStatus;
   readonly status_reason: string;
   readonly quarantine_setting: QuarantineSetting;
@@ -21,7 +23,7 @@ export type Standing = {
 };
 
 const selectStandings = statement<[repositoryId: string, ids: readonly string[]], Standing>(`
-  select id, status, status_reason, quarantine_setting, quarantine_expires_at, quarantined_at, manual_status, created_at
+  select id, ordinal, status, status_reason, quarantine_setting, quarantine_expires_at, quarantined_at, manual_status, created_at
   from test_case where repository_id = $1 and id = any ($2::uuid[])`);
 
 export async function findStandings(
