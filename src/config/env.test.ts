@@ -23,6 +23,7 @@ describe('the environment', () => {
       address: '127.0.0.1',
       port: 8080,
       publicUrl: 'http://localhost:8080',
+      isPublicUrlGiven: false,
       sandbox: true,
       sandboxScripts: false,
       dataDir: '.data',
@@ -39,6 +40,8 @@ describe('the environment', () => {
       shutdownMs: 25_000,
       historyMonths: 24,
       ticketUrl: null,
+      upload: { bytesMax: 512 * 1_048_576, addressMs: 3_600_000 },
+      blob: null,
     });
   });
 
@@ -67,6 +70,11 @@ describe('the environment', () => {
       SIGNALBOX_SHUTDOWN_SECONDS: '14',
       SIGNALBOX_HISTORY_MONTHS: '15',
       SIGNALBOX_TICKET_URL: 'https://tracker.example.com/browse/{id}',
+      SIGNALBOX_UPLOAD_MAX_MIB: '18',
+      SIGNALBOX_UPLOAD_MINUTES: '19',
+      SIGNALBOX_BLOB_URL: 's3://uploads/ci?endpoint=https://s3.example.com&region=eu-1',
+      SIGNALBOX_BLOB_ACCESS_KEY_ID: 'key',
+      SIGNALBOX_BLOB_SECRET_ACCESS_KEY: 'secret',
     };
     expect([...Object.keys(env), 'DATABASE_URL'].toSorted()).toEqual(Object.keys(variables).toSorted());
     expect(configOf(env)).toEqual({
@@ -77,6 +85,7 @@ describe('the environment', () => {
       address: '0.0.0.0',
       port: 0,
       publicUrl: 'https://queue.example.com',
+      isPublicUrlGiven: true,
       sandbox: false,
       sandboxScripts: true,
       dataDir: '/var/lib/signalbox',
@@ -93,7 +102,32 @@ describe('the environment', () => {
       shutdownMs: 14_000,
       historyMonths: 15,
       ticketUrl: 'https://tracker.example.com/browse/{id}',
+      upload: { bytesMax: 18 * 1_048_576, addressMs: 1_140_000 },
+      blob: {
+        bucket: 'uploads',
+        prefix: 'ci',
+        endpoint: 'https://s3.example.com',
+        region: 'eu-1',
+        forcePathStyle: true,
+        credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
+      },
     });
+  });
+
+  it('wants both keys of a store or none, and an address for them', () => {
+    const key = { SIGNALBOX_BLOB_ACCESS_KEY_ID: 'key' };
+    const secret = { SIGNALBOX_BLOB_SECRET_ACCESS_KEY: 'not-to-be-told' };
+    const both = 'SIGNALBOX_BLOB_ACCESS_KEY_ID and SIGNALBOX_BLOB_SECRET_ACCESS_KEY: set both or neither';
+    const url = { SIGNALBOX_BLOB_URL: 's3://uploads' };
+    expect(problemsOf({ ...database, ...url, ...key })).toEqual([both]);
+    expect(problemsOf({ ...database, ...url, ...secret })).toEqual([both]);
+    expect(problemsOf({ ...database, ...key, ...secret })).toEqual([
+      'SIGNALBOX_BLOB_URL: set it too, or no key for it',
+    ]);
+    expect(configOf({ ...database, ...url }).blob).toMatchObject({ bucket: 'uploads', credentials: null });
+    expect(problemsOf({ ...database, SIGNALBOX_BLOB_URL: 's3://a:b@uploads' })).toEqual([
+      expect.stringContaining('SIGNALBOX_BLOB_URL: must not hold keys'),
+    ]);
   });
 
   it('makes the public address from the port when it is not given', () => {

@@ -2,6 +2,7 @@
 // docs/reference/config.md is generated from this table.
 
 import { z } from 'zod';
+import { type BlobAddress, parseBlobUrl } from './blob-url.ts';
 import { clientVariables } from './client.ts';
 
 const integer = (min: number, max: number) =>
@@ -35,6 +36,13 @@ const cells = z.string().transform((text, context): CellAddress[] => {
 });
 
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/$/, ''));
+
+const blobUrl = z.string().transform((text, context): BlobAddress => {
+  const address = parseBlobUrl(text);
+  if (typeof address !== 'string') return address;
+  context.addIssue({ code: 'custom', message: address });
+  return z.NEVER;
+});
 
 /** Every variable: how it is read, what it is when absent (as text), and what it does. */
 export const variables = {
@@ -152,6 +160,18 @@ export const variables = {
     schema: integer(1, 1_440).default(60),
     doc: 'Minutes in which an upload address may be used after it was given out.',
   },
+  SIGNALBOX_BLOB_URL: {
+    schema: blobUrl.optional(),
+    doc: 'Where uploads are kept: `s3://bucket/prefix?endpoint=https://s3.example.com&region=eu-1&path-style=true`. Without `endpoint` it is Amazon S3. `path-style` is `true` when there is an endpoint and it does not say otherwise. Default: in the database.',
+  },
+  SIGNALBOX_BLOB_ACCESS_KEY_ID: {
+    schema: z.string().max(256).optional(),
+    doc: 'Access key for that store. Default: what the AWS client finds: its own variables, a profile, or the role of the machine.',
+  },
+  SIGNALBOX_BLOB_SECRET_ACCESS_KEY: {
+    schema: z.string().max(1024).optional(),
+    doc: 'Secret of that access key.',
+  },
   SIGNALBOX_TICKET_URL: {
     schema: z
       .string()
@@ -163,6 +183,11 @@ export const variables = {
 
 type Variables = typeof variables;
 type Parsed = { [Name in keyof Variables]: z.output<Variables[Name]['schema']> };
+
+type BlobConfig = BlobAddress & {
+  /** Null: found by the client of the store. */
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
+};
 
 export type Config = {
   readonly cells: readonly CellAddress[];
@@ -196,6 +221,8 @@ export type Config = {
     /** How long an upload address may be used. */
     readonly addressMs: number;
   };
+  /** The S3-compatible store that uploads are kept in; null: the database. */
+  readonly blob: BlobConfig | null;
 };
 
 type EnvResult =
@@ -224,6 +251,13 @@ export function parseEnv(given: Readonly<Record<string, string | undefined>>): E
     problems.push('SIGNALBOX_CELLS: set either this or DATABASE_URL, not both');
   if ((env['SIGNALBOX_BOOTSTRAP_ORG'] === undefined) !== (env['SIGNALBOX_BOOTSTRAP_TOKEN'] === undefined))
     problems.push('SIGNALBOX_BOOTSTRAP_ORG and SIGNALBOX_BOOTSTRAP_TOKEN: set both or neither');
+  if (
+    (env['SIGNALBOX_BLOB_ACCESS_KEY_ID'] === undefined) !==
+    (env['SIGNALBOX_BLOB_SECRET_ACCESS_KEY'] === undefined)
+  )
+    problems.push('SIGNALBOX_BLOB_ACCESS_KEY_ID and SIGNALBOX_BLOB_SECRET_ACCESS_KEY: set both or neither');
+  if (env['SIGNALBOX_BLOB_URL'] === undefined && env['SIGNALBOX_BLOB_ACCESS_KEY_ID'] !== undefined)
+    problems.push('SIGNALBOX_BLOB_URL: set it too, or no key for it');
   if (problems.length > 0) return { kind: 'invalid', problems };
   const config = configOf(parsed);
   const [, cell] = /^sbx_([^_]*)/.exec(config.bootstrap?.token ?? '') ?? [];
@@ -270,5 +304,14 @@ function configOf(parsed: Parsed): Config {
       bytesMax: parsed.SIGNALBOX_UPLOAD_MAX_MIB * 1_048_576,
       addressMs: parsed.SIGNALBOX_UPLOAD_MINUTES * 60_000,
     },
+    blob: blobOf(parsed),
   };
+}
+
+function blobOf(parsed: Parsed): BlobConfig | null {
+  if (parsed.SIGNALBOX_BLOB_URL === undefined) return null;
+  const accessKeyId = parsed.SIGNALBOX_BLOB_ACCESS_KEY_ID;
+  const secretAccessKey = parsed.SIGNALBOX_BLOB_SECRET_ACCESS_KEY;
+  const isGiven = accessKeyId !== undefined && secretAccessKey !== undefined;
+  return { ...parsed.SIGNALBOX_BLOB_URL, credentials: isGiven ? { accessKeyId, secretAccessKey } : null };
 }
