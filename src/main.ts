@@ -6,15 +6,14 @@ import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { pino } from 'pino';
 import { systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
-import type { BlobStore } from '#blob/blob.ts';
 import { admin } from '#cli/admin.ts';
 import { doctor } from '#cli/doctor.ts';
 import { type Config, parseEnv } from '#config/env.ts';
-import { createBlobStore } from '#db/blob-store.ts';
 import { bootstrap } from '#db/bootstrap.ts';
-import { type Cell, type Cells, cellsOf, openCell } from '#db/cell.ts';
+import { type Cells, cellsOf, openCell } from '#db/cell.ts';
 import { migrateCell } from '#db/migrate.ts';
 import { createApp } from '#http/app.ts';
+import { type BlobsOf, openBlobs } from './blobs.ts';
 import { type Hosts, openHosts } from './hosts.ts';
 import { createMirrors } from '#job/mirrors.ts';
 import { createTargetCache } from '#job/target-cache.ts';
@@ -56,10 +55,7 @@ function openCells(config: Config, log: Log) {
 const hostsFor = (config: Config, log: Log, cells: Cells): Promise<Hosts> =>
   openHosts({ ...config, clock: systemClock, log }, cells.all);
 
-/** Where the bytes of a cell's uploads are kept. */
-const blobsOf = (cell: Cell): BlobStore => createBlobStore(cell);
-
-async function serve(config: Config, log: Log, cells: Cells): Promise<Closer> {
+async function serve(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): Promise<Closer> {
   const { hostFor } = await hostsFor(config, log, cells);
   const app = await createApp({ cells, hostFor, clock: systemClock, log, blobsOf, config, version });
   const address = await app.server.listen({ host: config.address, port: config.port });
@@ -79,7 +75,7 @@ async function serve(config: Config, log: Log, cells: Cells): Promise<Closer> {
   };
 }
 
-async function work(config: Config, log: Log, cells: Cells): Promise<Closer[]> {
+async function work(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): Promise<Closer[]> {
   const { hostFor } = await hostsFor(config, log, cells);
   return Promise.all(
     cells.all.map(async (cell) => {
@@ -200,10 +196,11 @@ async function main(args: readonly string[]): Promise<number | undefined> {
   }
   if (command === 'start') await migrate(log, cells);
   if (config.bootstrap !== null && command !== 'work') await bootstrap(cells, config.bootstrap);
-  const api = command === 'work' ? [] : [await serve(config, log, cells)];
+  const blobsOf = await openBlobs(config.blob, log);
+  const api = command === 'work' ? [] : [await serve(config, log, cells, blobsOf)];
   // Jobs have connections of their own: commands that wait for a busy queue must not starve the plan they wait for.
   const workerCells = openCells(config, log);
-  const workers = command === 'serve' ? [] : await work(config, log, workerCells);
+  const workers = command === 'serve' ? [] : await work(config, log, workerCells, blobsOf);
   endOnSignal(
     log,
     [
