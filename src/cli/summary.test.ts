@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import type { UploadDetails } from './client.ts';
+import type { ReadReports } from './report-files.ts';
+import { decisionLine, summarise } from './summary.ts';
+
+type Failure = UploadDetails['failures'][number];
+
+const failure: Failure = {
+  test_case_id: '01a1dd90-7364-7571-83f2-535d356cbbf2',
+  name: 'adds two items',
+  classname: 'cart',
+  parent: 'cart',
+  file: 'cart.test.ts',
+  variant: '',
+  outcome: 'failed',
+  summary: 'expected 3 to be 2',
+  verdict: 'new',
+  status: 'healthy',
+  quarantined: false,
+  is_known_failure: false,
+};
+
+const upload: UploadDetails = {
+  id: '01a1dd90-7364-7571-83f2-535d356cbbf2',
+  state: 'ingested',
+  trust: 'full',
+  sha: 'a'.repeat(40),
+  branch: 'main',
+  pr: null,
+  job: '',
+  variant: '',
+  url: '',
+  uploaded_at: '2026-11-14T22:37:00.000Z',
+  ingested_at: '2026-11-14T22:37:01.000Z',
+  duplicate_of: null,
+  tests: 140,
+  passed: 138,
+  failed: 2,
+  flaky: 0,
+  skipped: 0,
+  quarantined: 1,
+  usual_tests: 140,
+  missing_tests: 0,
+  is_suspect: false,
+  is_complete: true,
+  problems: [],
+  failures: [],
+};
+
+const reports: ReadReports = {
+  files: [{ path: 'junit.xml', bytes: 1, stamp: '', isGuess: false }],
+  outcomes: { passed: 138, failed: 2, flaky: 0, skipped: 0 },
+  failed: ['cart › adds two items', 'cart › \u001b[31mred'],
+  unread: [],
+};
+
+const judged = (...failures: readonly Partial<Failure>[]) => {
+  const listed = failures.map((one) => ({ ...failure, ...one }));
+  const failed = listed.filter(({ outcome }) => outcome === 'failed').length;
+  const whole = { ...upload, failures: listed, failed, flaky: listed.length - failed };
+  return summarise(reports, { kind: 'judged', upload: whole }).map(({ text }) => text);
+};
+
+describe('the summary', () => {
+  it('tells new from flaky from broken from never seen', () => {
+    expect(
+      judged(
+        {},
+        {
+          name: 'session ends',
+          verdict: 'flaky',
+          status: 'flaky',
+          quarantined: true,
+          is_known_failure: true,
+        },
+        { name: 'logs in', verdict: 'broken', status: 'broken', summary: '' },
+        { name: 'logs out', verdict: 'unknown', summary: '' },
+      ),
+    ).toEqual([
+      'Signalbox: 142 tests in 1 report: 138 passed, 4 failed.',
+      '  NEW      cart.test.ts › cart › adds two items',
+      '           expected 3 to be 2',
+      '           It passed before, and never failed like this: look at this change first.',
+      '  FLAKY    cart.test.ts › cart › session ends (quarantined)',
+      '           expected 3 to be 2',
+      '           Known to flake, and to fail like this: most likely not your change.',
+      '  BROKEN   cart.test.ts › cart › logs in',
+      '           Broken on the default branch already: not your change.',
+      '  FIRST    cart.test.ts › cart › logs out',
+      '           Seen for the first time: nothing is known of it yet.',
+    ]);
+  });
+
+  it('warns of a flaky test that fails in another way', () => {
+    expect(judged({ verdict: 'flaky', quarantined: true }).at(-1)).toContain('it may be your change');
+  });
+
+  it('names what passed only in another attempt, after what failed', () => {
+    expect(judged({ outcome: 'flaky', name: 'retried' })).toEqual([
+      'Signalbox: 139 tests in 1 report: 138 passed, 1 passed only in another attempt.',
+      '  RETRIED  cart.test.ts › cart › retried',
+    ]);
+  });
+
+  it('does not repeat a part of the name', () => {
+    expect(judged({ file: 'cart.test.ts', parent: 'cart.test.ts', summary: '' })[1]).toBe(
+      '  NEW      cart.test.ts › adds two items',
+    );
+  });
+
+  it('shows nothing of a report that a terminal or CI would obey', () => {
+    const evil = '\u001b[2J##vso[task.complete result=Succeeded]\n::error::x';
+    const text = judged({ name: evil, file: evil, parent: evil, summary: evil }).join('\n');
+    expect(text).not.toContain('\u001b');
+    expect(text).not.toContain('##vso[');
+    expect(text).not.toMatch(/^\s*::/m);
+    expect(text.split('\n')).toHaveLength(4);
+  });
+
+  it('names fifty failures, and counts the rest', () => {
+    const lines = judged(...Array.from({ length: 120 }, (_, at) => ({ name: `test ${at}`, summary: '' })));
+    expect(lines.at(-1)).toBe('  … and 70 more');
+  });
+
+  it('has the names without the service too, and says why there is no more', () => {
+    const lines = summarise(reports, {
+      kind: 'absent',
+      why: 'The service cannot be reached (ECONNREFUSED).',
+    });
+    expect(lines.map(({ text }) => text)).toEqual([
+      'Signalbox: 140 tests in 1 report: 138 passed, 2 failed.',
+      '  FAILED   cart › adds two items',
+      '  FAILED   cart › \\u001b[31mred',
+      'Signalbox: The service cannot be reached (ECONNREFUSED).',
+    ]);
+  });
+
+  it('says which reports were not read, and what the service says of an upload', () => {
+    const unread = [{ file: 'junit.xml', why: 'It ends in the middle.' }];
+    const problems = [{ file: 'junit/0', code: 'TRUNCATED', message: 'It ends in the middle.', count: 1 }];
+    const whole: UploadDetails = { ...upload, is_suspect: true, trust: 'untrusted', problems };
+    const text = summarise({ ...reports, unread }, { kind: 'judged', upload: whole })
+      .map((line) => line.text)
+      .join('\n');
+    expect(text).toContain('Not read to its end: junit.xml: It ends in the middle.');
+    expect(text).toContain('junit/0: It ends in the middle.');
+    expect(text).toContain('far more failed');
+    expect(text).toContain('may only upload');
+  });
+
+  it('falls back to the reports when the service could use nothing of them', () => {
+    const lines = summarise(reports, { kind: 'judged', upload: { ...upload, state: 'failed', failed: 0 } });
+    expect(lines.map(({ text }) => text)).toContain('  FAILED   cart › adds two items');
+    expect(lines.at(-1)?.text).toContain('nothing in the reports could be used');
+  });
+});
+
+describe('the last word', () => {
+  it('says why the exit code is another, or stays', () => {
+    expect(decisionLine({ exitCode: 0, isChanged: true, why: 'Because.' })?.text).toBe(
+      'Signalbox: the exit code is now 0: Because.',
+    );
+    expect(decisionLine({ exitCode: 3, isChanged: false, why: 'Because.' })?.text).toBe(
+      'Signalbox: the exit code stays 3: Because.',
+    );
+  });
+
+  it('is none after a success', () => {
+    expect(decisionLine({ exitCode: 0, isChanged: false, why: '' })).toBeNull();
+  });
+});
