@@ -1,0 +1,307 @@
+// The real process, against a stand-in for the service that answers as it is told; guide.test.ts has the
+// service itself.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const entry = new URL('../../src/signalbox.ts', import.meta.url).pathname;
+const uuid = '01a1dd90-7364-7571-83f2-535d356cbbf2';
+
+const failure = {
+  test_case_id: uuid,
+  name: 'removes',
+  classname: 'cart',
+  parent: 'cart',
+  file: '',
+  variant: '',
+  outcome: 'failed',
+  summary: 'no',
+  verdict: 'flaky',
+  status: 'flaky',
+  quarantined: true,
+  is_known_failure: true,
+};
+
+const judged = {
+  id: uuid,
+  state: 'ingested',
+  trust: 'full',
+  sha: 'a'.repeat(40),
+  branch: 'main',
+  pr: null,
+  job: '',
+  variant: '',
+  url: '',
+  uploaded_at: '2026-11-14T22:37:00.000Z',
+  ingested_at: '2026-11-14T22:37:01.000Z',
+  duplicate_of: null,
+  tests: 2,
+  passed: 1,
+  failed: 1,
+  flaky: 0,
+  skipped: 0,
+  quarantined: 1,
+  usual_tests: 2,
+  missing_tests: 0,
+  is_suspect: false,
+  is_complete: true,
+  problems: [],
+  failures: [failure],
+};
+
+const report = `<testsuites><testsuite name="cart"><testcase name="adds" classname="cart"/>
+<testcase name="removes" classname="cart"><failure message="no">at x</failure></testcase></testsuite></testsuites>`;
+
+type Request = {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly token: string;
+  readonly body: Buffer;
+};
+
+describe('signalbox test', () => {
+  let cwd: string;
+  let server: Server;
+  let url: string;
+  let requests: Request[];
+  /** What the service says of the upload, or with which status it refuses everything. */
+  let answer: object | number;
+
+  const respond = (path: string): object => {
+    if (path === '/v1/getOrganization')
+      return {
+        organization: { slug: 'acme', name: 'Acme' },
+        token: { id: 't', name: 't', scopes: ['upload'], expiresAt: null },
+      };
+    if (path === '/v1/flaky-tests/upload') return { upload_id: uuid, accepted: 2, rejected: [] };
+    if (path === '/v1/metrics/createBundleUpload')
+      return { id: uuid, idV2: uuid, url: `${url}/uploads/1`, key: 'k' };
+    return path === '/v1/flaky-tests/get-upload' ? { upload: answer } : {};
+  };
+
+  const bodyOf = async (request: IncomingMessage) => Buffer.concat((await request.toArray()) as Buffer[]);
+
+  beforeEach(async () => {
+    cwd = mkdtempSync(join(tmpdir(), 'signalbox-test-'));
+    requests = [];
+    answer = judged;
+    server = createServer((request, response) => {
+      void bodyOf(request).then((body) => {
+        const { pathname: path, searchParams: query } = new URL(request.url ?? '', 'http://x');
+        requests.push({ path, query, token: String(request.headers['x-api-token'] ?? ''), body });
+        if (typeof answer === 'number') {
+          response.statusCode = answer;
+          return response.end('{"error":{"code":"X","message":"Not today."}}');
+        }
+        return response.end(JSON.stringify(respond(path)));
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+    rmSync(cwd, { recursive: true });
+  });
+
+  const place = [
+    '--repo',
+    'git.example/acme/widgets',
+    '--sha',
+    'a'.repeat(40),
+    '--branch',
+    'main',
+    '--job',
+    'unit',
+  ];
+
+  const start = (args: readonly string[]) => {
+    const env = {
+      PATH: process.env['PATH'],
+      SIGNALBOX_URL: url,
+      SIGNALBOX_API_TOKEN: 'secret-token',
+      PAYLOAD: report,
+    };
+    return spawn(process.execPath, [entry, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  };
+
+  const finish = async (child: ReturnType<typeof start>) => {
+    const texts = Promise.all([child.stdout.toArray(), child.stderr.toArray()]);
+    const [code] = (await once(child, 'exit')) as [number];
+    const [stdout = '', stderr = ''] = (await texts).map((chunks) =>
+      Buffer.concat(chunks as Buffer[]).toString(),
+    );
+    return { code, stdout, stderr };
+  };
+
+  const run = (script: string, ...options: readonly string[]) =>
+    finish(start(['test', ...place, ...options, '--', 'sh', '-c', script]));
+
+  const failing = 'echo "$PAYLOAD" > junit.xml; echo from the tests; exit 1';
+
+  it('ends with 0 when only a quarantined test failed, and says so', async () => {
+    const { code, stdout, stderr } = await run(failing);
+    expect(code).toBe(0);
+    expect(stdout).toBe('from the tests\n');
+    expect(stderr).toContain('Signalbox: 2 tests in 1 report: 1 passed, 1 failed.');
+    expect(stderr).toContain('FLAKY    cart › removes (quarantined)');
+    expect(stderr).toContain('the exit code is now 0: 1 failed test, known to flake and quarantined');
+    expect(stderr).not.toContain('secret-token');
+    const upload = requests.find(({ path }) => path === '/v1/flaky-tests/upload');
+    expect(Object.fromEntries(upload?.query ?? [])).toMatchObject({
+      repo: 'git.example/acme/widgets',
+      org_url_slug: 'acme',
+      branch: 'main',
+      job: 'unit',
+      pr: '',
+    });
+    expect(zstdDecompressSync(upload?.body ?? Buffer.alloc(0)).toString()).toBe(`${report}\n`);
+  });
+
+  it('keeps the exit code when the failed test is not quarantined', async () => {
+    answer = { ...judged, failures: [{ ...failure, verdict: 'new', quarantined: false }] };
+    const { code, stderr } = await run(failing);
+    expect(code).toBe(1);
+    expect(stderr).toContain('NEW      cart › removes');
+    expect(stderr).toContain('the exit code stays 1: 1 of 1 failed test is not quarantined.');
+  });
+
+  it('sends several reports as one bundle, to an address that sees no token', async () => {
+    const { code } = await run('echo "$PAYLOAD" > junit-1.xml; echo "$PAYLOAD" > junit-2.xml; exit 1');
+    expect(code).toBe(0);
+    const put = requests.find(({ path }) => path === '/uploads/1');
+    expect(put?.token).toBe('');
+    const tar = zstdDecompressSync(put?.body ?? Buffer.alloc(0)).toString();
+    for (const name of ['meta.json', 'junit/0', 'junit/1']) expect(tar).toContain(name);
+  });
+
+  it.each([
+    ['refuses', 403, 'The service answered 403: Not today.'],
+    ['breaks', 503, 'The service answered 503: Not today.'],
+  ])('keeps the exit code when the service %s', async (_name, status, why) => {
+    answer = status;
+    const { code, stderr } = await run(failing);
+    expect(code).toBe(1);
+    expect(stderr).toContain('FAILED   cart › removes');
+    expect(stderr.split(why)).toHaveLength(2);
+  });
+
+  it('keeps the exit code when the service is away', async () => {
+    server.close();
+    const { code, stderr } = await run(failing);
+    expect(code).toBe(1);
+    expect(stderr).toContain('the exit code stays 1: The service cannot be reached (ECONNREFUSED).');
+  });
+
+  it('keeps the exit code when the judgement does not come in time', async () => {
+    answer = { ...judged, state: 'stored', ingested_at: null };
+    const { code, stderr } = await run(failing, '--wait', '0');
+    expect(code).toBe(1);
+    expect(stderr).toContain('did not judge the reports within 0 s');
+  });
+
+  it('keeps the exit code when the service answers nonsense', async () => {
+    answer = { id: 'x' };
+    const { code, stderr } = await run(failing);
+    expect(code).toBe(1);
+    expect(stderr).toContain('something else than Signalbox does');
+  });
+
+  it('keeps the exit code when a report is cut off', async () => {
+    const { code, stderr } = await run('echo "$PAYLOAD" | head -c 150 > junit.xml; exit 1');
+    expect(code).toBe(1);
+    expect(stderr).toContain('1 report could not be read to the end.');
+  });
+
+  it('does not take reports of an earlier run for those of this one', async () => {
+    writeFileSync(join(cwd, 'junit.xml'), report);
+    const { code, stderr } = await run('exit 1');
+    expect(code).toBe(1);
+    expect(stderr).toContain('the exit code stays 1: The command wrote no test report.');
+    expect(requests).toEqual([]);
+  });
+
+  it.each([
+    ['kill -KILL $$', 137, 'ended by SIGKILL'],
+    ['exit 2', 2, 'ended with 2'],
+    ['exit 139', 139, 'ended with 139'],
+  ])('keeps the end of a command that ends by `%s`', async (end, expected, why) => {
+    const { code, stderr } = await run(`echo "$PAYLOAD" > junit.xml; ${end}`);
+    expect(code).toBe(expected);
+    expect(stderr).toContain(why);
+  });
+
+  it('takes other codes for "tests failed" by wish', async () => {
+    expect((await run(`echo "$PAYLOAD" > junit.xml; exit 100`, '--failure-code', '100')).code).toBe(0);
+  });
+
+  it('ends with 127 when there is no such command', async () => {
+    const { code, stderr } = await finish(start(['test', '--', 'no-such-command']));
+    expect(code).toBe(127);
+    expect(stderr).toContain('could not be started');
+  });
+
+  it('hands signals on, and asks nobody when it was told to end', async () => {
+    const child = start([
+      'test',
+      ...place,
+      '--',
+      'sh',
+      '-c',
+      'trap "echo ended; exit 1" TERM; echo ready; while :; do sleep 0.05; done',
+    ]);
+    await once(child.stdout, 'data');
+    child.kill('SIGTERM');
+    const { code, stdout } = await finish(child);
+    expect(code).toBe(1);
+    expect(stdout).toContain('ended');
+    expect(requests).toEqual([]);
+  });
+
+  it('needs a command', async () => {
+    expect(await finish(start(['test', ...place]))).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('says once why nothing was sent, without a token', async () => {
+    const child = spawn(process.execPath, [entry, 'test', ...place, '--', 'sh', '-c', failing], {
+      cwd,
+      env: { PATH: process.env['PATH'], PAYLOAD: report },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const { code, stderr } = await finish(child);
+    expect(code).toBe(1);
+    expect(stderr).toContain('the exit code stays 1: No address of the service is given: set SIGNALBOX_URL.');
+  });
+
+  it('uploads what is there, in words and as JSON', async () => {
+    mkdirSync(join(cwd, 'out'));
+    writeFileSync(join(cwd, 'out/a.xml'), report);
+    const upload = ['upload', '--junit', 'out/*.xml', ...place];
+    const shown = await finish(start(upload));
+    expect(shown.code).toBe(0);
+    expect(shown.stdout).toContain('FLAKY    cart › removes (quarantined)');
+    const json = await finish(start([...upload, '--json']));
+    expect(JSON.parse(json.stdout)).toMatchObject({ upload: { id: uuid, failed: 1 } });
+  });
+
+  it('ends an upload with 1 when nothing could be sent, unless that may be', async () => {
+    writeFileSync(join(cwd, 'junit.xml'), report);
+    answer = 401;
+    const refused = await finish(start(['upload', ...place]));
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain('The service answered 401: Not today.');
+    expect((await finish(start(['upload', ...place, '--allow-failure']))).code).toBe(0);
+    expect((await finish(start(['upload', ...place, '--junit', 'nothing.xml']))).stdout).toContain(
+      'No file matches nothing.xml.',
+    );
+  });
+});
