@@ -1,14 +1,15 @@
-import type { ReportedCase, UploadProblem } from '#core/health/reported-case.ts';
-import type { ContentLimits } from './limits.ts';
-import type { BundleMeta } from './meta.ts';
-import { openReport } from './report.ts';
+// What an upload holds is seen by its bytes, not by what it is called: `bundle.tar.zstd`, or one report, either of them
+// plain or compressed. Bytes go through in one pass and constant memory; what is too large or too dense stops there,
+// and what was read until then counts.
 
-export type ContentHandlers = {
-  readonly onMeta?: (meta: BundleMeta) => void;
-  readonly onCodeowners?: (text: string) => void;
-  /** `file`: the report's path, as in `UploadProblem`. */
-  readonly onCase: (found: ReportedCase, file: string) => void;
-};
+import type { UploadProblem } from '#core/health/reported-case.ts';
+import { BundleReader, type ContentHandlers } from './bundle.ts';
+import { compressionOf, decompress, type Decompressed } from './decompress.ts';
+import { defaultContentLimits, type ContentLimits } from './limits.ts';
+import { openReport } from './report.ts';
+import { parseHeader } from './tar.ts';
+
+export type { ContentHandlers };
 
 export type ContentSummary = {
   readonly form: 'bundle' | 'report';
@@ -17,16 +18,168 @@ export type ContentSummary = {
   readonly cases: number;
   /** False: something was cut off, so tests may be missing. */
   readonly isComplete: boolean;
+  /** At most 500; the last of more says how many there are. */
   readonly problems: readonly UploadProblem[];
 };
 
+const problemsMax = 500;
+/** A tar archive is known by its first header. */
+const sniffMax = 512;
+
+/** Never throws for what the bytes are; what `bytes` or a handler throws is thrown on. */
 export async function readContent(
   bytes: AsyncIterable<Uint8Array>,
   handlers: ContentHandlers,
   limits: Partial<ContentLimits> = {},
 ): Promise<ContentSummary> {
-  const report = openReport('', (found) => handlers.onCase(found, ''), limits);
-  for await (const chunk of bytes) report.write(chunk);
-  const { cases, isComplete, problems } = report.end();
-  return { form: 'report', reports: 1, cases, isComplete, problems };
+  const all = { ...defaultContentLimits, ...limits };
+  const { first, rest } = await readFirst(bytes);
+  const compression = compressionOf(first);
+  const plain = new PlainReader(handlers, all);
+  const ending =
+    compression === null
+      ? await pass(rest, (piece) => plain.write(piece), all.bytesMax)
+      : await decompress(compression, rest, (piece) => plain.write(piece), all);
+  return plain.end(ending);
+}
+
+/** The first bytes, and all of them again. */
+async function readFirst(
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<{ readonly first: Buffer; readonly rest: AsyncIterable<Uint8Array> }> {
+  const source = bytes[Symbol.asyncIterator]();
+  let first = Buffer.alloc(0);
+  let isOver = false;
+  while (!isOver && first.length < 4) {
+    const next = await source.next();
+    if (next.done === true) isOver = true;
+    else first = Buffer.concat([first, next.value]);
+  }
+  async function* again(): AsyncGenerator<Uint8Array> {
+    try {
+      yield first;
+      if (!isOver) yield* { [Symbol.asyncIterator]: () => source };
+    } finally {
+      await source.return?.();
+    }
+  }
+  return { first, rest: again() };
+}
+
+async function pass(
+  bytes: AsyncIterable<Uint8Array>,
+  sink: (bytes: Buffer) => void,
+  bytesMax: number,
+): Promise<Decompressed> {
+  let given = 0;
+  for await (const chunk of bytes) {
+    given += chunk.length;
+    if (given > bytesMax) return 'too-large';
+    sink(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+  }
+  return 'whole';
+}
+
+const endings: Readonly<Record<Exclude<Decompressed, 'whole'>, readonly [code: string, message: string]>> = {
+  cut: ['TRUNCATED', 'The compressed upload is cut off. What is in it was read. Upload it again.'],
+  damaged: ['DAMAGED', 'The compressed upload is damaged. What came before was read. Upload it again.'],
+  bomb: ['TOO_DENSE', 'The upload grows too much when it is decompressed, and was read only in part.'],
+  'too-large': ['TOO_LARGE', 'The upload is too large and was read only in part. Split it.'],
+};
+
+/** Decompressed bytes: an archive or a report. */
+class PlainReader {
+  readonly #handlers: ContentHandlers;
+  readonly #limits: ContentLimits;
+  #first = Buffer.alloc(0);
+  #bundle: BundleReader | null = null;
+  #report: ReturnType<typeof openReport> | null = null;
+  #refusal: UploadProblem | null = null;
+
+  constructor(handlers: ContentHandlers, limits: ContentLimits) {
+    this.#handlers = handlers;
+    this.#limits = limits;
+  }
+
+  write(bytes: Buffer): void {
+    if (this.#bundle !== null) this.#bundle.write(bytes);
+    else if (this.#report !== null) this.#report.write(bytes);
+    else if (this.#refusal === null) {
+      this.#first = Buffer.concat([this.#first, bytes]);
+      if (this.#first.length >= sniffMax) this.#begin();
+    }
+  }
+
+  end(ending: Decompressed): ContentSummary {
+    if (this.#bundle === null && this.#report === null && this.#refusal === null) this.#begin();
+    const problems: UploadProblem[] = [];
+    if (ending !== 'whole') {
+      const [code, message] = endings[ending];
+      problems.push({ file: '', code, message, count: 1 });
+    }
+    const isWhole = ending === 'whole';
+    if (this.#bundle !== null) {
+      const bundle = this.#bundle;
+      bundle.end();
+      const { reports, cases, isComplete } = bundle;
+      problems.push(...bundle.problems);
+      return { form: 'bundle', reports, cases, isComplete: isComplete && isWhole, problems: few(problems) };
+    }
+    if (this.#refusal !== null)
+      return {
+        form: 'report',
+        reports: 0,
+        cases: 0,
+        isComplete: false,
+        problems: [...problems, this.#refusal],
+      };
+    const { cases, isComplete, problems: found } = this.#report!.end();
+    // The report's own word of being cut says no more.
+    problems.push(...found.filter(({ code }) => code !== 'TRUNCATED' || ending !== 'cut'));
+    return { form: 'report', reports: 1, cases, isComplete: isComplete && isWhole, problems: few(problems) };
+  }
+
+  #begin(): void {
+    const first = this.#first;
+    this.#first = Buffer.alloc(0);
+    const refused = refusalOf(first);
+    if (refused !== null) {
+      this.#refusal = { file: '', code: 'NOT_A_REPORT', message: refused, count: 1 };
+      return;
+    }
+    if (isTar(first)) {
+      this.#bundle = new BundleReader(this.#handlers, this.#limits);
+      this.#bundle.write(first);
+    } else {
+      this.#report = openReport('', (found) => this.#handlers.onCase(found, ''), this.#limits);
+      this.#report.write(first);
+    }
+  }
+}
+
+function isTar(first: Buffer): boolean {
+  if (first.length < sniffMax) return false;
+  if (first.toString('latin1', 257, 262) === 'ustar') return true;
+  const header = parseHeader(first.subarray(0, sniffMax));
+  return header !== null && header !== 'end';
+}
+
+function refusalOf(first: Buffer): string | null {
+  if (first.toString('latin1', 0, 4) === 'PK\u0003\u0004')
+    return 'This is a ZIP archive. Upload the report itself, plain or compressed with gzip or zstd.';
+  if (first.toString('latin1', 0, 6) === '\u00FD7zXZ\0' || first.toString('latin1', 0, 3) === 'BZh')
+    return 'This compression is not known. Upload the report plain, or compressed with gzip or zstd.';
+  return compressionOf(first) === null ? null : 'This is compressed twice. Compress it once.';
+}
+
+function few(problems: readonly UploadProblem[]): readonly UploadProblem[] {
+  if (problems.length <= problemsMax) return problems;
+  const more = problems.length - problemsMax + 1;
+  const last = {
+    file: '',
+    code: 'MORE_PROBLEMS',
+    message: 'There are more problems than are shown.',
+    count: more,
+  };
+  return [...problems.slice(0, problemsMax - 1), last];
 }

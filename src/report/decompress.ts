@@ -1,0 +1,112 @@
+// Compressed bytes to plain ones, bounded in how much they may become. What came out before an error was handed on.
+
+import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib';
+import type { ContentLimits } from './limits.ts';
+
+export type Compression = 'gzip' | 'zstd';
+
+/** How it ended. `cut`: there was less than it says itself; `bomb`: it becomes too much of too little. */
+export type Decompressed = 'whole' | 'cut' | 'damaged' | 'bomb' | 'too-large';
+
+/** What comes out first may be small and repeat itself; the ratio counts from here on. */
+const ratioFree = 1024 * 1024;
+const pieceSize = 64 * 1024;
+
+export function compressionOf(first: Buffer): Compression | null {
+  if (first[0] === 0x1f && first[1] === 0x8b) return 'gzip';
+  return first.length >= 4 && first.readUInt32LE(0) === 0xfd2fb528 ? 'zstd' : null;
+}
+
+/** Hands plain bytes to `sink` as they come; what it throws is thrown on. */
+export async function decompress(
+  compression: Compression,
+  bytes: AsyncIterable<Uint8Array>,
+  sink: (bytes: Buffer) => void,
+  limits: Pick<ContentLimits, 'bytesMax' | 'ratioMax'>,
+): Promise<Decompressed> {
+  let taken = 0;
+  let given = 0;
+  const take = (piece: Buffer): Decompressed | null => {
+    given += piece.length;
+    if (given > limits.bytesMax) return 'too-large';
+    if (given > ratioFree && given > taken * limits.ratioMax) return 'bomb';
+    sink(piece);
+    return null;
+  };
+  let frame = new Frame(compression, take);
+  try {
+    for await (const chunk of bytes)
+      for (let at = 0; at < chunk.length; at += pieceSize) {
+        let rest = chunk.subarray(at, at + pieceSize);
+        taken += rest.length;
+        // A frame that ends may have another behind it; Node.js stops at the first and says nothing of the rest.
+        while (rest.length > 0) {
+          if (frame.hasEnded) frame = new Frame(compression, take);
+          rest = await frame.write(rest);
+          if (frame.stopped !== null) return frame.stopped;
+        }
+      }
+    await frame.end();
+    return frame.stopped ?? 'whole';
+  } finally {
+    frame.destroy();
+  }
+}
+
+/** One decompressor. */
+class Frame {
+  readonly #stream: Gunzip | ZstdDecompress;
+  stopped: Decompressed | null = null;
+  hasEnded = false;
+  #thrown: { readonly error: unknown } | null = null;
+  /** Resolves what is being waited for. */
+  #wake: () => void = () => undefined;
+
+  constructor(compression: Compression, take: (piece: Buffer) => Decompressed | null) {
+    const options = { chunkSize: pieceSize };
+    this.#stream = compression === 'gzip' ? createGunzip(options) : createZstdDecompress(options);
+    this.#stream.on('data', (piece: Buffer) => {
+      if (this.stopped !== null || this.#thrown !== null) return;
+      try {
+        this.stopped = take(piece);
+      } catch (error) {
+        this.#thrown = { error };
+      }
+      if (this.stopped !== null || this.#thrown !== null) this.#stream.destroy();
+    });
+    this.#stream.on('error', (error: NodeJS.ErrnoException) => {
+      this.stopped ??= error.code === 'Z_BUF_ERROR' ? 'cut' : 'damaged';
+      this.#wake();
+    });
+    this.#stream.on('end', () => {
+      this.hasEnded = true;
+      this.#wake();
+    });
+    this.#stream.on('close', () => this.#wake());
+  }
+
+  /** What it did not take, because it ended before. */
+  async write(piece: Uint8Array): Promise<Uint8Array> {
+    const before = this.#stream.bytesWritten;
+    await this.#wait(() => this.#stream.write(piece, () => this.#wake()));
+    return this.hasEnded ? piece.subarray(this.#stream.bytesWritten - before) : piece.subarray(piece.length);
+  }
+
+  async end(): Promise<void> {
+    if (this.hasEnded || this.stopped !== null) return;
+    this.#stream.end();
+    while (!this.hasEnded && this.stopped === null && !this.#stream.closed) await this.#wait(() => undefined);
+  }
+
+  destroy(): void {
+    this.#stream.destroy();
+  }
+
+  async #wait(begin: () => void): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      begin();
+    });
+    if (this.#thrown !== null) throw this.#thrown.error;
+  }
+}
