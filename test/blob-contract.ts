@@ -43,6 +43,7 @@ export function describeBlobStore(name: string, storeOf: () => BlobStore): void 
   describe(`uploads in ${name}`, () => {
     it('come back as they were, whatever their size', async () => {
       const sizes = [
+        0,
         1,
         mebibyte,
         5 * mebibyte,

@@ -52,12 +52,6 @@ describe('an S3-compatible store', () => {
     expect(await s3.unfinished()).toEqual([]);
   });
 
-  it('keeps an upload that holds nothing', async () => {
-    const key = newKey();
-    await blobs.write(key, bytesOf(0));
-    expect(await blobs.read(key)).not.toBeNull();
-  });
-
   it('is usable when it can be written and read', async () => {
     expect(await blobs.check()).toEqual({ kind: 'usable' });
   });

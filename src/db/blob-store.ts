@@ -53,6 +53,7 @@ async function writeBlob(cell: Cell, key: BlobKey, bytes: AsyncIterable<Uint8Arr
 async function* inParts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let held: Uint8Array[] = [];
   let heldBytes = 0;
+  let isFirst = true;
   for await (const chunk of bytes) {
     held.push(chunk);
     heldBytes += chunk.length;
@@ -60,8 +61,10 @@ async function* inParts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
     yield Buffer.concat(held);
     held = [];
     heldBytes = 0;
+    isFirst = false;
   }
-  if (heldBytes > 0) yield Buffer.concat(held);
+  // No bytes at all are one empty part: an upload that holds nothing is not one that is not there.
+  if (heldBytes > 0 || isFirst) yield Buffer.concat(held);
 }
 
 async function readBlob(
