@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideExitCode, type Evidence, type JudgedUpload } from './exit-code.ts';
 
-const excused = { outcome: 'failed', quarantined: true, is_known_failure: true } as const;
+const excused = { outcome: 'failed', quarantined: true, is_excused: true } as const;
 
 const upload: JudgedUpload = {
   state: 'ingested',
@@ -73,8 +73,8 @@ describe('the exit code', () => {
     ],
     [
       'with a quarantined test that fails in a new way',
-      judged({ failures: [{ ...excused, is_known_failure: false }] }),
-      /not seen before/,
+      judged({ failures: [{ ...excused, is_excused: false }] }),
+      /not known to flake/,
     ],
     ['when tests are missing', judged({ missing_tests: 50 }), /50 of the 140 tests that usually run did not/],
     [
@@ -98,7 +98,7 @@ describe('the exit code', () => {
   });
 
   it('does not depend on tests that passed in another attempt', () => {
-    const retried = { outcome: 'flaky', quarantined: false, is_known_failure: false } as const;
+    const retried = { outcome: 'flaky', quarantined: false, is_excused: false } as const;
     expect(decideExitCode({ ...flakedOnly, ...judged({ failures: [retried, excused] }) }).exitCode).toBe(0);
     expect(decideExitCode({ ...flakedOnly, ...judged({ failures: [retried] }) }).exitCode).toBe(1);
   });
@@ -115,7 +115,7 @@ describe('the exit code', () => {
       fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
     const yes = mostly(true, fc.constant(false));
     const failures = fc.array(
-      fc.record({ outcome: fc.constant('failed' as const), quarantined: yes, is_known_failure: yes }),
+      fc.record({ outcome: fc.constant('failed' as const), quarantined: yes, is_excused: yes }),
       {
         minLength: 1,
         maxLength: 3,
@@ -165,7 +165,7 @@ describe('the exit code', () => {
           upload.is_complete &&
           !upload.is_suspect &&
           upload.failed === upload.failures.length &&
-          upload.failures.every((one) => one.quarantined && one.is_known_failure) &&
+          upload.failures.every((one) => one.quarantined && one.is_excused) &&
           upload.usual_tests !== null &&
           upload.missing_tests !== null &&
           upload.missing_tests <= Math.floor(upload.usual_tests / 10);

@@ -7,7 +7,8 @@
 //   3. They show a failed test. A failed run without one failed in something that the reports do not show.
 //   4. The service was asked, and answered with a judgement of the whole upload: read whole, nothing cut off, and not
 //      so many failures that it must be something else than flakes.
-//   5. Every failed test is quarantined, and failed in a way that is known of it: a flaky test that breaks is not excused.
+//   5. Every failed test is quarantined, and failed in a way in which it flaked before: a flaky test that breaks is not
+//      excused.
 //   6. The tests that usually run did run. A runner that died half-way has fewer failures, not fewer faults.
 //
 // For example: exit code 1, 140 tests, one failed, quarantined, known; the job usually runs 140: the exit code is 0. The
@@ -21,7 +22,8 @@ export type JudgedFailure = {
   /** flaky: it failed, and passed in another attempt of this run. */
   readonly outcome: 'failed' | 'flaky';
   readonly quarantined: boolean;
-  readonly is_known_failure: boolean;
+  /** Quarantined, and known to flake in this very way. */
+  readonly is_excused: boolean;
 };
 
 /** Of the service's answer, what decides. */
@@ -106,9 +108,9 @@ function failureObjection(failures: readonly JudgedFailure[]): string | null {
   const free = failures.filter(({ quarantined }) => !quarantined).length;
   if (free > 0)
     return `${free} of ${count(failures.length, 'failed test')} ${free === 1 ? 'is' : 'are'} not quarantined.`;
-  const strange = failures.filter((failure) => !failure.is_known_failure).length;
+  const strange = failures.filter((failure) => !failure.is_excused).length;
   if (strange > 0)
-    return `${count(strange, 'quarantined test')} failed in a way that was not seen before: it may be broken.`;
+    return `${count(strange, 'quarantined test')} failed in a way in which it is not known to flake: it may be broken.`;
   return null;
 }
 

@@ -18,6 +18,8 @@ const failure: Failure = {
   status: 'healthy',
   quarantined: false,
   is_known_failure: false,
+  status_reason: '',
+  is_excused: false,
 };
 
 const upload: UploadDetails = {
@@ -71,7 +73,8 @@ describe('the summary', () => {
           verdict: 'flaky',
           status: 'flaky',
           quarantined: true,
-          is_known_failure: true,
+          is_excused: true,
+          status_reason: 'Passed and failed on 3 sources.',
         },
         { name: 'logs in', verdict: 'broken', status: 'broken', summary: '' },
         { name: 'logs out', verdict: 'unknown', summary: '' },
@@ -83,9 +86,9 @@ describe('the summary', () => {
       '           It passed before, and never failed like this: look at this change first.',
       '  FLAKY    cart.test.ts › cart › session ends (quarantined)',
       '           expected 3 to be 2',
-      '           Known to flake, and to fail like this: most likely not your change.',
+      '           Passed and failed on 3 sources. Most likely not your change.',
       '  BROKEN   cart.test.ts › cart › logs in',
-      '           Broken on the default branch already: not your change.',
+      '           Broken on the default branch already. Not your change.',
       '  FIRST    cart.test.ts › cart › logs out',
       '           Seen for the first time: nothing is known of it yet.',
     ]);

@@ -5,7 +5,7 @@
 //     NEW      cart.test.ts › cart › adds two items
 //              It passed before, and never failed like this: look at this change first.
 //     FLAKY    login.test.ts › session ends (quarantined)
-//              Known to flake, and to fail like this.
+//              Passed and failed on 3 sources in 14 days. Most likely not your change.
 
 import type { RunOutcome } from '#core/health/reported-case.ts';
 import type { UploadDetails } from './client.ts';
@@ -103,17 +103,23 @@ function nameOf({ file, parent, classname, name }: Failure): string {
 function meaningOf(failure: Failure): string {
   switch (failure.verdict) {
     case 'flaky':
-      return failure.is_known_failure
-        ? 'Known to flake, and to fail like this: most likely not your change.'
-        : 'Known to flake, but it never failed like this before: it may be your change.';
+      return `${reasonOf(failure, 'Known to flake.')} ${
+        failure.quarantined && !failure.is_excused
+          ? 'But it is not known to flake like this: it may be your change.'
+          : 'Most likely not your change.'
+      }`;
     case 'broken':
-      return 'Broken on the default branch already: not your change.';
+      return `${reasonOf(failure, 'Broken on the default branch already.')} Not your change.`;
     case 'new':
       return 'It passed before, and never failed like this: look at this change first.';
     case 'unknown':
       return 'Seen for the first time: nothing is known of it yet.';
   }
 }
+
+/** The service's sentence on the test, if what it is about is this failure. */
+const reasonOf = ({ status, status_reason: reason, verdict }: Failure, otherwise: string): string =>
+  status === verdict && reason !== '' ? plainLine(reason, 300) : otherwise;
 
 function serviceLines(submission: Submission): readonly SummaryLine[] {
   if (submission.kind !== 'judged') return [{ tone: 'warning', text: `Signalbox: ${submission.why}` }];

@@ -198,8 +198,13 @@ const UploadFailure = z
         'flaky: known to flake, or in this way; broken: already on the default branch; new: passed before, and never failed so; unknown: seen for the first time.',
     }),
     status: z.enum(['healthy', 'flaky', 'broken']),
+    status_reason: z.string().meta({ description: 'Why the status is what it is, in a sentence.' }),
     quarantined: z.boolean(),
     is_known_failure: z.boolean().meta({ description: 'The test has failed in this way before.' }),
+    is_excused: z.boolean().meta({
+      description:
+        'Quarantined, and known to flake in this very way (or quarantined by a person, who answers for all of its failures): it need not fail the run.',
+    }),
   })
   .meta({ id: 'UploadFailure' });
 

@@ -49,9 +49,13 @@ export type UploadFailure = {
   readonly summary: string;
   readonly verdict: FailureVerdict;
   readonly status: 'healthy' | 'flaky' | 'broken';
+  /** Why the status is what it is; empty while it is healthy. */
+  readonly status_reason: string;
   /** Whether it was when the upload was read. */
   readonly quarantined: boolean;
   readonly is_known_failure: boolean;
+  /** Quarantined, and this failure was contradicted before, or a person answers for all of the test's failures. */
+  readonly is_excused: boolean;
 };
 
 export type UploadDetails = UploadSummary & { readonly failures: readonly UploadFailure[] };
@@ -93,8 +97,10 @@ async function listFailures(
 ): Promise<readonly UploadFailure[]> {
   const { rows } = await sql<UploadFailure>`
     select c.id as test_case_id, c.name, c.classname, c.parent, c.file_path as file, c.variant, f.outcome,
-      f.summary, f.verdict, c.status, f.was_quarantined as quarantined,
-      f.is_known as is_known_failure
+      f.summary, f.verdict, c.status, c.status_reason,
+      f.was_quarantined as quarantined, f.is_known as is_known_failure,
+      f.was_quarantined and (coalesce(g.flake_count, 0) > 0 or (c.quarantine_setting = 'ALWAYS_QUARANTINE'
+        and not coalesce(c.quarantine_expires_at <= f.failed_at, false))) as is_excused
     from test_failure f
     join test_case c on c.repository_id = f.repository_id and c.id = f.test_case_id
     where f.repository_id = ${repositoryId} and f.failed_at = ${upload.uploaded_at} and f.upload_id = ${upload.id}

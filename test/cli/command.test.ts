@@ -26,6 +26,8 @@ const failure = {
   status: 'flaky',
   quarantined: true,
   is_known_failure: true,
+  status_reason: 'Passed and failed on 3 sources.',
+  is_excused: true,
 };
 
 const judged = {
