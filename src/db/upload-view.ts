@@ -103,6 +103,8 @@ async function listFailures(
         and not coalesce(c.quarantine_expires_at <= f.failed_at, false))) as is_excused
     from test_failure f
     join test_case c on c.repository_id = f.repository_id and c.id = f.test_case_id
+    left join test_failure_group g on g.repository_id = f.repository_id and g.test_case_id = f.test_case_id
+      and g.fingerprint = f.fingerprint
     where f.repository_id = ${repositoryId} and f.failed_at = ${upload.uploaded_at} and f.upload_id = ${upload.id}
     order by f.outcome = 'flaky', array_position(array['new', 'broken', 'unknown', 'flaky'], f.verdict), c.name, c.id
     limit ${failuresMax}`.execute(db);
