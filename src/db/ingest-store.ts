@@ -129,24 +129,45 @@ export async function putIngested(
   await updateIngested(tx, repositoryId, now, JSON.stringify(uploads));
 }
 
-export type Sibling = { readonly id: string; readonly uploadedAt: Date; readonly sha: string };
+/** An upload in which everything that was not watched passed. */
+export type PassSource = {
+  readonly uploadId: string;
+  readonly uploadedAt: Date;
+  readonly sha: string;
+  readonly branchClass: BranchClass;
+  readonly shape: Buffer;
+};
 
-const selectSiblings = statement<
-  [repositoryId: string, shas: readonly string[], since: Date],
-  { id: string; uploaded_at: Date; sha: string }
+/** So many of the default branch are told one by one: enough to say since when a test fails. */
+const namedMax = 40;
+
+const passColumns = 'u.id, u.uploaded_at, u.sha, u.branch_class, s.shape';
+const feeding = `upload u
+    join test_segment s on s.repository_id = u.repository_id and s.uploaded_at = u.uploaded_at and s.upload_id = u.id
+    where u.repository_id = $1 and u.uploaded_at >= $2 and u.state = 'ingested' and u.trust = 'full'
+      and s.shape = any ($3::bytea[])`;
+
+const selectPassSources = statement<
+  [repositoryId: string, since: Date, shapes: readonly Buffer[], shas: readonly string[]],
+  { id: string; uploaded_at: Date; sha: string; branch_class: BranchClass; shape: Buffer }
 >(`
-  select id, uploaded_at, sha from upload
-  where repository_id = $1 and sha = any ($2::text[]) and sha <> '' and uploaded_at >= $3 and state = 'ingested'
-    and trust = 'full' and duplicate_of is null
+  (select ${passColumns} from ${feeding} and u.branch_class = 'default' order by u.uploaded_at desc limit ${namedMax})
+  union
+  (select ${passColumns} from ${feeding} and u.sha = any ($4::text[]))
   order by uploaded_at`);
 
-/** What was read before of the same sources, and feeds detection. */
-export async function listSiblings(
+/** Of uploads with one of the shapes: the newest of the default branch, and all of the sources. Oldest first. */
+export async function listPassSources(
   db: Tx,
   repositoryId: RepositoryId,
-  shas: readonly string[],
-  since: Date,
-): Promise<readonly Sibling[]> {
-  const rows = await selectSiblings(db, repositoryId, shas, since);
-  return rows.map(({ id, uploaded_at, sha }) => ({ id, uploadedAt: uploaded_at, sha }));
+  wanted: { readonly since: Date; readonly shapes: readonly Buffer[]; readonly shas: readonly string[] },
+): Promise<readonly PassSource[]> {
+  const rows = await selectPassSources(db, repositoryId, wanted.since, wanted.shapes, wanted.shas);
+  return rows.map((row) => ({
+    uploadId: row.id,
+    uploadedAt: row.uploaded_at,
+    sha: row.sha,
+    branchClass: row.branch_class,
+    shape: row.shape,
+  }));
 }

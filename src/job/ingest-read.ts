@@ -94,64 +94,106 @@ const defectOf = (error: unknown): UploadProblem => ({
   count: 1,
 });
 
+/** The numbers of tests: those without one are counted from -1 down until they have one. */
+function createNumberer(cell: Cell, memory: TestMemory) {
+  const resolved: number[] = [];
+  let count = 0;
+  let unknown: { readonly place: number; readonly test: UnknownTest }[] = [];
+  let unknownById = new Map<string, number>();
+  return {
+    numberOf: (bytes: Buffer, describe: () => Omit<UnknownTest, 'id' | 'bytes'>): number => {
+      const ordinal = memory.index.find(bytes);
+      if (ordinal !== -1) return ordinal;
+      const key = bytes.toString('latin1', 0, 16);
+      const known = unknownById.get(key);
+      if (known !== undefined) return known;
+      const place = count++;
+      unknownById.set(key, -1 - place);
+      unknown.push({ place, test: { ...describe(), id: uuidText(bytes), bytes } });
+      return -1 - place;
+    },
+    /** Numbers the unknown, if they are that many. More may come while that goes on. */
+    settle: async (least: number): Promise<void> => {
+      if (unknown.length < least) return;
+      const settled = unknown;
+      unknown = [];
+      unknownById = new Map();
+      const ordinals = await numberUnknown(
+        cell,
+        memory,
+        settled.map(({ test }) => test),
+      );
+      for (const [index, { place }] of settled.entries()) resolved[place] = ordinals[index]!;
+    },
+    ordinalOf: (number: number): number => (number < 0 ? resolved[-1 - number]! : number),
+  };
+}
+
+/** What failed keeps its words, as far as there is room. */
+function createFailureList() {
+  const failures = new Map<number, FoundFailure>();
+  const texts = new Map<string, FailureText>();
+  let textBytes = 0;
+  let cut = 0;
+  const keepText = (found: ReportedCase): Buffer | null => {
+    if (found.failures.length === 0) return null;
+    const text = failureTextOf(found.failures);
+    const key = text.hash.toString('latin1');
+    if (!texts.has(key)) {
+      if (textBytes + text.body.length > textsBytesMax) return null;
+      textBytes += text.body.length;
+      texts.set(key, text);
+    }
+    return text.hash;
+  };
+  return {
+    keep: (number: number, found: ReportedCase, id: Buffer): void => {
+      if (!failures.has(number) && failures.size >= failuresMax) {
+        cut++;
+        return;
+      }
+      const last = found.failures.at(-1);
+      const { key, summary } =
+        last === undefined ? { key: '', summary: '' } : fingerprintOf(last, found.name, sha256);
+      const testCaseId = uuidText(id);
+      failures.set(number, { testCaseId, fingerprint: key, summary, textHash: keepText(found) });
+    },
+    texts: () => [...texts.values()],
+    failures: (ordinalOf: (number: number) => number) =>
+      new Map([...failures].map(([number, failure]) => [ordinalOf(number), failure])),
+    problems: (): readonly UploadProblem[] =>
+      cut === 0
+        ? []
+        : [
+            {
+              file: '',
+              code: 'FAILURES_CUT',
+              message: `Only the first ${failuresMax} failing tests are told apart; the rest is counted.`,
+              count: cut,
+            },
+          ],
+  };
+}
+
 function startReading(deps: ReadDeps, upload: StoredUpload) {
   const { cell, memory } = deps;
   let about = aboutOf(upload, null, deps.defaultBranches);
   let identify = createIdentifier({ ...deps.context, variant: about.variant });
   let codeowners: ReadUpload['codeowners'] = null;
   const cases = createCaseList();
-  const failures = new Map<number, FoundFailure>();
-  const texts = new Map<string, FailureText>();
-  let textBytes = 0;
-  // Tests without a number are counted from -1 down until they have one.
-  const resolved: number[] = [];
-  let unknown: UnknownTest[] = [];
-  let unknownById = new Map<string, number>();
+  const numberer = createNumberer(cell, memory);
+  const failures = createFailureList();
 
-  const numberOf = (found: ReportedCase): number => {
-    const bytes = identify(found);
-    const ordinal = memory.index.find(bytes);
-    if (ordinal !== -1) return ordinal;
-    const key = bytes.toString('latin1', 0, 16);
-    const known = unknownById.get(key);
-    if (known !== undefined) return known;
-    const number = -1 - resolved.length - unknown.length;
-    unknownById.set(key, number);
-    const variant = about.variant === '' ? found.variant : about.variant;
-    const { name, file, classname, parent } = found;
-    const owners = codeowners === null || file === '' ? [] : ownersOf(codeowners.parsed, file);
-    unknown.push({
-      id: uuidText(bytes),
-      bytes,
-      name,
-      variant,
-      file,
-      classname,
-      parent,
-      codeowners: owners,
-    });
-    return number;
-  };
-
-  const keepFailure = (number: number, found: ReportedCase): void => {
-    if (!failures.has(number) && failures.size >= failuresMax) return;
-    const last = found.failures.at(-1);
-    const text = found.failures.length === 0 ? null : failureTextOf(found.failures);
-    const key = text?.hash.toString('latin1') ?? '';
-    let textHash: Buffer | null = null;
-    if (text !== null && (texts.has(key) || textBytes + text.body.length <= textsBytesMax)) {
-      if (!texts.has(key)) textBytes += text.body.length;
-      texts.set(key, text);
-      textHash = text.hash;
-    }
-    const print = last === undefined ? { key: '', summary: '' } : fingerprintOf(last, found.name, sha256);
-    failures.set(number, {
-      testCaseId: uuidText(identify(found)),
-      fingerprint: print.key,
-      summary: print.summary,
-      textHash,
-    });
-  };
+  const describe = ({ name, file, classname, parent, variant }: ReportedCase) => ({
+    name,
+    file,
+    classname,
+    parent,
+    variant: about.variant === '' ? variant : about.variant,
+    // Who owns a test is not for a fork to say.
+    codeowners:
+      codeowners === null || file === '' || upload.trust !== 'full' ? [] : ownersOf(codeowners.parsed, file),
+  });
 
   return {
     handlers: {
@@ -163,35 +205,26 @@ function startReading(deps: ReadDeps, upload: StoredUpload) {
         codeowners = { hash: hash('sha256', text, 'buffer'), parsed: parseCodeowners(text) };
       },
       onCase: (found: ReportedCase) => {
-        const number = numberOf(found);
+        const id = identify(found);
+        const number = numberer.numberOf(id, () => describe(found));
         cases.add(number, found);
-        if (found.outcome === 'failed' || found.outcome === 'flaky') keepFailure(number, found);
+        if (found.outcome === 'failed' || found.outcome === 'flaky') failures.keep(number, found, id);
       },
     },
-    /** Numbers the unknown, if they are that many. */
-    settle: async (least: number) => {
-      if (unknown.length < least) return;
-      const numbered = unknown;
-      unknown = [];
-      unknownById = new Map();
-      resolved.push(...(await numberUnknown(cell, memory, numbered)));
-    },
+    settle: numberer.settle,
     finish: (summary: {
       readonly isComplete: boolean;
       readonly problems: readonly UploadProblem[];
-    }): ReadUpload => {
-      const ordinalOf = (number: number) => (number < 0 ? resolved[-1 - number]! : number);
-      return {
-        upload,
-        about,
-        runs: cases.toRuns(ordinalOf),
-        failures: new Map([...failures].map(([number, failure]) => [ordinalOf(number), failure])),
-        texts: [...texts.values()],
-        codeowners,
-        isComplete: summary.isComplete && !cases.isCut(),
-        problems: summary.problems,
-        generation: memory.generation,
-      };
-    },
+    }): ReadUpload => ({
+      upload,
+      about,
+      runs: cases.toRuns(numberer.ordinalOf),
+      failures: failures.failures(numberer.ordinalOf),
+      texts: failures.texts(),
+      codeowners,
+      isComplete: summary.isComplete && !cases.isCut(),
+      problems: [...summary.problems, ...failures.problems()],
+      generation: memory.generation,
+    }),
   };
 }

@@ -1,8 +1,115 @@
-// Reads the uploads of a repository that are stored and not read yet.
+// Reads the uploads of a repository that are stored and not read yet, some at a time: reading is outside of any
+// transaction, and what several say is written in one. It is at least once: an upload stays stored until the transaction
+// that says what was in it. One that cannot be read ends as failed, with the reason on it; one that ends the worker
+// again and again is read alone from the third time on, and given up after the tenth.
 
-import type { JobPayloads } from '#db/job.ts';
+import type { UploadProblem } from '#core/health/reported-case.ts';
+import { listStored, noteBegun, putIngested, type StoredUpload } from '#db/ingest-store.ts';
+import { enqueueIngest, type JobPayloads } from '#db/job.ts';
+import { readNumbering } from '#db/numbering-store.ts';
+import { findRepository } from '#db/repository-store.ts';
+import { findHealthContext } from '#db/verdict-store.ts';
 import type { TaskDeps } from './deps.ts';
+import { aboutOf } from './ingest-about.ts';
+import { readUpload, type ReadUpload } from './ingest-read.ts';
+import { writeUploads } from './ingest-write.ts';
+import { refreshNumbers, testMemoryOf } from './test-memory.ts';
 
-export async function ingestUpload(_deps: TaskDeps, _payload: JobPayloads['ingest-upload']): Promise<void> {
-  await Promise.resolve();
+/** Uploads looked at together, and how much of them is written by one transaction. */
+const uploadsMax = 64;
+const bytesMax = 8 * 1024 * 1024;
+const resultsMax = 200_000;
+const aloneFromTry = 2;
+const triesMax = 10;
+/** Then others have their turn. */
+const turnMs = 20_000;
+
+type IngestDeps = Pick<TaskDeps, 'cell' | 'clock' | 'blobs' | 'log'>;
+
+export async function ingestUpload(deps: IngestDeps, payload: JobPayloads['ingest-upload']): Promise<void> {
+  const startedAt = Date.now();
+  while (await ingestSome(deps, payload.repositoryId))
+    if (Date.now() - startedAt > turnMs) {
+      await enqueueIngest(deps.cell.db, payload);
+      return;
+    }
+}
+
+/** False: there was nothing left. */
+async function ingestSome(
+  deps: IngestDeps,
+  repositoryId: JobPayloads['ingest-upload']['repositoryId'],
+): Promise<boolean> {
+  const { cell, clock, blobs } = deps;
+  const stored = await listStored(cell.db, repositoryId, uploadsMax);
+  if (stored.length === 0) return false;
+  const repository = await findRepository(cell.db, repositoryId);
+  const context = await findHealthContext(cell.db, repositoryId);
+  if (repository === null || context === null) return false;
+  const batch = together(stored);
+  await noteBegun(cell.db, repositoryId, batch);
+  const memory = testMemoryOf(cell, repositoryId);
+  await refreshNumbers(cell.db, memory, await readNumbering(cell.db, repositoryId));
+  const { organizationSlug, defaultBranches, settings } = context;
+  const read = { cell, blobs, memory, context: { organizationSlug, repository }, defaultBranches };
+  const reads: ReadUpload[] = [];
+  let results = 0;
+  for (const upload of batch) {
+    if (results >= resultsMax) break;
+    const found = upload.tries >= triesMax ? null : await readUpload(read, upload);
+    if (found === null) await giveUp(deps, repositoryId, upload, defaultBranches);
+    else {
+      reads.push(found);
+      results += found.runs.ordinals.length;
+    }
+  }
+  if (reads.length > 0) await writeUploads({ cell, memory, settings, now: clock.now() }, reads);
+  return true;
+}
+
+/** The first ones that are not too much together. */
+function together(stored: readonly StoredUpload[]): readonly StoredUpload[] {
+  const [first] = stored;
+  if (first === undefined || first.tries >= aloneFromTry) return stored.slice(0, 1);
+  let bytes = 0;
+  const batch = stored.filter((upload) => {
+    bytes += upload.content_bytes;
+    return bytes <= bytesMax && upload.tries < aloneFromTry;
+  });
+  return batch.length === 0 ? [first] : batch;
+}
+
+async function giveUp(
+  { cell, clock }: IngestDeps,
+  repositoryId: JobPayloads['ingest-upload']['repositoryId'],
+  upload: StoredUpload,
+  defaultBranches: readonly string[],
+): Promise<void> {
+  const about = aboutOf(upload, null, defaultBranches);
+  const problem: UploadProblem =
+    upload.tries >= triesMax
+      ? { file: '', code: 'GAVE_UP', message: 'Reading it was tried ten times.', count: 1 }
+      : { file: '', code: 'BYTES_LOST', message: 'Its bytes are not in their store any more.', count: 1 };
+  const nothing = { tests: 0, passed: 0, failed: 0, flaky: 0, skipped: 0, quarantined: 0 };
+  const row = {
+    id: upload.id,
+    uploaded_at: upload.uploaded_at,
+    state: 'failed',
+    sha: about.sha,
+    branch: about.branch,
+    branch_class: about.branchClass,
+    pr_number: about.prNumber,
+    variant: about.variant,
+    job: about.job,
+    ci_run_id: about.ciRunId,
+    ci_attempt: about.ciAttempt,
+    ci_url: about.ciUrl,
+    ...nothing,
+    usual_tests: null,
+    missing_tests: null,
+    is_suspect: false,
+    is_complete: false,
+    problems: [problem],
+  } as const;
+  await putIngested(cell.db, repositoryId, [row], clock.now());
 }

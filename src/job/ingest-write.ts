@@ -1,0 +1,239 @@
+// Writes what uploads of one repository say, all in one transaction under the lock of its tests: whoever looks sees an
+// upload with everything that follows from it, or not at all. An upload that somebody else has read meanwhile is passed
+// over, so reading one twice changes nothing.
+
+import { judgeTests } from '#command/judge-tests.ts';
+import { packSegment } from '#core/health/segment.ts';
+import type { HealthSettings } from '#core/health/settings.ts';
+import type { Cell, Tx } from '#db/cell.ts';
+import { countFailures, putFailures, putTexts } from '#db/failure-store.ts';
+import { addHours, putHistories } from '#db/history-store.ts';
+import { type IngestedUpload, listStillStored, putIngested } from '#db/ingest-store.ts';
+import { lockNumbering, noteWatchChange } from '#db/numbering-store.ts';
+import {
+  countShapes,
+  putSegments,
+  putShape,
+  type SegmentRow,
+  type Shape,
+  shapeOf,
+} from '#db/segment-store.ts';
+import { putTestJobs } from '#db/test-job-store.ts';
+import { type TestsLock, withTestsLock } from '#db/transaction.ts';
+import { countImpact, findStandings } from '#db/verdict-store.ts';
+import { failuresOf, type Judged } from './ingest-failure.ts';
+import { changeHistories, type ChangedHistory, type GuardedUpload, hourOf } from './ingest-history.ts';
+import type { ReadUpload } from './ingest-read.ts';
+import { loadUsualJobs, type Usual } from './ingest-usual.ts';
+import { refreshWatched, rememberShape, type TestMemory } from './test-memory.ts';
+
+type WriteDeps = {
+  readonly cell: Cell;
+  readonly memory: TestMemory;
+  readonly settings: HealthSettings;
+  readonly now: Date;
+};
+
+/** In the order they arrived. */
+export async function writeUploads(deps: WriteDeps, reads: readonly ReadUpload[]): Promise<void> {
+  const { cell, memory } = deps;
+  try {
+    const watchedNow = await withTestsLock(cell, memory.repositoryId, async (tx, lock) => {
+      const numbering = await lockNumbering(tx, lock);
+      if (reads.some((read) => read.generation !== numbering.generation && read.runs.ordinals.length > 0))
+        throw new Error('Tests were removed while uploads were read; they are read again.');
+      await refreshWatched(tx, memory, numbering);
+      const waiting = await listStillStored(
+        tx,
+        lock,
+        reads.map((read) => read.upload),
+      );
+      const fresh = reads.filter((read) => waiting.has(read.upload.id));
+      return fresh.length === 0 ? [] : write(tx, lock, deps, fresh);
+    });
+    // Only what is committed is remembered.
+    for (const ordinal of watchedNow) memory.watched[ordinal] = 1;
+    if (watchedNow.length > 0) memory.watchVersion++;
+  } catch (error) {
+    memory.watchVersion = -1;
+    memory.shapes.clear();
+    throw error;
+  }
+}
+
+/** Answers with the numbers of tests that are watched from now on. */
+async function write(
+  tx: Tx,
+  lock: TestsLock,
+  { memory, settings, now }: WriteDeps,
+  reads: readonly ReadUpload[],
+): Promise<readonly number[]> {
+  const usualJobs = await loadUsualJobs(tx, lock.repositoryId, reads);
+  const usuals = new Map<string, Usual>();
+  const shapes = await putResults(tx, lock, memory, reads);
+  for (const [index, read] of reads.entries())
+    usuals.set(read.upload.id, await usualJobs.compare(read, shapes[index]!));
+  const guarded = reads.map((read): GuardedUpload => ({
+    read,
+    isSuspect: usuals.get(read.upload.id)!.isSuspect,
+  }));
+  const feeding = guarded.filter(({ read }) => read.upload.trust === 'full');
+  const { tests, hours } = await changeHistories(tx, memory, feeding);
+  await countShapes(
+    tx,
+    lock,
+    reads.flatMap(({ upload, about, runs }, index) =>
+      upload.trust === 'full' && runs.ordinals.length > 0
+        ? [
+            {
+              hour: hourOf(upload.uploaded_at),
+              shape: shapes[index]!.hash,
+              branchClass: about.branchClass,
+              runs: 1,
+            },
+          ]
+        : [],
+    ),
+  );
+  const judged = await judge(tx, lock, guarded, tests, { settings, now });
+  const failures = await failuresOf(tx, lock, guarded, judged);
+  await putTexts(
+    tx,
+    lock,
+    reads.flatMap((read) => read.texts),
+    now,
+  );
+  await putFailures(tx, lock, failures.rows);
+  await countFailures(tx, lock, failures.groups);
+  await addHours(tx, lock, hours);
+  await putTestJobs(tx, lock, usualJobs.changed());
+  const impacted = failures.rows.filter((row) => row.was_unhealthy && row.pr_number !== null);
+  await countImpact(tx, lock, [...new Set(impacted.map((row) => row.test_case_id))], now);
+  const watchedNow = [...tests.values()].filter(({ isNew }) => isNew).map(({ test }) => test.ordinal);
+  if (watchedNow.length > 0) await noteWatchChange(tx, lock);
+  const rows = reads.map((read) =>
+    ingestedOf(read, usuals.get(read.upload.id)!, failures.quarantined.get(read.upload.id) ?? 0),
+  );
+  await putIngested(tx, lock.repositoryId, rows, now);
+  return watchedNow;
+}
+
+/** Shapes and segments; answers with the shape of each upload. */
+async function putResults(
+  tx: Tx,
+  lock: TestsLock,
+  memory: TestMemory,
+  reads: readonly ReadUpload[],
+): Promise<readonly Shape[]> {
+  const segments: SegmentRow[] = [];
+  const shapes: Shape[] = [];
+  for (const { upload, runs } of reads) {
+    const shape = shapeOf(runs.ordinals);
+    shapes.push(shape);
+    if (runs.ordinals.length + runs.skipped.length === 0) continue;
+    const typical = await typicalOf(tx, lock, memory, shape, runs.durations, upload.uploaded_at);
+    const skipped = runs.skipped.length === 0 ? null : shapeOf(runs.skipped);
+    if (skipped !== null) await typicalOf(tx, lock, memory, skipped, new Uint8Array(), upload.uploaded_at);
+    segments.push({
+      uploadId: upload.id,
+      uploadedAt: upload.uploaded_at,
+      shape: shape.hash,
+      skipped: skipped?.hash ?? null,
+      body: packSegment({ ...exceptionsOf(runs), durations: runs.durations }, typical),
+    });
+  }
+  await putSegments(tx, lock, segments);
+  return shapes;
+}
+
+/** Stores a shape unless that was done today, and answers with the durations of its first upload. */
+async function typicalOf(
+  tx: Tx,
+  lock: TestsLock,
+  memory: TestMemory,
+  shape: Shape,
+  durations: Uint8Array,
+  at: Date,
+): Promise<Uint8Array> {
+  const name = `${shape.hash.toString('hex')} ${at.toISOString().slice(0, 10)}`;
+  const known = memory.shapes.get(name);
+  if (known !== undefined) return known;
+  const typical = await putShape(tx, lock, shape, durations, at);
+  rememberShape(memory, name, typical);
+  return typical;
+}
+
+function exceptionsOf({ outcomes, attempts }: ReadUpload['runs']) {
+  const failed: number[] = [];
+  const flaky: number[] = [];
+  const places: number[] = [];
+  for (let place = 0; place < outcomes.length; place++) {
+    if (outcomes[place] === 1) failed.push(place);
+    else if (outcomes[place] === 2) flaky.push(place);
+    if (attempts[place] !== 1) places.push(place);
+  }
+  return { failed, flaky, retried: { places, attempts: places.map((place) => attempts[place]!) } };
+}
+
+/** Judges the tests of which something is new, and writes their histories. */
+async function judge(
+  tx: Tx,
+  lock: TestsLock,
+  uploads: readonly GuardedUpload[],
+  histories: ReadonlyMap<number, ChangedHistory>,
+  { settings, now }: Pick<WriteDeps, 'settings' | 'now'>,
+): Promise<Judged> {
+  const ids = uploads.flatMap(({ read }) => [...read.failures.values()].map((found) => found.testCaseId));
+  const standings = await findStandings(tx, lock.repositoryId, [...new Set(ids)]);
+  const telling = [...histories.values()].filter(({ isTelling }) => isTelling);
+  const last = uploads.at(-1)!.read.upload.id;
+  const judgements = await judgeTests(
+    tx,
+    lock,
+    telling.map(({ test }) => test),
+    { settings, trigger: { kind: 'upload', uploadId: last }, now },
+  );
+  await putHistories(
+    tx,
+    lock,
+    [...histories.values()].map(({ test }) => ({
+      ...test,
+      activeMonitors: judgements.get(test.testCaseId)?.activeMonitors ?? test.activeMonitors,
+    })),
+  );
+  const statuses = new Map([...judgements].map(([id, { status }]) => [id, status]));
+  return { histories, statuses, standings };
+}
+
+function ingestedOf(read: ReadUpload, usual: Usual, quarantined: number): IngestedUpload {
+  const { upload, about, runs } = read;
+  const counts = [0, 0, 0];
+  for (const code of runs.outcomes) counts[code]!++;
+  const isEmpty = runs.ordinals.length + runs.skipped.length === 0;
+  return {
+    id: upload.id,
+    uploaded_at: upload.uploaded_at,
+    // A report without tests says nothing, and one that could not be read even less: neither may look like a success.
+    state: isEmpty && (read.problems.length > 0 || !read.isComplete) ? 'failed' : 'ingested',
+    sha: about.sha,
+    branch: about.branch,
+    branch_class: about.branchClass,
+    pr_number: about.prNumber,
+    variant: about.variant,
+    job: about.job,
+    ci_run_id: about.ciRunId,
+    ci_attempt: about.ciAttempt,
+    ci_url: about.ciUrl,
+    tests: runs.ordinals.length + runs.skipped.length,
+    passed: counts[0]!,
+    failed: counts[1]!,
+    flaky: counts[2]!,
+    skipped: runs.skipped.length,
+    quarantined,
+    usual_tests: usual.usualTests,
+    missing_tests: usual.missingTests,
+    is_suspect: usual.isSuspect,
+    is_complete: read.isComplete,
+    problems: read.problems,
+  };
+}
