@@ -52,20 +52,29 @@ export type BrokenView = {
   readonly failed: number;
   readonly sources: number;
   readonly culprit: { readonly after: string; readonly upTo: string } | null;
+  /** Sources in a row, up to the newest, that failed without a pass. */
+  readonly failingInARow: number;
 };
 
-const notBroken: BrokenView = { isBroken: false, failed: 0, sources: 0, culprit: null };
+const notBroken: BrokenView = { isBroken: false, failed: 0, sources: 0, culprit: null, failingInARow: 0 };
 
-export function viewChangepoint(places: readonly SourcePlace[], settings: ChangepointSettings): BrokenView {
-  // Most tests pass: nothing is reckoned for those.
-  if (!hasFailed(places.at(-1)) && !hasFailed(places.at(-2))) return notBroken;
+/** Two passes in a row end it, and for most tests nothing more is reckoned than this. */
+const isPassing = ({ onDefault }: History): boolean => onDefault.slice(-2).every((run) => !isUnexpected(run));
+
+export function viewDefaultBranch(history: History, settings: ChangepointSettings): BrokenView {
+  if (isPassing(history)) return notBroken;
+  const places = placesOf(history);
+  const failingInARow = rowOf(places);
+  const nothing = { ...notBroken, failingInARow };
+  if (!hasFailed(places.at(-1)) && !hasFailed(places.at(-2))) return nothing;
   const change = lastChange(places, settings.prior);
-  if (change === null) return notBroken;
+  if (change === null) return nothing;
   const segment = places.slice(change.at);
   const failed = segment.reduce((sum, place) => sum + place.failed, 0);
   const passed = segment.reduce((sum, place) => sum + place.passed, 0);
-  if (failed < settings.brokenRate * (failed + passed)) return notBroken;
-  return { isBroken: true, failed, sources: segment.length, culprit: culpritOf(places, change) };
+  if (failed < settings.brokenRate * (failed + passed)) return nothing;
+  const culprit = culpritOf(places, change);
+  return { isBroken: true, failed, sources: segment.length, culprit, failingInARow };
 }
 
 /** Names are kept around failures only: where one is missing, the nearest that is wider. */
@@ -78,9 +87,25 @@ function culpritOf(
   return { after: after?.source ?? '', upTo: upTo?.source ?? '' };
 }
 
-/** How many sources in a row, up to the newest, failed without a pass. */
-export function failingInARow(places: readonly Place[]): number {
+function rowOf(places: readonly Place[]): number {
   let row = 0;
   while (hasFailed(places[places.length - 1 - row])) row++;
   return row;
+}
+
+/**
+ * Does a flaky test fail more often in a row than its flakiness explains? With the rate at which it failed on the default
+ * branch before, so many failures in a row come about less than once in a hundred times. Never for the first failure.
+ */
+export function isRowUnlikely(history: History, row: number): boolean {
+  if (row < 2) return false;
+  let runs = -row;
+  let failed = -row;
+  for (const count of history.days)
+    if (count.branchClass === 'default') {
+      runs += count.runs;
+      failed += count.failed;
+    }
+  const rate = Math.max(0, failed) / Math.max(1, runs);
+  return rate ** row < 0.01;
 }

@@ -25,9 +25,24 @@ const beta = 0.5;
 const lnPrior = lnGamma(alpha + beta) - lnGamma(alpha) - lnGamma(beta);
 const tail = 0.005;
 
+/** Counts are whole, so each logarithm is reckoned once. */
+function tableOf(offset: number): (count: number) => number {
+  const known: number[] = [];
+  return (count) => {
+    for (let next = known.length; next <= count && next < tableMax; next++)
+      known.push(lnGamma(next + offset));
+    return known[count] ?? lnGamma(count + offset);
+  };
+}
+
+const tableMax = 4_096;
+const lnFailed = tableOf(alpha);
+const lnPassed = tableOf(beta);
+const lnAll = tableOf(alpha + beta);
+
 /** The logarithm of how probable such a segment is, whatever its rate. */
 const lnEvidence = (failed: number, passed: number): number =>
-  lnPrior + lnGamma(failed + alpha) + lnGamma(passed + beta) - lnGamma(failed + passed + alpha + beta);
+  lnPrior + lnFailed(failed) + lnPassed(passed) - lnAll(failed + passed);
 
 /** The last change that is certain; null: it is all one. `prior`: how probable a change is at any one place. */
 export function lastChange(places: readonly Place[], prior: number): Change | null {

@@ -19,7 +19,7 @@
 //
 // Time comes in as `now`. The sentences hold when they are read later: they name instants, not how long ago.
 
-import { type BrokenView, failingInARow, placesOf, viewChangepoint } from './broken.ts';
+import { type BrokenView, isRowUnlikely, viewDefaultBranch } from './broken.ts';
 import { dayMs, dayOf, type History } from './history.ts';
 import { type PassOnRetryView, viewPassOnRetry } from './pass-on-retry.ts';
 import {
@@ -59,9 +59,6 @@ export type Evaluation = {
   readonly culprit: { readonly after: string; readonly upTo: string } | null;
 };
 
-/** A test that is flaky and failed in that many sources of the default branch in a row may be broken: no quarantine. */
-const failingInARowMax = 1;
-
 export function evaluate(
   history: History,
   settings: HealthSettings,
@@ -69,9 +66,8 @@ export function evaluate(
   now: number,
 ): Evaluation {
   const { monitors } = settings;
-  const places = placesOf(history);
   const retry = viewPassOnRetry(history, monitors.pass_on_retry, now);
-  const change = viewChangepoint(places, monitors.changepoint);
+  const change = viewDefaultBranch(history, monitors.changepoint);
   const evidenceOf: { readonly [id in MonitorId]: (wasActive: boolean) => string | null } = {
     pass_on_retry: (wasActive) =>
       !retry.isOver && (retry.fires || wasActive)
@@ -98,7 +94,7 @@ export function evaluate(
     mayAutoQuarantine:
       status.value === 'flaky' &&
       (before.manualStatus === 'flaky' || isBeyondDoubt(states, retry)) &&
-      failingInARow(places) <= failingInARowMax,
+      !isRowUnlikely(history, change.failingInARow),
     culprit: monitors.changepoint.isOn ? change.culprit : null,
   };
 }

@@ -54,7 +54,7 @@ export function viewPassOnRetry(
   const tests = votes.reduce((most, vote) => Math.max(most, vote.tests), 1);
   const chance = testsByChance({ shares, verdicts, tests });
   const isQuiet = last === null || now - last.at >= settings.quietDays * dayMs;
-  const passesMin = Math.max(cleanPassesMin, passesToTrust(contradicted / verdicts));
+  const passesMin = Math.max(cleanPassesMin, passesToTrust(contradicted / verdicts, contradicted));
   return {
     fires: votes.length >= settings.sourcesMin && chance <= settings.chanceMax,
     isOver: isQuiet || history.cleanPasses >= passesMin,

@@ -34,8 +34,11 @@ export function lnGamma(x: number): number {
   return (z - 0.5) * Math.log(z) - z + 0.5 * Math.log(2 * Math.PI) + series - shift;
 }
 
-/** How many passes in a row say, at 95 %, that something that fails at this rate does not any more. */
-export function passesToTrust(rate: number): number {
+/**
+ * How many passes in a row say, at 95 %, that something that fails at this rate does not any more. Whoever waits for them
+ * after each of `looks` failures would find them by luck that much more often, so the measure is that much stricter.
+ */
+export function passesToTrust(rate: number, looks = 1): number {
   if (rate <= 0) return Infinity;
-  return rate >= 1 ? 1 : Math.ceil(Math.log(0.05) / Math.log(1 - rate));
+  return rate >= 1 ? 1 : Math.ceil(Math.log(0.05 / Math.max(1, looks)) / Math.log(1 - rate));
 }
