@@ -25,7 +25,7 @@ const insertTexts = statement<
   [repositoryId: string, hashes: readonly Buffer[], bodies: readonly Buffer[], at: Date]
 >(`
   insert into failure_text (repository_id, hash, body, last_used_at)
-  select distinct on (hash) $1, hash, body, $4 from unnest($2::bytea[], $3::bytea[]) as given (hash, body) order by hash
+  select distinct on (hash) $1::uuid, hash, body, $4::timestamptz from unnest($2::bytea[], $3::bytea[]) as given (hash, body) order by hash
   on conflict (repository_id, hash) do update set last_used_at = excluded.last_used_at
   where failure_text.last_used_at < excluded.last_used_at - interval '1 day'`);
 
@@ -69,7 +69,7 @@ export type FailureRow = {
 const insertFailures = statement<[repositoryId: string, rows: string]>(`
   insert into test_failure (repository_id, failed_at, test_case_id, fingerprint, pr_number, upload_id, sha, branch_class,
     outcome, attempts, summary, text_hash, is_suspect, is_trusted, was_unhealthy, was_quarantined, verdict, is_known)
-  select $1, failed_at, test_case_id, convert_to(fingerprint, 'utf8'), pr_number, upload_id, sha, branch_class, outcome,
+  select $1::uuid, failed_at, test_case_id, convert_to(fingerprint, 'utf8'), pr_number, upload_id, sha, branch_class, outcome,
     attempts, summary, decode(text_hash, 'hex'), is_suspect, is_trusted, was_unhealthy, was_quarantined, verdict, is_known
   from jsonb_to_recordset($2::jsonb) as r (failed_at timestamptz, test_case_id uuid, fingerprint text, pr_number bigint,
     upload_id uuid, sha text, branch_class text, outcome text, attempts int, summary text, text_hash text, is_suspect boolean,
@@ -101,7 +101,7 @@ export type GroupChange = {
 const upsertGroups = statement<[repositoryId: string, rows: string]>(`
   insert into test_failure_group as g (repository_id, test_case_id, fingerprint, summary, occurrence_count, flake_count,
     last_occurrence, text_hash)
-  select $1, test_case_id, convert_to(fingerprint, 'utf8'), max(summary), sum(occurrences), sum(flakes),
+  select $1::uuid, test_case_id, convert_to(fingerprint, 'utf8'), max(summary), sum(occurrences), sum(flakes),
     max(last_occurrence), decode(max(text_hash), 'hex')
   from jsonb_to_recordset($2::jsonb) as r (test_case_id uuid, fingerprint text, summary text, occurrences int, flakes int,
     last_occurrence timestamptz, text_hash text)

@@ -80,7 +80,7 @@ const upsertHistories = statement<
   ]
 >(`
   insert into test_history (repository_id, ordinal, test_case_id, body, active_monitors, last_failed_at)
-  select $1, ordinal, test_case_id, body, coalesce(string_to_array(nullif(active, ''), ','), '{}'), last_failed_at
+  select $1::uuid, ordinal, test_case_id, body, coalesce(string_to_array(nullif(active, ''), ','), '{}'), last_failed_at
   from unnest($2::int[], $3::uuid[], $4::bytea[], $5::text[], $6::timestamptz[])
     as given (ordinal, test_case_id, body, active, last_failed_at)
   on conflict (repository_id, ordinal) do update set body = excluded.body, active_monitors = excluded.active_monitors,
@@ -142,7 +142,7 @@ const upsertHours = statement<
   ]
 >(`
   insert into test_rollup (repository_id, test_case_id, hour, runs, failures)
-  select $1, test_case_id, hour, sum(runs), sum(failures)
+  select $1::uuid, test_case_id, hour, sum(runs), sum(failures)
   from unnest($2::uuid[], $3::timestamptz[], $4::int[], $5::int[]) as given (test_case_id, hour, runs, failures)
   group by test_case_id, hour
   on conflict (repository_id, test_case_id, hour) do update set runs = test_rollup.runs + excluded.runs,

@@ -93,10 +93,9 @@ const insertTests = statement<
       with ordinality as given (id, name, variant, file, classname, parent, owners, place)
   ), inserted as (
     insert into test_case (repository_id, id, ordinal, name, variant, file_path, classname, parent, codeowners)
-    select $1, id, ordinal, name, variant, file, classname, parent, string_to_array(nullif(owners, ''), ' ') from given
-    where owners <> ''
-    union all
-    select $1, id, ordinal, name, variant, file, classname, parent, '{}' from given where owners = ''
+    select $1::uuid, id, ordinal, name, variant, file, classname, parent,
+      coalesce(string_to_array(nullif(owners, ''), ' '), '{}')
+    from given
     on conflict (repository_id, id) do update set ordinal = coalesce(test_case.ordinal, excluded.ordinal)
     returning id, ordinal
   )

@@ -116,7 +116,7 @@ const insertSegments = statement<
   ]
 >(`
   insert into test_segment (repository_id, uploaded_at, upload_id, shape, skipped, body)
-  select $1, * from unnest($2::timestamptz[], $3::uuid[], $4::bytea[], $5::bytea[], $6::bytea[])
+  select $1::uuid, * from unnest($2::timestamptz[], $3::uuid[], $4::bytea[], $5::bytea[], $6::bytea[])
   on conflict do nothing`);
 
 export async function putSegments(
@@ -185,7 +185,7 @@ const addShapeHours = statement<
   ]
 >(`
   insert into test_shape_hour (repository_id, hour, shape, branch_class, runs)
-  select $1, hour, shape, branch_class, sum(runs)
+  select $1::uuid, hour, shape, branch_class, sum(runs)
   from unnest($2::timestamptz[], $3::bytea[], $4::text[], $5::int[]) as added (hour, shape, branch_class, runs)
   group by hour, shape, branch_class
   on conflict (repository_id, hour, shape, branch_class) do update set runs = test_shape_hour.runs + excluded.runs`);

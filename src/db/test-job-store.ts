@@ -59,7 +59,7 @@ export async function findTestJobs(
 const upsertJobs = statement<[repositoryId: string, rows: string]>(`
   insert into test_job (repository_id, job, variant, branch_class, failing_mean, uploads, usual_shape, usual_agreed,
     usual_missed)
-  select $1, job, variant, branch_class, failing_mean, uploads, decode(usual_shape, 'hex'), usual_agreed, usual_missed
+  select $1::uuid, job, variant, branch_class, failing_mean, uploads, decode(usual_shape, 'hex'), usual_agreed, usual_missed
   from jsonb_to_recordset($2::jsonb) as r (job text, variant text, branch_class text, failing_mean float8, uploads int,
     usual_shape text, usual_agreed int, usual_missed int)
   on conflict (repository_id, job, variant, branch_class) do update set failing_mean = excluded.failing_mean,

@@ -129,7 +129,7 @@ export type TestFact = {
 
 const insertFacts = statement<[repositoryId: string, now: Date, trigger: string, rows: string]>(`
   insert into test_fact (repository_id, recorded_at, test_case_id, kind, before, after, trigger)
-  select $1, $2, r."testCaseId", r.kind, r.before, r.after, $3::jsonb
+  select $1::uuid, $2::timestamptz, r."testCaseId", r.kind, r.before, r.after, $3::jsonb
   from jsonb_to_recordset($4::jsonb) as r ("testCaseId" uuid, kind text, before jsonb, after jsonb)`);
 
 export async function appendTestFacts(

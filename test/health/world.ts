@@ -1,0 +1,131 @@
+// A repository whose CI uploads reports: what the tests of ingest share.
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { RepositoryId } from '#base/id.ts';
+import { acceptReport } from '#command/accept-upload.ts';
+import { createBlobStore } from '#db/blob-store.ts';
+import { ensureOrganization } from '#db/organization-store.ts';
+import { ensureRepository } from '#db/repository-store.ts';
+import { newUploadKey, type UploadTrust } from '#db/upload-store.ts';
+import { findUpload, type UploadDetails } from '#db/upload-view.ts';
+import { openWorldForTest, widgets, type World } from '../harness.ts';
+
+/** What a test did: passed, failed with a message, failed and then passed, or was skipped. */
+export type Outcome = 'pass' | 'skip' | { readonly fail: string } | { readonly flake: string };
+
+export type Report = {
+  readonly sha: string;
+  readonly results: Readonly<Record<string, Outcome>>;
+  readonly branch?: string;
+  readonly pr?: number | null;
+  readonly job?: string;
+  readonly runId?: string;
+  readonly trust?: UploadTrust;
+  /** Instead of a report of the results. */
+  readonly bytes?: Buffer;
+};
+
+export type HealthWorld = {
+  readonly world: World;
+  readonly repositoryId: RepositoryId;
+  /** Stores an upload as the API does; the jobs are not run. */
+  readonly store: (report: Report) => Promise<string>;
+  /** Stores it and has it read. */
+  readonly upload: (report: Report) => Promise<UploadDetails>;
+  readonly read: (uploadId: string) => Promise<UploadDetails>;
+  readonly statusOf: (name: string) => Promise<{ status: string; reason: string; quarantined: boolean }>;
+  readonly count: (table: string) => Promise<number>;
+};
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
+export function junit(results: Readonly<Record<string, Outcome>>): string {
+  const cases = Object.entries(results).map(([name, outcome]) => {
+    const head = `<testcase name="${escaped(name)}" classname="widgets" file="src/widgets.test.ts" time="0.012"`;
+    if (outcome === 'pass') return `${head}/>`;
+    if (outcome === 'skip') return `${head}><skipped/></testcase>`;
+    const [element, message] =
+      'fail' in outcome ? (['failure', outcome.fail] as const) : (['flakyFailure', outcome.flake] as const);
+    return `${head}><${element} message="${escaped(message)}" type="AssertionError">at widgets.test.ts:12</${element}></testcase>`;
+  });
+  return `<?xml version="1.0"?><testsuites><testsuite name="widgets">${cases.join('\n')}</testsuite></testsuites>`;
+}
+
+export async function openHealthWorld(): Promise<HealthWorld> {
+  const world = await openWorldForTest();
+  const { cell, clock } = world;
+  const organization = await ensureOrganization(cell.db, 'acme', 'acme');
+  const repository = await ensureRepository(cell.db, organization.id, widgets);
+  const blobs = createBlobStore(cell);
+
+  const store = async (report: Report): Promise<string> => {
+    // Every upload has an instant of its own.
+    clock.advance(60_000);
+    const key = newUploadKey(repository.id, clock.now());
+    const bytes = report.bytes ?? Buffer.from(junit(report.results));
+    const { uploadId } = await acceptReport(cell, {
+      upload: {
+        ...key,
+        organizationId: organization.id,
+        trust: report.trust ?? 'full',
+        uploader: 'test',
+      },
+      source: {
+        sha: report.sha,
+        branch: report.branch ?? 'main',
+        prNumber: report.pr ?? null,
+        variant: '',
+        job: report.job ?? 'unit',
+        ciRunId: report.runId ?? '',
+        ciAttempt: 1,
+        ciUrl: '',
+      },
+      content: { hash: createHash('sha256').update(bytes).digest(), bytes: bytes.length, form: 'report' },
+      storeBytes: () =>
+        blobs.write(
+          key,
+          (async function* () {
+            yield bytes;
+            await Promise.resolve();
+          })(),
+        ),
+    });
+    return uploadId;
+  };
+  const read = async (uploadId: string): Promise<UploadDetails> => {
+    const found = await findUpload(cell.reader, repository.id, uploadId);
+    if (found === null) throw new Error(`There is no upload ${uploadId}.`);
+    return found;
+  };
+  return {
+    world,
+    repositoryId: repository.id,
+    store,
+    read,
+    upload: async (report) => {
+      const uploadId = await store(report);
+      await world.runJobs();
+      if (world.jobErrors.length > 0) throw world.jobErrors[0];
+      return read(uploadId);
+    },
+    statusOf: async (name) => {
+      const { rows } = await sql<{ status: string; reason: string; quarantined: boolean }>`
+        select status, status_reason as reason, quarantined_at is not null as quarantined from test_case
+        where repository_id = ${repository.id} and name = ${name}`.execute(cell.db);
+      return rows[0]!;
+    },
+    count: async (table) => {
+      const { rows } = await sql<{ count: number }>`select count(*) from ${sql.table(table)}`.execute(
+        cell.db,
+      );
+      return rows[0]!.count;
+    },
+  };
+}
+
+/** So many passing tests, so that one failure is none of many. */
+export const passing = (count: number): Record<string, Outcome> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`passes ${index}`, 'pass' as const]));
+
+export const shaOf = (number: number): string => createHash('sha1').update(String(number)).digest('hex');
