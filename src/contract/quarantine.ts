@@ -121,10 +121,8 @@ const DefaultBranches = z.array(line(1, 255)).max(branchPatternsMax).nullable().
 });
 
 const quarantine = {
-  is_enabled: z.boolean().meta({ description: 'Off: no test is quarantined, whatever is set for it.' }),
-  is_automatic: z
-    .boolean()
-    .meta({ description: 'Flaky tests are quarantined by themselves; broken ones never.' }),
+  enabled: z.boolean().meta({ description: 'Off: no test is quarantined, whatever is set for it.' }),
+  auto: z.boolean().meta({ description: 'Flaky tests are quarantined by themselves; broken ones never.' }),
 };
 
 export const HealthSettings = z

@@ -7,11 +7,12 @@ import swaggerUi from '@fastify/swagger-ui';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { appError } from '#base/error.ts';
-import { endpoints, type Operation } from '#contract/endpoint.ts';
+import { type Endpoint, endpoints, type Operation } from '#contract/endpoint.ts';
 import { openApiDocument } from '#contract/openapi.ts';
 import { createThrottle } from './auth.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { bodyBytesMax, parseJson } from './body.ts';
+import type { Handler } from './context.ts';
 import type { Deps } from './deps.ts';
 import { addEndpoint, type EndpointTools, refused } from './endpoint.ts';
 import { sendError, toAppError } from './error-handler.ts';
@@ -20,11 +21,14 @@ import { createProcessMetrics } from './process-metrics.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { organizationHandlers } from './route/organization.ts';
 import { pullRequestHandlers } from './route/pull-request.ts';
+import { quarantineHandlers } from './route/quarantine.ts';
 import { queueHandlers } from './route/queue.ts';
 import { sandboxHandlers } from './route/sandbox.ts';
 import { testHealthHandlers } from './route/test-health.ts';
 import { testingHandlers } from './route/testing.ts';
+import { uploadHandlers } from './route/upload.ts';
 import { addSandboxGit } from './sandbox-git.ts';
+import { addUploadRoute, createUploadAddresses } from './upload-address.ts';
 import { addWebhookRoute } from './webhook.ts';
 
 declare module 'fastify' {
@@ -56,11 +60,13 @@ export async function createApp(deps: Deps): Promise<App> {
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
   });
   const state = { draining: false };
+  const addresses = createUploadAddresses(deps);
   const tools: EndpointTools = {
     deps,
     throttleFor: throttles(deps),
     budget: createBodyBudget(largeBodiesBytesMax),
     readForecast: createForecasts(),
+    addresses,
     progress: new WeakMap(),
   };
   server.removeAllContentTypeParsers();
@@ -73,8 +79,9 @@ export async function createApp(deps: Deps): Promise<App> {
   });
   addHooks(server, deps, state);
   addErrorHandling(server, tools);
-  addOperations(server, tools);
+  await addOperations(server, tools);
   addServicePaths(server, deps, state);
+  await addUploadRoute(server, deps, addresses);
   await addWebhookRoute(server, deps);
   if (deps.config.sandbox) await addSandboxGit(server, tools);
   await addDocumentation(server, deps);
@@ -149,17 +156,28 @@ function addErrorHandling(server: FastifyInstance, tools: EndpointTools): void {
   });
 }
 
-function addOperations(server: FastifyInstance, tools: EndpointTools): void {
+async function addOperations(server: FastifyInstance, tools: EndpointTools): Promise<void> {
   const handlers = {
     ...pullRequestHandlers,
     ...queueHandlers,
     ...testingHandlers,
     ...testHealthHandlers,
+    ...quarantineHandlers,
+    ...uploadHandlers,
     ...organizationHandlers,
     ...(tools.deps.config.sandbox ? sandboxHandlers : {}),
   };
-  for (const [operation, handler] of Object.entries(handlers))
-    addEndpoint(server, tools, operation as Operation, handler);
+  const all = Object.entries(handlers) as [Operation, Handler<Operation>][];
+  const isRaw = ([operation]: (typeof all)[number]) => (endpoints[operation] as Endpoint).body !== undefined;
+  for (const [operation, handler] of all.filter((row) => !isRaw(row)))
+    addEndpoint(server, tools, operation, handler);
+  await server.register((scope, _options, done) => {
+    // Whatever type they say they are.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload));
+    for (const [operation, handler] of all.filter(isRaw)) addEndpoint(scope, tools, operation, handler);
+    done();
+  });
 }
 
 function addServicePaths(

@@ -1,15 +1,18 @@
 // What a handler is given, and the questions every handler asks of it.
 
+import type { Readable } from 'node:stream';
 import { appError } from '#base/error.ts';
 import type { Operation, RequestOf, ResponseOf } from '#contract/endpoint.ts';
 import { type Queue } from '#core/queue/model.ts';
 import { fullName, type RepositoryName } from '#core/repository.ts';
 import type { Cell } from '#db/cell.ts';
+import { ensureRepository } from '#db/repository-store.ts';
 import type { Repository, Scope } from '#db/scope-view.ts';
 import type { HostRepository } from '#host/host.ts';
 import type { Caller } from './auth.ts';
 import type { Deps } from './deps.ts';
 import type { ReadForecast } from './forecast.ts';
+import type { UploadAddresses } from './upload-address.ts';
 
 export type Context = {
   readonly deps: Deps;
@@ -20,6 +23,11 @@ export type Context = {
   readonly scope: Scope;
   /** Who is acting, for timelines and audit. */
   readonly actor: string;
+  /** How the caller reaches us. */
+  readonly origin: string;
+  readonly addresses: UploadAddresses;
+  /** Of an endpoint whose body is not JSON. */
+  readonly body: Readable | null;
   readonly now: Date;
 };
 
@@ -56,6 +64,22 @@ export async function connectedRepository(
   const found = await host?.findRepository(scope.principal.organizationId, repo);
   if (!found) throw notConnected(repo);
   return found;
+}
+
+/** For what is said of a repository for the first time. */
+export async function ensuredRepository(context: Context, repo: RepositoryName): Promise<Repository> {
+  const { cell, scope } = context;
+  if (scope.repository !== null) return scope.repository;
+  const found = await connectedRepository(context, repo);
+  return ensureRepository(cell.db, scope.principal.organizationId, found);
+}
+
+/** The slug in a request must be that of its token. */
+export function requireOrganization({ scope }: Context, slug: string): void {
+  if (slug !== scope.principal.organizationSlug)
+    throw appError('ORGANIZATION_NOT_FOUND', {
+      public: `The token does not belong to an organization ${slug}. Its own is told by getOrganization.`,
+    });
 }
 
 export type QueueScope = { readonly repository: Repository; readonly queue: Queue };

@@ -4,6 +4,7 @@
 // in the same statement as what the request names, so it is known only after the body; whatever stops a request before
 // that (authorizeFirst) checks the token first, so that a stranger learns nothing.
 
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppError } from '#base/error.ts';
 import { type Endpoint, endpoints, type Operation } from '#contract/endpoint.ts';
@@ -14,6 +15,7 @@ import type { Context, Handler } from './context.ts';
 import type { Deps } from './deps.ts';
 import type { ReadForecast } from './forecast.ts';
 import { scopeKeyOf } from './scope-key.ts';
+import type { UploadAddresses } from './upload-address.ts';
 import { parseInput } from './validate.ts';
 
 /** What is known of a request so far. */
@@ -24,6 +26,7 @@ export type EndpointTools = {
   readonly throttleFor: (operation: Operation) => Throttle;
   readonly budget: BodyBudget;
   readonly readForecast: ReadForecast;
+  readonly addresses: UploadAddresses;
   readonly progress: WeakMap<FastifyRequest, Progress>;
 };
 
@@ -57,10 +60,8 @@ export function addEndpoint(
       return decodedBody(request, payload);
     },
     handler: async (request, reply) => {
-      const parsed = parseInput(
-        endpoint.request,
-        (endpoint.method === 'GET' ? request.query : request.body) ?? {},
-      );
+      const isQuery = endpoint.method === 'GET' || endpoint.body !== undefined;
+      const parsed = parseInput(endpoint.request, (isQuery ? request.query : request.body) ?? {});
       if (parsed.kind === 'invalid') throw await refused(tools, request, endpoint, parsed.error);
       const known = progress.get(request)!;
       const caller = known.caller!;
@@ -77,12 +78,18 @@ export function addEndpoint(
         caller,
         scope,
         actor: `api:${scope.principal.tokenName}`,
+        origin: originOf(deps, request),
+        addresses: tools.addresses,
+        body: request.body instanceof Readable ? request.body : null,
         now: deps.clock.now(),
       };
       return answer(reply, endpoint, await handler(context, parsed.value as never));
     },
   });
 }
+
+const originOf = ({ config }: Deps, request: FastifyRequest): string =>
+  config.isPublicUrlGiven ? config.publicUrl : `${request.protocol}://${request.host}`;
 
 function answer(reply: FastifyReply, endpoint: Endpoint, result: unknown): FastifyReply {
   if (endpoint.response === null) return reply.type('text/plain; version=0.0.4; charset=utf-8').send(result);

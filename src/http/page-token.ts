@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { appError } from '#base/error.ts';
 import type { Page } from '#contract/common.ts';
+import type { AuditCursor } from '#db/audit-store.ts';
 import type { KeysetPage, PageCursor } from '#db/keyset.ts';
 import type { EntryCursor } from '#db/queue-view.ts';
 
@@ -69,4 +70,16 @@ export function cursorFrom(filter: Filter, text: string): EntryCursor {
   const { f, s, c } = decode(Cursor, text);
   if (f !== fingerprint(filter)) throw invalid();
   return { seniority: s, concludedAt: c === null ? null : new Date(c) };
+}
+
+const AuditPlace = z.object({ f: z.string(), a: z.int().min(-8.64e15).max(8.64e15), s: z.int() });
+
+export function auditCursorText(filter: Filter, { at, seq }: AuditCursor): string {
+  return encode({ f: fingerprint(filter), a: at.getTime(), s: seq });
+}
+
+export function auditCursorFrom(filter: Filter, text: string): AuditCursor {
+  const { f, a, s } = decode(AuditPlace, text);
+  if (f !== fingerprint(filter)) throw invalid();
+  return { at: new Date(a), seq: s };
 }

@@ -14,7 +14,7 @@ import {
   type TestCaseRow,
   type TestDetailsRow,
 } from '#db/test-view.ts';
-import { type Context, type Handlers, knownRepository } from '../context.ts';
+import { type Context, type Handlers, knownRepository, requireOrganization } from '../context.ts';
 import { type Filter, pageCursorFrom, pageOf } from '../page-token.ts';
 
 export const testHealthHandlers: Handlers<
@@ -68,16 +68,13 @@ export const testHealthHandlers: Handlers<
   },
 };
 
-const noSuchTest = (id: string) =>
+export const noSuchTest = (id: string) =>
   appError('TEST_CASE_NOT_FOUND', { public: `The repository has no test case ${id}.` });
 
-type Asked = { readonly repo: RepositoryName; readonly org_url_slug: string };
+export type Asked = { readonly repo: RepositoryName; readonly org_url_slug: string };
 
 function resolve(context: Context, { repo, org_url_slug }: Asked) {
-  if (org_url_slug !== context.scope.principal.organizationSlug)
-    throw appError('ORGANIZATION_NOT_FOUND', {
-      public: `The token does not belong to an organization ${org_url_slug}. Its own is told by getOrganization.`,
-    });
+  requireOrganization(context, org_url_slug);
   return { repository: knownRepository(context, repo) };
 }
 
@@ -91,7 +88,7 @@ const emptyPage: KeysetPage<never> = {
 };
 
 /** One list of one repository: reads a page of it and says how to reach the others. */
-function listing(
+export function listing(
   context: Context,
   input: Asked & { readonly page_query: { readonly page_size: number; readonly page_token: string } },
   what: Filter,

@@ -1,0 +1,111 @@
+// What people decide on single tests and on how a repository judges. Each change, its line in the audit log and what
+// follows for the tests' health commit together.
+
+import {
+  completeSettings,
+  type HealthSettings,
+  type HealthSettingsChange,
+  monitorIds,
+} from '#core/health/settings.ts';
+import type { HealthStatus } from '#core/health/status.ts';
+import { fullName } from '#core/repository.ts';
+import { type Auditor, recordAudit } from '#db/audit-store.ts';
+import type { Cell, Tx } from '#db/cell.ts';
+import { findHealthChange, saveHealthChange } from '#db/health-settings-store.ts';
+import {
+  findMute,
+  findOverride,
+  type MuteRow,
+  type OverrideRow,
+  putManualStatus,
+  putMute,
+  putQuarantine,
+  type QuarantineWish,
+  removeMute,
+} from '#db/override-store.ts';
+import type { Repository } from '#db/scope-view.ts';
+import { type TestsLock, withTestsLock } from '#db/transaction.ts';
+import { rejudge } from './rejudge.ts';
+
+export type Change = { readonly cell: Cell; readonly repository: Repository; readonly by: Auditor };
+export type TestChange = Change & { readonly testCaseId: string };
+
+type Write = (tx: Tx, lock: TestsLock, before: OverrideRow) => Promise<{ before: unknown; after: unknown }>;
+
+/** Null: the repository has no such test. */
+function changeTest(change: TestChange, action: string, write: Write): Promise<OverrideRow | null> {
+  const { cell, repository, testCaseId, by } = change;
+  return withTestsLock(cell, repository.id, async (tx, lock) => {
+    const before = await findOverride(tx, repository.id, testCaseId);
+    if (before === null) return null;
+    const subject = `${fullName(repository)} ${testCaseId} ${before.name}`;
+    await recordAudit(tx, by, { action, subject, ...(await write(tx, lock, before)) });
+    await rejudge(tx, lock, [testCaseId], by);
+    return findOverride(tx, repository.id, testCaseId);
+  });
+}
+
+export const setQuarantine = (change: TestChange, wish: QuarantineWish): Promise<OverrideRow | null> =>
+  changeTest(change, 'test.quarantine', async (tx, lock, before) => {
+    await putQuarantine(tx, lock, change.testCaseId, wish);
+    return {
+      before: {
+        setting: before.quarantine_setting,
+        expiresAt: before.quarantine_expires_at,
+        owner: before.quarantine_owner,
+        note: before.quarantine_note,
+      },
+      after: wish,
+    };
+  });
+
+export const flagTest = (
+  change: TestChange,
+  status: HealthStatus | null,
+  note: string | null,
+): Promise<OverrideRow | null> =>
+  changeTest(change, 'test.flag', async (tx, lock, before) => {
+    await putManualStatus(tx, lock, change.testCaseId, status);
+    return { before: { status: before.manual_status }, after: { status, note } };
+  });
+
+/** `until` null, or in the past: the monitor counts again. */
+export const muteMonitor = (
+  change: TestChange,
+  { monitor, until, reason }: Omit<MuteRow, 'until'> & { readonly until: Date | null },
+): Promise<OverrideRow | null> =>
+  changeTest(change, 'test.mute', async (tx, lock) => {
+    const before = await findMute(tx, change.repository.id, change.testCaseId, monitor);
+    const mute = until === null || until <= change.by.now ? null : { monitor, until, reason };
+    if (mute === null) await removeMute(tx, lock, change.testCaseId, monitor);
+    else await putMute(tx, lock, change.testCaseId, mute);
+    return { before: before ?? { monitor, until: null }, after: mute ?? { monitor, until: null } };
+  });
+
+export function changeSettings(
+  { cell, repository, by }: Change,
+  wish: HealthSettingsChange,
+): Promise<HealthSettings> {
+  return withTestsLock(cell, repository.id, async (tx, lock) => {
+    const before = await findHealthChange(tx, repository.id);
+    const after = merged(before ?? {}, wish);
+    await saveHealthChange(tx, repository.id, after, by.now);
+    await recordAudit(tx, by, { action: 'health.settings', subject: fullName(repository), before, after });
+    await rejudge(tx, lock, 'all', by);
+    return completeSettings(after);
+  });
+}
+
+/** What was chosen before, with what is chosen now above it. */
+function merged(before: HealthSettingsChange, wish: HealthSettingsChange): HealthSettingsChange {
+  const chosen = monitorIds.flatMap((id) => {
+    const monitor = { ...before.monitors?.[id], ...wish.monitors?.[id] };
+    return Object.keys(monitor).length === 0 ? [] : [[id, monitor] as const];
+  });
+  return {
+    ...before,
+    ...(wish.defaultBranches === undefined ? {} : { defaultBranches: wish.defaultBranches }),
+    monitors: Object.fromEntries(chosen),
+    quarantine: { ...before.quarantine, ...wish.quarantine },
+  };
+}

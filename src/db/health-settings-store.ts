@@ -1,0 +1,34 @@
+// Writes health_settings. What is stored are differences from the defaults of core/health/settings.ts.
+
+import type { RepositoryId } from '#base/id.ts';
+import { completeSettings, type HealthSettings, type HealthSettingsChange } from '#core/health/settings.ts';
+import type { Tx } from './cell.ts';
+import { statement } from './statement.ts';
+
+const selectSettings = statement<[repositoryId: string], { settings: HealthSettingsChange }>(
+  'select settings from health_settings where repository_id = $1',
+);
+
+/** What the repository chose otherwise; null: nothing. */
+export async function findHealthChange(
+  db: Tx,
+  repositoryId: RepositoryId,
+): Promise<HealthSettingsChange | null> {
+  return (await selectSettings(db, repositoryId))[0]?.settings ?? null;
+}
+
+/** How the repository judges and quarantines its tests, defaults filled in. */
+export async function findHealthSettings(db: Tx, repositoryId: RepositoryId): Promise<HealthSettings> {
+  return completeSettings(await findHealthChange(db, repositoryId));
+}
+
+const upsertSettings = statement<[repositoryId: string, settings: string, now: Date]>(`
+  insert into health_settings (repository_id, settings, changed_at) values ($1, $2, $3)
+  on conflict (repository_id) do update set settings = excluded.settings, changed_at = excluded.changed_at`);
+
+export const saveHealthChange = (
+  tx: Tx,
+  repositoryId: RepositoryId,
+  change: HealthSettingsChange,
+  now: Date,
+): Promise<unknown> => upsertSettings(tx, repositoryId, JSON.stringify(change), now);

@@ -1,0 +1,194 @@
+// Which failures are excused, and what people decide on tests.
+
+import { createHash } from 'node:crypto';
+import { v5 } from 'uuid';
+import {
+  changeSettings,
+  flagTest,
+  muteMonitor,
+  setQuarantine,
+  type TestChange,
+} from '#command/override-test.ts';
+import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
+import { fingerprintOf } from '#core/health/fingerprint.ts';
+import { testCaseId } from '#core/health/identity.ts';
+import { isExcused } from '#core/health/quarantine.ts';
+import { defaultHealthSettings } from '#core/health/settings.ts';
+import { listAudit } from '#db/audit-store.ts';
+import { findHealthSettings } from '#db/health-settings-store.ts';
+import { findMute, type OverrideRow } from '#db/override-store.ts';
+import { findQuarantined, listQuarantinedIds, type QuarantinedTest } from '#db/quarantine-view.ts';
+import type { Repository } from '#db/scope-view.ts';
+import {
+  type Context,
+  ensuredRepository,
+  type Handlers,
+  knownRepository,
+  requireOrganization,
+} from '../context.ts';
+import { auditCursorFrom, auditCursorText } from '../page-token.ts';
+import { settingsFromWire, settingsToWire } from '../health-settings.ts';
+import { type Asked, noSuchTest } from './test-health.ts';
+
+export const quarantineHandlers: Handlers<
+  | 'getQuarantineConfig'
+  | 'setQuarantine'
+  | 'flagTest'
+  | 'muteMonitor'
+  | 'getHealthSettings'
+  | 'updateHealthSettings'
+  | 'listAuditLog'
+> = {
+  getQuarantineConfig: async (context, input) => {
+    requireOrganization(context, input.orgUrlSlug);
+    const repository = knownRepository(context, input.repo);
+    if (repository === null) return { isDisabled: !defaultHealthSettings.quarantine.enabled, testIds: [] };
+    const settings = await findHealthSettings(context.cell.reader, repository.id);
+    if (!settings.quarantine.enabled) return { isDisabled: true, testIds: [] };
+    return { isDisabled: false, testIds: [...(await excusedIds(context, repository, input))] };
+  },
+
+  setQuarantine: async (context, input) => {
+    const row = await setQuarantine(testChange(context, input), {
+      setting: input.quarantine_setting,
+      expiresAt: input.expires_at ?? null,
+      owner: input.owner ?? null,
+      note: input.note ?? null,
+    });
+    return present(row, input.test_case_id);
+  },
+
+  flagTest: async (context, input) =>
+    present(await flagTest(testChange(context, input), input.status, input.note ?? null), input.test_case_id),
+
+  muteMonitor: async (context, input) => {
+    const { monitor, reason, hours, test_case_id: testId } = input;
+    const change = testChange(context, input);
+    const inHours = (given: number) => new Date(context.now.getTime() + given * 3_600_000);
+    const until = input.until ?? (typeof hours === 'number' ? inHours(hours) : null);
+    if ((await muteMonitor(change, { monitor, until, reason })) === null) throw noSuchTest(testId);
+    const mute = await findMute(context.cell.db, change.repository.id, testId, monitor);
+    return { test_case_id: testId, monitor, muted_until: mute?.until.toISOString() ?? null };
+  },
+
+  getHealthSettings: async (context, input) => {
+    requireOrganization(context, input.org_url_slug);
+    const repository = knownRepository(context, input.repo);
+    const settings =
+      repository === null
+        ? defaultHealthSettings
+        : await findHealthSettings(context.cell.reader, repository.id);
+    return { settings: settingsToWire(settings) };
+  },
+
+  updateHealthSettings: async (context, input) => {
+    requireOrganization(context, input.org_url_slug);
+    const repository = await ensuredRepository(context, input.repo);
+    const { cell } = context;
+    const wish = settingsFromWire(input.settings);
+    const settings = await changeSettings({ cell, repository, by: auditorOf(context) }, wish);
+    return { settings: settingsToWire(settings) };
+  },
+
+  listAuditLog: async (context, input) => {
+    const { organizationId } = context.scope.principal;
+    const filter = { list: 'audit', organizationId };
+    const after = typeof input.cursor === 'string' ? auditCursorFrom(filter, input.cursor) : null;
+    const rows = await listAudit(context.cell.reader, organizationId, after, input.take + 1);
+    const shown = rows.slice(0, input.take);
+    const last = shown.at(-1);
+    return {
+      entries: shown.map(({ seq: _seq, ...row }) => ({ ...row, at: row.at.toISOString() }) as never),
+      ...(rows.length > input.take && last ? { nextCursor: auditCursorText(filter, last) } : {}),
+    };
+  },
+};
+
+const auditorOf = ({ scope, actor, now }: Context) => ({
+  organizationId: scope.principal.organizationId,
+  actor,
+  now,
+});
+
+function testChange(context: Context, input: Asked & { readonly test_case_id: string }): TestChange {
+  requireOrganization(context, input.org_url_slug);
+  const repository = knownRepository(context, input.repo);
+  if (repository === null) throw noSuchTest(input.test_case_id);
+  const { cell } = context;
+  return { cell, repository, testCaseId: input.test_case_id, by: auditorOf(context) };
+}
+
+function present(row: OverrideRow | null, testCaseIdAsked: string): ResponseOf<'setQuarantine'> {
+  if (row === null) throw noSuchTest(testCaseIdAsked);
+  return {
+    test_case_id: row.id,
+    status: row.status,
+    manual_status: row.manual_status,
+    quarantine_setting: row.quarantine_setting,
+    quarantined: row.quarantined_at !== null,
+    expires_at: row.quarantine_expires_at?.toISOString() ?? null,
+    owner: row.quarantine_owner,
+    note: row.quarantine_note,
+  };
+}
+
+type Identifier = NonNullable<RequestOf<'getQuarantineConfig'>['testIdentifiers']>[number];
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const uuidOf = (text: string): string => v5(text, v5.URL);
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** The tests whose failure, as far as the client tells of it, is the test's own fault. */
+async function excusedIds(
+  context: Context,
+  repository: Repository,
+  { testIdentifiers }: RequestOf<'getQuarantineConfig'>,
+): Promise<ReadonlySet<string>> {
+  const { cell, now, scope } = context;
+  if (!testIdentifiers || testIdentifiers.length === 0)
+    return new Set(await listQuarantinedIds(cell.reader, repository.id, now));
+  const asked = testIdentifiers.map((identifier) => ({
+    id: idOf(scope.principal.organizationSlug, repository, identifier),
+    identifier,
+  }));
+  const ids = [...new Set(asked.map(({ id }) => id))];
+  const found = await findQuarantined(cell.reader, repository.id, ids, now);
+  const byId = new Map(found.map((test) => [test.id, test]));
+  const isGood = ({ id, identifier }: (typeof asked)[number]) => {
+    const test = byId.get(id);
+    return test !== undefined && excuses(test, identifier);
+  };
+  // One failure of a test that is not excused stands against all of its others.
+  const bad = new Set(asked.filter((row) => !isGood(row)).map(({ id }) => id));
+  return new Set(ids.filter((id) => !bad.has(id)));
+}
+
+function idOf(organizationSlug: string, repository: Repository, identifier: Identifier): string {
+  const own = (identifier.id ?? '').toLowerCase();
+  if (uuid.test(own)) return own;
+  const { name, parentName, className, file, variant } = identifier;
+  return testCaseId(
+    {
+      organizationSlug,
+      repository,
+      file: file ?? '',
+      classname: className ?? '',
+      parent: parentName ?? '',
+      name: name ?? '',
+      variant: variant ?? '',
+    },
+    uuidOf,
+  );
+}
+
+/** Without a message only the test can be judged; with one, whether it is known to fail so. */
+function excuses(test: QuarantinedTest, { failure_message: message, name }: Identifier): boolean {
+  if (typeof message !== 'string' || message === '') return true;
+  const { key } = fingerprintOf({ type: '', message, body: '' }, name ?? '', sha256);
+  return isExcused({
+    isQuarantined: true,
+    setting: test.quarantine_setting,
+    fingerprints: [key],
+    known: test.flakes.map((flake) => flake.toString('utf8')),
+  });
+}

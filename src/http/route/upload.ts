@@ -1,0 +1,181 @@
+// Uploads of test reports: by the four steps that existing uploaders speak, and by our own door.
+
+import { createHash } from 'node:crypto';
+import { zstdCompressSync } from 'node:zlib';
+import { appError } from '#base/error.ts';
+import { acceptReport, expectUpload } from '#command/accept-upload.ts';
+import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
+import type { UploadProblem } from '#core/health/reported-case.ts';
+import { newUploadKey, type NewUpload, type UploadSource, type UploadTrust } from '#db/upload-store.ts';
+import { findUpload, listUploads, type UploadDetails, type UploadSummary } from '#db/upload-view.ts';
+import type { Repository } from '#db/scope-view.ts';
+import { type ContentSummary, readContent } from '#report/content.ts';
+import { bodyBytesMax } from '../body.ts';
+import {
+  type Context,
+  ensuredRepository,
+  type Handlers,
+  knownRepository,
+  requireOrganization,
+} from '../context.ts';
+import { passOver, readChunks, reportTooLarge } from '../raw-body.ts';
+import { formOf } from '../upload-address.ts';
+import { listing } from './test-health.ts';
+
+export const uploadHandlers: Handlers<
+  'uploadReport' | 'getUpload' | 'listUploads' | 'createBundleUpload' | 'uploadClientMetrics'
+> = {
+  createBundleUpload: async (context, input) => {
+    requireOrganization(context, input.orgUrlSlug);
+    const repository = await ensuredRepository(context, input.repo);
+    const upload = newUpload(context, repository, input.clientVersion ?? '');
+    const expiresAt = new Date(context.now.getTime() + context.deps.config.upload.addressMs);
+    const path = await context.addresses.pathOf(context.cell, upload, expiresAt);
+    await expectUpload(context.cell, upload);
+    const { uploadId } = upload;
+    return { id: uploadId, idV2: uploadId, url: `${context.origin}${path}`, key: uploadId };
+  },
+
+  uploadReport: async (context, input) => {
+    requireOrganization(context, input.org_url_slug);
+    const repository = await ensuredRepository(context, input.repo);
+    const chunks = await readChunks(context.body);
+    const summary = await readReport(chunks);
+    const hash = createHash('sha256');
+    for (const chunk of chunks) hash.update(chunk);
+    const upload = newUpload(context, repository, '');
+    const start = chunks.find((chunk) => chunk.length > 0) ?? Buffer.alloc(0);
+    const form = formOf(start, 'zstd');
+    const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    const { uploadId } = await acceptReport(context.cell, {
+      upload,
+      source: sourceOf(input),
+      content: { hash: hash.digest(), bytes, form },
+      storeBytes: () => context.deps.blobsOf(context.cell).write(upload, compressed(chunks, form)),
+    });
+    return { upload_id: uploadId, accepted: summary.cases, rejected: summary.problems.map(plain) };
+  },
+
+  getUpload: async (context, input) => {
+    requireOrganization(context, input.org_url_slug);
+    const repository = knownRepository(context, input.repo);
+    const { reader } = context.cell;
+    const found = repository && (await findUpload(reader, repository.id, input.upload_id));
+    if (!found)
+      throw appError('UPLOAD_NOT_FOUND', { public: `The repository has no upload ${input.upload_id}.` });
+    const first =
+      found.duplicate_of === null ? null : await findUpload(reader, repository.id, found.duplicate_of);
+    return { upload: presentDetails(found, first ?? found) };
+  },
+
+  listUploads: async (context, input) => {
+    const filter = {
+      ...(typeof input.sha === 'string' ? { sha: input.sha } : {}),
+      ...(typeof input.pr === 'number' ? { prNumber: input.pr } : {}),
+    };
+    const list = listing(context, input, { list: 'uploads', ...filter });
+    const page = await list.read((repositoryId, wish) =>
+      listUploads(context.cell.reader, repositoryId, wish, filter),
+    );
+    return { uploads: page.rows.map(present), page: list.page(page) };
+  },
+
+  uploadClientMetrics: async (context) => {
+    await passOver(context.body);
+    return {};
+  },
+};
+
+/** A token that may do no more than upload is the kind that forks may see: nothing is judged by what it sends. */
+const trustOf = ({ scope: { principal } }: Context): UploadTrust =>
+  principal.scopes.includes('submit') || principal.scopes.includes('admin') ? 'full' : 'untrusted';
+
+const newUpload = (context: Context, repository: Repository, clientVersion: string): NewUpload => ({
+  ...newUploadKey(repository.id, context.now),
+  organizationId: context.scope.principal.organizationId,
+  trust: trustOf(context),
+  uploader: [context.actor, clientVersion].filter((text) => text !== '').join(' '),
+});
+
+const sourceOf = (input: RequestOf<'uploadReport'>): UploadSource => ({
+  sha: input.sha.toLowerCase(),
+  branch: input.branch,
+  prNumber: input.pr ?? null,
+  variant: input.variant ?? '',
+  job: input.job ?? '',
+  ciRunId: input.run_id ?? '',
+  ciAttempt: input.attempt ?? 1,
+  ciUrl: input.url ?? '',
+});
+
+/** Reads it as it will be read later, so that the answer says what is there. What holds no report at all is refused. */
+async function readReport(chunks: readonly Buffer[]): Promise<ContentSummary> {
+  const summary = await readContent(
+    (async function* () {
+      yield* chunks;
+    })(),
+    { onCase: () => undefined },
+    { bytesMax: bodyBytesMax },
+  );
+  const { form, cases, problems } = summary;
+  if (problems.some(({ code }) => code === 'TOO_LARGE')) throw reportTooLarge();
+  if (form === 'bundle')
+    throw appError('NOT_A_REPORT', {
+      public: 'This is a bundle. Send it by createBundleUpload, or send the report alone.',
+    });
+  const notOne = problems.find(({ code }) => code === 'NOT_A_REPORT');
+  if (cases === 0 && notOne !== undefined)
+    throw appError('NOT_A_REPORT', {
+      public: `Nothing was stored: ${notOne.message}`,
+      details: problems.map(({ file, message }) => ({ path: file, message })),
+    });
+  return summary;
+}
+
+/** What came plain is kept compressed; it is read by its first bytes in any case. */
+async function* compressed(chunks: readonly Buffer[], form: string): AsyncGenerator<Uint8Array> {
+  if (form === 'plain') yield zstdCompressSync(Buffer.concat(chunks));
+  else yield* chunks;
+}
+
+const plain = ({ file, code, message, count }: UploadProblem) => ({ file, code, message, count });
+
+type Shown = ResponseOf<'listUploads'>['uploads'][number];
+
+const present = (upload: UploadSummary): Shown => ({
+  id: upload.id,
+  state: upload.state,
+  trust: upload.trust,
+  sha: upload.sha,
+  branch: upload.branch,
+  pr: upload.pr_number,
+  job: upload.job,
+  variant: upload.variant,
+  url: upload.ci_url,
+  uploaded_at: upload.uploaded_at.toISOString(),
+  ingested_at: upload.ingested_at?.toISOString() ?? null,
+  duplicate_of: upload.duplicate_of,
+  tests: upload.tests,
+  passed: upload.passed,
+  failed: upload.failed,
+  flaky: upload.flaky,
+  skipped: upload.skipped,
+  quarantined: upload.quarantined,
+  usual_tests: upload.usual_tests,
+  missing_tests: upload.missing_tests,
+  is_suspect: upload.is_suspect,
+  is_complete: upload.is_complete,
+  problems: upload.problems.map(plain),
+});
+
+/** A duplicate shows what was read of the one before it. */
+function presentDetails(upload: UploadDetails, read: UploadDetails): ResponseOf<'getUpload'>['upload'] {
+  const { id, trust, uploaded_at, duplicate_of } = present(upload);
+  const failures = read.failures.map(({ classname, parent, file, ...failure }) => ({
+    ...failure,
+    classname: classname ?? '',
+    parent: parent ?? '',
+    file: file ?? '',
+  }));
+  return { ...present(read), id, trust, uploaded_at, duplicate_of, failures };
+}
