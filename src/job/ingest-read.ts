@@ -4,7 +4,7 @@
 
 import { hash } from 'node:crypto';
 import type { BlobStore } from '#blob/blob.ts';
-import { type Codeowners, ownersOf, parseCodeowners } from '#core/health/codeowners.ts';
+import { createOwnerLookup, parseCodeowners } from '#core/health/codeowners.ts';
 import { fingerprintOf } from '#core/health/fingerprint.ts';
 import type { CaseContext } from '#core/health/identity.ts';
 import type { ReportedCase, UploadProblem } from '#core/health/reported-case.ts';
@@ -34,7 +34,10 @@ export type ReadUpload = {
   /** By the test's number. */
   readonly failures: ReadonlyMap<number, FoundFailure>;
   readonly texts: readonly FailureText[];
-  readonly codeowners: { readonly hash: Buffer; readonly parsed: Codeowners } | null;
+  readonly codeowners: {
+    readonly hash: Buffer;
+    readonly ownersOf: (file: string) => readonly string[];
+  } | null;
   readonly isComplete: boolean;
   readonly problems: readonly UploadProblem[];
   /** What the numbers of its tests are worth: those of another generation are not. */
@@ -192,7 +195,7 @@ function startReading(deps: ReadDeps, upload: StoredUpload) {
     variant: about.variant === '' ? variant : about.variant,
     // Who owns a test is not for a fork to say.
     codeowners:
-      codeowners === null || file === '' || upload.trust !== 'full' ? [] : ownersOf(codeowners.parsed, file),
+      codeowners === null || file === '' || upload.trust !== 'full' ? [] : codeowners.ownersOf(file),
   });
 
   return {
@@ -202,7 +205,10 @@ function startReading(deps: ReadDeps, upload: StoredUpload) {
         identify = createIdentifier({ ...deps.context, variant: about.variant });
       },
       onCodeowners: (text: string) => {
-        codeowners = { hash: hash('sha256', text, 'buffer'), parsed: parseCodeowners(text) };
+        codeowners = {
+          hash: hash('sha256', text, 'buffer'),
+          ownersOf: createOwnerLookup(parseCodeowners(text)),
+        };
       },
       onCase: (found: ReportedCase) => {
         const id = identify(found);

@@ -15,7 +15,14 @@ type Piece =
     };
 
 /** What matches one name of a path: just that text, or pieces. */
-type Name = { readonly text: string } | { readonly pieces: readonly Piece[] };
+type Name = { readonly text: string } | Pieces;
+
+type Pieces = {
+  readonly pieces: readonly Piece[];
+  /** What a match begins and ends with: most names are told apart by it. */
+  readonly head: string;
+  readonly tail: string;
+};
 
 type Step = Name | '**';
 
@@ -30,7 +37,7 @@ export type Pattern = {
 export type MatchBudget = { steps: number };
 
 const anyDepth: readonly Step[] = ['**'];
-const anyName: Name = { pieces: ['*'] };
+const anyName: Name = piecesOf(['*']);
 const patternLengthMax = 1024;
 
 /** Null: it is no pattern of that syntax, or one that cannot match anything. */
@@ -103,7 +110,16 @@ function compileName(text: string, hasSets: boolean): Name | null {
   if (pieces.length === 0) return null;
   return pieces.every((piece) => typeof piece === 'number')
     ? { text: String.fromCodePoint(...pieces) }
-    : { pieces };
+    : piecesOf(pieces);
+}
+
+function piecesOf(pieces: readonly Piece[]): Pieces {
+  const isSpecial = (piece: Piece) => typeof piece !== 'number';
+  const textOf = (part: readonly Piece[]) =>
+    String.fromCodePoint(...part.filter((piece) => typeof piece === 'number'));
+  const first = pieces.findIndex(isSpecial);
+  const last = pieces.findLastIndex(isSpecial);
+  return { pieces, head: textOf(pieces.slice(0, first)), tail: textOf(pieces.slice(last + 1)) };
 }
 
 const codeOf = (point: string | undefined): number => point?.codePointAt(0) ?? 0;
@@ -164,7 +180,8 @@ export function matches(
 
 function matchesName(name: Name, text: string, budget: MatchBudget): boolean {
   if ('text' in name) return name.text === text;
-  const { pieces } = name;
+  const { pieces, head, tail } = name;
+  if (!text.startsWith(head) || !text.endsWith(tail)) return false;
   let piece = 0;
   let at = 0;
   let wildcard = -1;

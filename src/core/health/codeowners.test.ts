@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { codeownersSyntaxOf, ownersOf, parseCodeowners } from './codeowners.ts';
+import { codeownersSyntaxOf, createOwnerLookup, ownersOf, parseCodeowners } from './codeowners.ts';
 import type { CodeownersSyntax } from './codeowners-pattern.ts';
 
 const owners = (text: string, path: string, syntax?: CodeownersSyntax) =>
@@ -166,11 +166,24 @@ describe('bounds', () => {
   });
 
   it('spends no more than the budget on patterns made to be slow', () => {
-    const rules = parseCodeowners(`${'*a'.repeat(500)}b @a\n`.repeat(2000));
+    const rules = parseCodeowners(`${'*a'.repeat(500)}*b*a @a\n`.repeat(2000));
     const budget = { steps: 1_000_000 };
     expect(ownersOf(rules, 'a'.repeat(4000), budget)).toEqual([]);
     expect(budget.steps).toBeLessThan(0);
     expect(budget.steps).toBeGreaterThan(-10_000);
+  });
+
+  it('looks every file up once, and all of them within one budget', () => {
+    const rules = parseCodeowners('*.ts @a\n*.js @b');
+    const budget = { steps: 1000 };
+    const lookUp = createOwnerLookup(rules, budget);
+    expect([lookUp('a.ts'), lookUp('a.js')]).toEqual([['@a'], ['@b']]);
+    const { steps } = budget;
+    for (let again = 0; again < 1000; again++) lookUp('a.ts');
+    expect(budget.steps).toBe(steps);
+    for (let file = 0; file < 1000; file++) lookUp(`${file}.ts`);
+    expect(lookUp('last.ts')).toEqual([]);
+    expect(lookUp('a.ts')).toEqual(['@a']);
   });
 
   it('reads any text without an error', () => {

@@ -34,7 +34,7 @@ export type Codeowners = {
   readonly problems: readonly CodeownersProblem[];
 };
 
-export type CodeownersProblem = {
+type CodeownersProblem = {
   /** From 1; 0: the file as a whole. */
   readonly line: number;
   readonly message: string;
@@ -70,6 +70,10 @@ const pathLengthMax = 4096;
 const indexDepthMax = 4;
 /** Many times what a look-up in the largest known files takes. */
 const stepsMax = 5_000_000;
+/** Some seconds at most. */
+const stepsMaxTogether = 300_000_000;
+/** Files that one look-up remembers. */
+const knownMax = 100_000;
 
 const heading = /^\^?\[([^\]]+)\](?:\[\d*\])?(?:[ \t]+(.*))?$/;
 const mention = /^@{1,2}[A-Za-z0-9_][A-Za-z0-9_.\-/]*$/;
@@ -172,8 +176,7 @@ function insert(root: RuleNode, rule: Rule): void {
 
 /**
  * The owners of a file, by its path from the repository's root: as they are written in the file, without repeats, none
- * when nobody has it. For many files pass one budget for all of them: once it is used up nobody owns the rest, and its
- * steps are below 0.
+ * when nobody has it. Once a budget is used up nobody owns the rest, and its steps are below 0.
  */
 export function ownersOf(
   rules: Codeowners,
@@ -188,6 +191,19 @@ export function ownersOf(
     for (const owner of lastMatch(section.rules, path, budget)?.owners ?? []) found.add(owner);
   }
   return budget.steps < 0 ? [] : [...found];
+}
+
+/** `ownersOf` for the many files of an upload: each is looked up once, and all of them together have one budget. */
+export function createOwnerLookup(
+  rules: Codeowners,
+  budget: MatchBudget = { steps: stepsMaxTogether },
+): (filePath: string) => readonly string[] {
+  const known = new Map<string, readonly string[]>();
+  return (filePath) => {
+    const found = known.get(filePath) ?? ownersOf(rules, filePath, budget);
+    if (known.size < knownMax) known.set(filePath, found);
+    return found;
+  };
 }
 
 function lastMatch(root: RuleNode, path: readonly string[], budget: MatchBudget): Rule | null {
