@@ -1,6 +1,6 @@
 // What is to be told on pull requests, and what was.
 
-import type { QueueId } from '#base/id.ts';
+import type { QueueId, RepositoryId } from '#base/id.ts';
 import type { Told } from '#core/queue/message.ts';
 import type { Tx } from './cell.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
@@ -145,17 +145,20 @@ export async function hasOldLabel(db: Tx, queueId: QueueId, pr: number): Promise
   return (await selectByLabel(db, queueId, pr))[0]?.by_label ?? false;
 }
 
-const updateUntold = statement<[uploadId: string, uploadedAt: Date], { queue_id: QueueId }>(`
+const updateUntold = statement<[repositoryId: string, uploads: string], { queue_id: QueueId }>(`
   update telling l set told_at = null
-  from upload u join test_run_member m on m.test_run_id = u.test_run_id and m.under_test
-  where u.id = $1 and u.uploaded_at = $2 and u.trust = 'full' and l.queue_id = m.queue_id and l.pr_number = m.pr_number
-  returning l.queue_id`);
+  from jsonb_to_recordset($2::jsonb) as r (id uuid, uploaded_at timestamptz)
+  join upload u on u.repository_id = $1 and u.uploaded_at = r.uploaded_at and u.id = r.id and u.trust = 'full'
+  join test_run_member m on m.test_run_id = u.test_run_id and m.under_test
+  where l.queue_id = m.queue_id and l.pr_number = m.pr_number returning l.queue_id`);
 
-/** A report of a run came: those it tested are told what it names. Answers with their queues. */
+/** Reports of runs came: those that the runs tested are told what they name. Answers with their queues. */
 export async function forgetToldOf(
   tx: Tx,
-  uploadId: string,
-  uploadedAt: Date,
-): Promise<ReadonlySet<QueueId>> {
-  return new Set((await updateUntold(tx, uploadId, uploadedAt)).map((row) => row.queue_id));
+  repositoryId: RepositoryId,
+  uploads: readonly { readonly id: string; readonly uploaded_at: Date }[],
+): Promise<readonly QueueId[]> {
+  if (uploads.length === 0) return [];
+  const rows = await updateUntold(tx, repositoryId, JSON.stringify(uploads));
+  return [...new Set(rows.map((row) => row.queue_id))].toSorted();
 }

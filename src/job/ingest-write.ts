@@ -9,6 +9,7 @@ import type { Cell, Tx } from '#db/cell.ts';
 import { countFailures, putFailures, putTexts } from '#db/failure-store.ts';
 import { addHours, putHistories } from '#db/history-store.ts';
 import { type IngestedUpload, listStillStored, putIngested } from '#db/ingest-store.ts';
+import { enqueueTell } from '#db/job.ts';
 import { lockNumbering, noteWatchChange } from '#db/numbering-store.ts';
 import {
   countShapes,
@@ -19,6 +20,7 @@ import {
   shapeOf,
 } from '#db/segment-store.ts';
 import { putTestJobs } from '#db/test-job-store.ts';
+import { forgetToldOf } from '#db/telling-store.ts';
 import { type TestsLock, withTestsLock } from '#db/transaction.ts';
 import { countImpact, findStandings } from '#db/verdict-store.ts';
 import { failuresOf, type Judged } from './ingest-failure.ts';
@@ -115,6 +117,9 @@ async function write(
     ingestedOf(read, usuals.get(read.upload.id)!, failures.quarantined.get(read.upload.id) ?? 0),
   );
   await putIngested(tx, lock.repositoryId, rows, now);
+  const failing = rows.filter(({ failed }) => failed > 0);
+  for (const queueId of await forgetToldOf(tx, lock.repositoryId, failing))
+    await enqueueTell(tx, queueId, 'soon');
   return watchedNow;
 }
 
