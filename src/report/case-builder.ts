@@ -13,6 +13,7 @@ import { redactSecrets } from './redact.ts';
 import { leftOut } from './text.ts';
 
 const failuresMax = 10;
+const none: readonly ReportedFailure[] = Object.freeze([]);
 /** Of each failure, however much the others of its case take. */
 const textMin = 1024;
 
@@ -29,7 +30,7 @@ export class CaseBuilder {
   /** The name is there, so the case can be told from others. */
   isNamed = false;
   #beside = 0;
-  #failures: ReportedFailure[] = [];
+  readonly #failures: ReportedFailure[] = [];
   /** Where among the failures the attempt's own is; -1: it has none yet. */
   #own = -1;
   #isTextCut = false;
@@ -51,8 +52,7 @@ export class CaseBuilder {
     this.#beside = 0;
     this.#own = -1;
     this.#isTextCut = false;
-    // A new one: the case that was built has the other.
-    if (this.#failures.length > 0) this.#failures = [];
+    this.#failures.length = 0;
   }
 
   addFailure(failure: ReportedFailure): void {
@@ -90,7 +90,7 @@ export class CaseBuilder {
     const { name, classname, parent, file, variant, ownId, durationMs } = this;
     const outcome = this.#outcome();
     const attempts = this.#beside + (this.isFailed || !this.isSkipped ? 1 : 0);
-    const failures = this.#failures.length === 0 ? this.#failures : this.#boundedFailures();
+    const failures = this.#failures.length === 0 ? none : this.#boundedFailures();
     return { name, classname, parent, file, ownId, variant, outcome, attempts, durationMs, failures };
   }
 

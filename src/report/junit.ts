@@ -49,7 +49,6 @@ export class JunitReader implements XmlHandler {
   cases = 0;
   /** The first element there was; empty: none. */
   root = '';
-  isEncodingDeclared = false;
   readonly #suites = new SuiteStack();
   readonly #onCase: (found: ReportedCase) => void;
   readonly #limits: ReportLimits;
@@ -119,11 +118,9 @@ export class JunitReader implements XmlHandler {
     this.#tag = tag;
     this.#text = text;
     this.#bytes = bytes;
-    let kind = tag.element;
     if (this.root === '') this.root = text.slice(tag.nameStart, Math.min(tag.nameEnd, tag.nameStart + 64));
-    if (this.format === 'unknown') this.format = formats[kind] ?? 'unknown';
-    if (kind === element.test && this.format !== 'xunit') kind = element.other;
-    if (kind === element.message && this.format === 'junit') kind = element.other;
+    if (this.format === 'unknown') this.format = formats[tag.element] ?? 'unknown';
+    const kind = this.#kindOf(tag);
     if (kind === element.other && this.#wantsText) {
       // A `<` that should have been written `&lt;`.
       this.#collector.addLiteral(bytes, start, end);
@@ -144,7 +141,7 @@ export class JunitReader implements XmlHandler {
   };
 
   onEnd = (tag: Tag, _text: string, bytes: Buffer, start: number, end: number): void => {
-    const kind = tag.element;
+    const kind = this.#kindOf(tag);
     if (kind === element.other && this.#wantsText) {
       this.#collector.addLiteral(bytes, start, end);
       return;
@@ -156,7 +153,7 @@ export class JunitReader implements XmlHandler {
     if (kind !== element.other && tag.isMalformed) this.#problems.add('MALFORMED');
     const at = this.#open.lastIndexOf(kind);
     if (at === -1) {
-      if (kind !== element.other && kind !== element.message) this.#problems.add('MALFORMED');
+      if (kind !== element.other) this.#problems.add('MALFORMED');
       return;
     }
     // Of those in between the end tag is missing.
@@ -164,6 +161,14 @@ export class JunitReader implements XmlHandler {
     while (this.#open.length > at) this.#finish(this.#open.pop()!);
     this.#look();
   };
+
+  /** Some names mean something in the files of one runner only. */
+  #kindOf(tag: Tag): Element {
+    const kind = tag.element;
+    if (kind === element.test || kind === element.collection || kind === element.assembly)
+      return this.format === 'xunit' ? kind : element.other;
+    return kind === element.message && this.format === 'junit' ? element.other : kind;
+  }
 
   #look(): void {
     if (!this.#isInCase) {
@@ -239,7 +244,7 @@ export class JunitReader implements XmlHandler {
     builder.classname =
       kind === element.test
         ? this.#name(attribute.type)
-        : this.#name(attribute.classname) || this.#name(attribute.class);
+        : stableName(this.#name(attribute.classname) || this.#name(attribute.class));
     builder.parent = boundedName(suite.parent, this.#limits.nameLengthMax);
     builder.file = pathOf(this.#name(attribute.file) || this.#name(attribute.filepath)) || suite.file;
     builder.variant = suite.variant;
@@ -265,8 +270,10 @@ export class JunitReader implements XmlHandler {
     this.#collector.clear();
     this.#message = this.#read(attribute.message);
     this.#type = this.#read(attribute.type) || this.#read(attribute.exceptionType);
-    if (!this.#isInCase) this.#problems.add('SUITE_ERROR');
-    else if (isAttempt(kind) && !this.#suites.isPlaywright) {
+    if (!this.#isInCase) {
+      // NUnit repeats there what its tests say.
+      if (this.format === 'junit') this.#problems.add('SUITE_ERROR');
+    } else if (isAttempt(kind) && !this.#suites.isPlaywright) {
       const ms = this.#values.readSeconds(this.#tag, attribute.time, this.#text);
       if (ms !== null) this.#builder.durationMs = (this.#builder.durationMs ?? 0) + ms;
     }

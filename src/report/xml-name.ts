@@ -103,19 +103,19 @@ function byLength<Code>(names: readonly (readonly [string, Code])[]): readonly (
 const elementsByLength = byLength(elementNames);
 const attributesByLength = byLength(attributeNames);
 
+function known(text: string, start: number, end: number): Element {
+  const candidates = elementsByLength[end - start];
+  if (candidates === undefined) return element.other;
+  for (const [name, code] of candidates) if (text.startsWith(name, start)) return code;
+  return element.other;
+}
+
 /** A prefix such as `ns:` is not looked at. */
 export function elementAt(text: string, start: number, end: number): Element {
-  let from = start;
-  let candidates = elementsByLength[end - from];
-  if (candidates === undefined || candidates.length === 0) {
-    const colon = text.slice(start, Math.min(end, start + 64)).indexOf(':');
-    if (colon === -1) return element.other;
-    from = start + colon + 1;
-    candidates = elementsByLength[end - from];
-    if (candidates === undefined) return element.other;
-  }
-  for (const [name, code] of candidates) if (text.startsWith(name, from)) return code;
-  return element.other;
+  const found = known(text, start, end);
+  if (found !== element.other) return found;
+  const colon = text.slice(start, Math.min(end, start + 64)).indexOf(':');
+  return colon === -1 ? element.other : known(text, start + colon + 1, end);
 }
 
 /** -1: one that is not needed. */
