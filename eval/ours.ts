@@ -138,7 +138,7 @@ function createPasses(uploads: readonly Upload[]): {
       }
       let history = before;
       for (const count of counts.values()) history = addPasses(history, count);
-      for (const upload of recent.reverse()) history = record(history, factOf(upload, passed));
+      for (const upload of recent.toReversed()) history = record(history, factOf(upload, passed));
       return history;
     },
   };
