@@ -25,6 +25,7 @@ import {
 } from '#db/override-store.ts';
 import type { Repository } from '#db/scope-view.ts';
 import { type TestsLock, withTestsLock } from '#db/transaction.ts';
+import { appendTestFacts } from '#db/verdict-store.ts';
 import { rejudge } from './rejudge.ts';
 
 export type Change = { readonly cell: Cell; readonly repository: Repository; readonly by: Auditor };
@@ -48,6 +49,12 @@ function changeTest(change: TestChange, action: string, write: Write): Promise<O
 export const setQuarantine = (change: TestChange, wish: QuarantineWish): Promise<OverrideRow | null> =>
   changeTest(change, 'test.quarantine', async (tx, lock, before) => {
     await putQuarantine(tx, lock, change.testCaseId, wish);
+    const { actor, now } = change.by;
+    if (before.quarantine_setting !== wish.setting) {
+      const said = { before: { setting: before.quarantine_setting }, after: { setting: wish.setting } };
+      const fact = { testCaseId: change.testCaseId, kind: 'quarantining_setting_changed', ...said } as const;
+      await appendTestFacts(tx, lock, [fact], { kind: 'person', actor }, now);
+    }
     return {
       before: {
         setting: before.quarantine_setting,

@@ -100,29 +100,15 @@ export const removeMute = (
   monitor: string,
 ): Promise<unknown> => deleteMute(tx, repositoryId, testCaseId, monitor);
 
-const selectOverrides = statement<[repositoryId: string, ids: readonly string[] | null], OverrideRow>(`
-  select id, name, status, manual_status, quarantine_setting, quarantined_at, quarantine_expires_at, quarantine_owner,
-    quarantine_note
-  from test_case where repository_id = $1 and ($2::uuid[] is null or id = any ($2::uuid[]))
-    and ($2::uuid[] is not null or status <> 'healthy' or quarantined_at is not null
-      or quarantine_setting <> 'AUTO_QUARANTINE')`);
+const selectOverrides = statement<[repositoryId: string, ids: readonly string[] | null], { id: string }>(`
+  select c.id from test_case c
+  where c.repository_id = $1 and case when $2::uuid[] is not null then c.id = any ($2::uuid[])
+    else c.status <> 'healthy' or c.quarantined_at is not null or c.quarantine_setting <> 'AUTO_QUARANTINE'
+      or exists (select from test_history h where h.repository_id = $1 and h.test_case_id = c.id) end`);
 
 /** Those of the ids; of all, those that a change of settings can touch. */
 export const listOverrides = (
   db: Tx,
   repositoryId: RepositoryId,
   testCaseIds: readonly string[] | 'all',
-): Promise<OverrideRow[]> => selectOverrides(db, repositoryId, testCaseIds === 'all' ? null : testCaseIds);
-
-const updateQuarantined = statement<[string, string, status: string, quarantinedAt: Date | null, now: Date]>(`
-  update test_case set status_changed_at = case when status = $3 then status_changed_at else $5 end,
-    status_reason = case when status = $3 then status_reason else 'A person said so.' end, status = $3, quarantined_at = $4
-  where repository_id = $1 and id = $2`);
-
-export const putQuarantined = (
-  tx: Tx,
-  { repositoryId }: TestsLock,
-  testCaseId: string,
-  { status, quarantinedAt }: { readonly status: HealthStatus; readonly quarantinedAt: Date | null },
-  now: Date,
-): Promise<unknown> => updateQuarantined(tx, repositoryId, testCaseId, status, quarantinedAt, now);
+): Promise<{ id: string }[]> => selectOverrides(db, repositoryId, testCaseIds === 'all' ? null : testCaseIds);

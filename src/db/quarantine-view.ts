@@ -9,8 +9,9 @@ import { statement } from './statement.ts';
 export type QuarantinedTest = {
   readonly id: string;
   readonly quarantine_setting: QuarantineSetting;
-  /** Fingerprints of failures that were contradicted by a pass on the same source. */
+  /** Of failures that were contradicted by a pass on the same source: their fingerprints, and what they say. */
   readonly flakes: readonly Buffer[];
+  readonly flake_summaries: readonly string[];
 };
 
 // An override that is over does not count from then on, whether or not the test was judged anew since.
@@ -18,9 +19,12 @@ const isQuarantined = `c.quarantined_at is not null
     and not (c.quarantine_setting = 'ALWAYS_QUARANTINE' and coalesce(c.quarantine_expires_at <= $2, false))`;
 
 const selectAmong = statement<[repositoryId: string, now: Date, ids: string], QuarantinedTest>(`
-  select c.id, c.quarantine_setting, array(select g.fingerprint from test_failure_group g
-      where g.repository_id = c.repository_id and g.test_case_id = c.id and g.flake_count > 0) as flakes
+  select c.id, c.quarantine_setting, flake.flakes, flake.flake_summaries
   from test_case c
+  cross join lateral (
+    select coalesce(array_agg(g.fingerprint), '{}') as flakes, coalesce(array_agg(g.summary), '{}') as flake_summaries
+    from test_failure_group g
+    where g.repository_id = c.repository_id and g.test_case_id = c.id and g.flake_count > 0) flake
   where c.repository_id = $1 and c.id = any ($3::uuid[]) and ${isQuarantined}`);
 
 const selectAll = statement<[repositoryId: string, now: Date], { id: string }>(`

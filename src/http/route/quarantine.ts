@@ -10,8 +10,8 @@ import {
   type TestChange,
 } from '#command/override-test.ts';
 import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
-import { fingerprintOf } from '#core/health/fingerprint.ts';
 import { testCaseId } from '#core/health/identity.ts';
+import { isKnownMessage } from '#core/health/known-message.ts';
 import { isExcused } from '#core/health/quarantine.ts';
 import { defaultHealthSettings } from '#core/health/settings.ts';
 import { listAudit } from '#db/audit-store.ts';
@@ -184,11 +184,14 @@ function idOf(organizationSlug: string, repository: Repository, identifier: Iden
 /** Without a message only the test can be judged; with one, whether it is known to fail so. */
 function excuses(test: QuarantinedTest, { failure_message: message, name }: Identifier): boolean {
   if (typeof message !== 'string' || message === '') return true;
-  const { key } = fingerprintOf({ type: '', message, body: '' }, name ?? '', sha256);
+  const flakes = {
+    keys: test.flakes.map((flake) => flake.toString('utf8')),
+    summaries: test.flake_summaries,
+  };
   return isExcused({
     isQuarantined: true,
     setting: test.quarantine_setting,
-    fingerprints: [key],
-    known: test.flakes.map((flake) => flake.toString('utf8')),
+    fingerprints: [message],
+    known: isKnownMessage(message, name ?? '', flakes, sha256) ? [message] : [],
   });
 }

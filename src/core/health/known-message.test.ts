@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { fingerprintOf } from './fingerprint.ts';
+import { isKnownMessage } from './known-message.ts';
+
+const hash = (text: string): string => Buffer.from(text).toString('hex').padEnd(16, '0').slice(-64);
+
+const flakesOf = (type: string, message: string, body = '') => {
+  const { key, summary } = fingerprintOf({ type, message, body }, 'adds', hash);
+  return { keys: [key], summaries: [summary] };
+};
+
+describe('a failure that is told by its text alone', () => {
+  it.each([
+    ['', 'Timeout of 5000ms exceeded', '', 'Timeout of 5003ms exceeded'],
+    ['AssertionError', 'expected 1 to be 2', '', 'expected 3 to be 4'],
+    ['java.lang.AssertionError', 'expected 1', 'at com.acme.Sum.adds(Sum.java:3)', 'expected 7'],
+    ['AssertionError', `expected ${'a word '.repeat(60)}`, '', `expected ${'a word '.repeat(60)}`],
+  ])('is known if a report said the same, with its type %j', (type, message, body, text) => {
+    expect(isKnownMessage(text, 'adds', flakesOf(type, message, body), hash)).toBe(true);
+  });
+
+  it.each([
+    ['', 'Timeout of 5000ms exceeded', 'expected 2, got 3'],
+    ['AssertionError', 'expected 1 to be 2', 'expected'],
+    ['AssertionError', 'expected 1 to be 2', 'be 2'],
+    ['AssertionError', 'lost the connection: timed out', 'timed out'],
+  ])('is not known if it says another thing: %j %j, %j', (type, message, text) => {
+    expect(isKnownMessage(text, 'adds', flakesOf(type, message), hash)).toBe(false);
+  });
+
+  it('is not known where nothing is', () => {
+    expect(isKnownMessage('anything', 'adds', { keys: [], summaries: [] }, hash)).toBe(false);
+  });
+});
