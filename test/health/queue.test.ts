@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest';
+import { main, pr, widgets } from '../harness.ts';
+import { openHealthWorld, type Outcome } from './world.ts';
+
+const commit = (letter: string) => letter.repeat(40);
+
+/** A repository with a queue, in which `wobbles` is known to be flaky, and #1 is under test. */
+async function openQueue() {
+  const health = await openHealthWorld();
+  const { world, upload } = health;
+  const usual = { adds: 'pass', wobbles: 'pass', sorts: 'pass' } as const;
+  for (const letter of ['a', 'b', 'c']) {
+    await upload({ sha: commit(letter), results: { ...usual, wobbles: { fail: 'timed out' } } });
+    await upload({ sha: commit(letter), results: usual, runId: 'again' });
+  }
+  const team = await world.client();
+  await team.call('sandboxConfigureRepository', { repo: widgets, ci: { mode: 'manual' } });
+  await team.call('createQueue', { ...main, requiredStatuses: ['unit'] });
+  await team.call('submitPullRequest', pr(1));
+  await world.runJobs();
+  const runOf = async () => {
+    const run = await team.call('getMergeQueueTestingDetails', pr(1));
+    if (!('testRunId' in run)) throw new Error('it has a run');
+    return run;
+  };
+  const { testBranchSha: sha, testBranch: branch } = await runOf();
+  return {
+    ...health,
+    team,
+    runOf,
+    report: (changes: Readonly<Record<string, Outcome>>, trust: 'full' | 'untrusted' = 'full') =>
+      upload({ sha: sha!, branch, results: { ...usual, ...changes }, trust }),
+    ciFails: async () => {
+      await team.call('sandboxSetCheck', { repo: widgets, sha: sha!, name: 'unit', state: 'failure' });
+      await world.runJobs();
+    },
+  };
+}
+
+it('ties a report to the run whose commit it is about, and says of each failing test what is known', async () => {
+  const { report, ciFails, runOf, team } = await openQueue();
+  await report({ wobbles: { fail: 'timed out' }, adds: { fail: 'expected 3, got 4' } });
+  await ciFails();
+  const failedTests = {
+    count: 2,
+    first: [
+      expect.objectContaining({ name: 'adds', verdict: 'new', isQuarantined: false }),
+      expect.objectContaining({ name: 'wobbles', verdict: 'flaky' }),
+    ],
+  };
+  expect((await runOf()).failedTests).toEqual(failedTests);
+  expect(await team.call('getSubmittedPullRequest', pr(1))).toMatchObject({ state: 'failed', failedTests });
+});
+
+it('names the failing tests on the pull request, also where the report comes after the verdict', async () => {
+  const { report, ciFails, team, world } = await openQueue();
+  const comment = async () => {
+    await world.cell.pool.query(
+      'update graphile_worker._private_jobs set run_at = now() where run_at > now() and locked_at is null',
+    );
+    await world.runJobs();
+    const { comments } = await team.call('sandboxListComments', { repo: widgets, pr: { number: 1 } });
+    return comments.map((comment) => JSON.stringify(comment)).join('\n');
+  };
+  await ciFails();
+  expect(await comment()).toContain('Left the queue: unit failed');
+  expect(await comment()).not.toContain('wobbles');
+  await report({ wobbles: { fail: 'timed out' }, adds: { fail: 'expected 3, got 4' } });
+  const told = await comment();
+  expect(told).toContain('`adds`: new with this change');
+  expect(told).toContain('`wobbles`: known to be flaky');
+});
+
+it('hears nothing from those who may only upload', async () => {
+  const { report, ciFails, runOf } = await openQueue();
+  await report({ adds: { fail: 'expected 3, got 4' } }, 'untrusted');
+  await ciFails();
+  expect((await runOf()).failedTests).toEqual({ count: 0, first: [] });
+});
