@@ -77,6 +77,7 @@ create table test_history (
   primary key (repository_id, ordinal)
 ) with (fillfactor = 60);
 create unique index test_history_case on test_history (repository_id, test_case_id);
+create index test_history_active on test_history (repository_id) where active_monitors <> '{}';
 alter table test_history alter column body set storage main;
 
 -- What is usual for a job: how much fails, and what runs.

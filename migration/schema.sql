@@ -764,6 +764,8 @@ CREATE INDEX test_fact_by_test ON ONLY public.test_fact USING btree (repository_
 
 CREATE INDEX test_failure_by_test ON ONLY public.test_failure USING btree (repository_id, test_case_id, failed_at);
 
+CREATE INDEX test_history_active ON public.test_history USING btree (repository_id) WHERE (active_monitors <> '{}'::text[]);
+
 CREATE UNIQUE INDEX test_history_case ON public.test_history USING btree (repository_id, test_case_id);
 
 CREATE INDEX test_run_active ON public.test_run USING btree (queue_id, created_at) WHERE (status = 'in_progress'::text);

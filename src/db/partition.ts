@@ -12,6 +12,13 @@ const partitioned = [
   'test_segment',
   'test_fact',
 ] as const;
+/** What is kept for less than the rest: bytes until somebody may want to read them again, results for a quarter. */
+const monthsKeptMax: Readonly<Partial<Record<(typeof partitioned)[number], number>>> = {
+  upload_blob: 1,
+  test_segment: 3,
+  test_failure: 3,
+};
+
 /** Months made ahead, so that a worker that was away for weeks loses nothing. */
 const monthsAhead = 3;
 
@@ -37,19 +44,20 @@ export async function ensurePartitions(db: Kysely<DB>, now: Date): Promise<void>
   });
 }
 
-/** Drops whole months that ended more than `keepMonths` months ago; returns their names. */
+/** Drops whole months that ended more than `keepMonths` months ago, or earlier if less is kept; returns their names. */
 export async function dropOldPartitions(
   db: Kysely<DB>,
   now: Date,
   keepMonths: number,
 ): Promise<readonly string[]> {
-  const oldestKept = monthName(monthStart(now, -keepMonths));
-  const { rows } = await sql<{ parent: string; name: string }>`
+  const { rows } = await sql<{ parent: (typeof partitioned)[number]; name: string }>`
     select parent.relname as parent, child.relname as name
     from pg_inherits join pg_class parent on parent.oid = inhparent join pg_class child on child.oid = inhrelid
     where parent.relname in (${sql.join(partitioned)}) and child.relkind = 'r'`.execute(db);
   const old = rows.filter(({ parent, name }) => {
     const month = name.slice(parent.length + 1);
+    const months = Math.min(keepMonths, monthsKeptMax[parent] ?? keepMonths);
+    const oldestKept = monthName(monthStart(now, -months));
     return /^\d{4}_\d{2}$/.test(month) && month < oldestKept;
   });
   for (const { name } of old) await sql`drop table ${sql.table(name)}`.execute(db);

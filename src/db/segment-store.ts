@@ -27,6 +27,9 @@ export function shapeOf(ordinals: Int32Array): Shape {
   return { hash: hash('sha256', packed, 'buffer').subarray(0, 16), ordinals, packed };
 }
 
+/** Of a stored shape. */
+export const ordinalsOfBody = (body: Uint8Array): Int32Array => unpackNumbers(decompress(body));
+
 const insertShape = statement<
   [
     repositoryId: string,
@@ -89,7 +92,7 @@ export async function findShapes(
     rows.map(({ hash: name, body, typical }) => [
       name.toString('hex'),
       {
-        ordinals: unpackNumbers(decompress(body)),
+        ordinals: ordinalsOfBody(body),
         typical: () => (typical.length === 0 ? new Uint8Array() : decompress(typical)),
       },
     ]),
@@ -223,7 +226,7 @@ export async function listRecentShapes(
   span: { readonly first: number; readonly last: number },
 ): Promise<readonly { readonly hash: Buffer; readonly ordinals: () => Int32Array }[]> {
   const rows = await selectRecentShapes(db, repositoryId, since, span.first, span.last);
-  return rows.map((row) => ({ hash: row.hash, ordinals: () => unpackNumbers(decompress(row.body)) }));
+  return rows.map((row) => ({ hash: row.hash, ordinals: () => ordinalsOfBody(row.body) }));
 }
 
 const selectShapeHours = statement<

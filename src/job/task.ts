@@ -8,6 +8,7 @@ import { listQueuesOf } from '#db/queue-view.ts';
 import { forgetHeard } from '#db/words-store.ts';
 import { findRepository } from '#db/repository-store.ts';
 import type { TaskDeps } from './deps.ts';
+import { forgetTests } from './forget-tests.ts';
 import { ingestUpload } from './ingest.ts';
 import { land } from './land.ts';
 import { obeyComment, obeyLabel } from './obey.ts';
@@ -15,6 +16,7 @@ import { probeEntries } from './probe.ts';
 import { publishRuns } from './publish.ts';
 import { runSandboxCi } from './sandbox-ci.ts';
 import { reconcileQueue } from './reconcile.ts';
+import { revisitTests } from './revisit-tests.ts';
 import { sweepQueue } from './sweep.ts';
 import { tell } from './tell.ts';
 import { tryMerges } from './try-merge.ts';
@@ -48,11 +50,14 @@ async function maintainHistory({ cell, clock, historyMonths }: TaskDeps): Promis
   await dropOldPartitions(cell.db, clock.now(), historyMonths);
   await forgetChecks(cell.db, new Date(clock.now().getTime() - checksKeptMs));
   await forgetHeard(cell.db, new Date(clock.now().getTime() - heardKeptMs));
+  await forgetTests(cell, clock.now());
 }
 
 type Tasks = {
   readonly [Name in keyof JobPayloads]: (deps: TaskDeps, payload: JobPayloads[Name]) => Promise<void>;
-} & { readonly [Name in 'maintain-history' | 'sweep-idle']: (deps: TaskDeps) => Promise<void> };
+} & {
+  readonly [Name in 'maintain-history' | 'sweep-idle' | 'revisit-tests']: (deps: TaskDeps) => Promise<void>;
+};
 
 export const tasks: Tasks = {
   'reconcile-queue': reconcileQueue,
@@ -69,4 +74,5 @@ export const tasks: Tasks = {
   'ingest-upload': ingestUpload,
   'maintain-history': maintainHistory,
   'sweep-idle': sweepIdle,
+  'revisit-tests': revisitTests,
 };

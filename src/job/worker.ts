@@ -58,6 +58,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     parsedCronItems: parseCronItems([
       { task: 'maintain-history', match: '17 3 * * *' },
       { task: 'sweep-idle', match: '41 * * * *' },
+      { task: 'revisit-tests', match: '23 * * * *' },
     ]),
     events,
   });

@@ -93,9 +93,10 @@ describe('a test', () => {
   });
 
   it('is broken after three failures in a row on the default branch, with its earlier passes counted', async () => {
-    const { upload, statusOf, world, repositoryId } = await openHealthWorld();
-    for (let number = 0; number < 25; number++)
-      await upload({ sha: shaOf(number), results: { ...passing(50), 'adds up': 'pass' } });
+    const { store, upload, statusOf, world, repositoryId } = await openHealthWorld();
+    for (let number = 0; number < 100; number++)
+      await store({ sha: shaOf(number), results: { ...passing(50), 'adds up': 'pass' } });
+    await world.runJobs();
     for (const number of [100, 101, 102]) {
       expect((await statusOf('adds up')).status).toBe('healthy');
       await upload({
@@ -107,7 +108,7 @@ describe('a test', () => {
     const { rows } = await sql<{ runs: number; failures: number }>`
       select sum(runs) as runs, sum(failures) as failures from test_rollup
       where repository_id = ${repositoryId}`.execute(world.cell.db);
-    expect(rows).toEqual([{ runs: 28, failures: 3 }]);
+    expect(rows).toEqual([{ runs: 103, failures: 3 }]);
     const facts = await sql<{ kind: string; after: { value?: string } }>`
       select kind, after from test_fact where repository_id = ${repositoryId} and kind = 'status_changed'`.execute(
       world.cell.db,
@@ -137,10 +138,11 @@ describe('a test', () => {
   });
 
   it('is not judged by a mass failure, until the failure stays', async () => {
-    const { upload, statusOf } = await openHealthWorld();
+    const { store, upload, statusOf, world } = await openHealthWorld();
     const all = Object.keys(passing(100));
     const allFail = Object.fromEntries(all.map((name) => [name, { fail: 'connect ECONNREFUSED' }]));
-    for (let number = 0; number < 25; number++) await upload({ sha: shaOf(number), results: passing(100) });
+    for (let number = 0; number < 100; number++) await store({ sha: shaOf(number), results: passing(100) });
+    await world.runJobs();
     const outage = await upload({ sha: shaOf(100), results: allFail });
     expect(outage).toMatchObject({ state: 'ingested', is_suspect: true, failed: 100 });
     await upload({ sha: shaOf(100), results: passing(100), runId: 'retried' });

@@ -1,0 +1,29 @@
+// Once an hour: what time alone changes. A flaky test that shows nothing new for a week is healthy again, a mute or an
+// override ends, and pull requests of last week are impacted no more. Only tests of which that can be true are read.
+
+import { rejudgeTests } from '#command/judge-tests.ts';
+import { findHealthSettings } from '#db/health-settings-store.ts';
+import { listRepositoriesToRevisit, listTestsToRevisit } from '#db/revisit-view.ts';
+import { withTestsLock } from '#db/transaction.ts';
+import { countImpact } from '#db/verdict-store.ts';
+import type { TaskDeps } from './deps.ts';
+
+/** Tests judged by one transaction: the lock is not held for long. */
+const testsMax = 500;
+const firstId = '00000000-0000-0000-0000-000000000000';
+
+export async function revisitTests({ cell, clock }: TaskDeps): Promise<void> {
+  const now = clock.now();
+  for (const repositoryId of await listRepositoriesToRevisit(cell.db, now)) {
+    const settings = await findHealthSettings(cell.db, repositoryId);
+    for (let after: string | undefined = firstId; after !== undefined;) {
+      const ids = await listTestsToRevisit(cell.db, repositoryId, now, { after, limit: testsMax });
+      after = ids.at(-1);
+      if (after === undefined) break;
+      await withTestsLock(cell, repositoryId, async (tx, lock) => {
+        await rejudgeTests(tx, lock, ids, { settings, trigger: { kind: 'time' }, now });
+        await countImpact(tx, lock, ids, now);
+      });
+    }
+  }
+}
