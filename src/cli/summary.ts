@@ -103,7 +103,7 @@ function nameOf({ file, parent, classname, name }: Failure): string {
 function meaningOf(failure: Failure): string {
   switch (failure.verdict) {
     case 'flaky':
-      return `${reasonOf(failure, 'Known to flake.')} ${
+      return `${reasonOf(failure, 'It failed like this on a commit on which it also passed.')} ${
         failure.quarantined && !failure.is_excused
           ? 'But it is not known to flake like this: it may be your change.'
           : 'Most likely not your change.'
