@@ -1,5 +1,5 @@
 // Uploads in an S3-compatible store. What fits into one part is put as it is; anything larger goes as parts, one after
-// the other, so that an upload holds two of them in memory at most, whatever its size. An object has its name only once
+// the other, so that an upload holds one of them in memory, whatever its size. An object has its name only once
 // it is whole: a stream that breaks off, and a store that stops answering, leave nothing that could be read, and the
 // parts are given up. If even that fails, a rule of the bucket removes them (docs/guide/operating.md).
 //
@@ -107,9 +107,12 @@ async function write(bucket: Bucket, Key: string, bytes: AsyncIterable<Uint8Arra
 
 type Part = { readonly Body: Buffer; readonly isOnly: boolean };
 
-/** All but the last are of one size. No bytes at all are one empty part. */
+/**
+ * All but the last are of one size; no bytes at all are one empty part. They share their memory: a part is sent before
+ * the next is asked for. Of a small upload most of that memory is never touched, and so never taken.
+ */
 async function* inParts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Part> {
-  let held: Uint8Array[] = [];
+  const held = Buffer.allocUnsafeSlow(partBytes);
   let heldBytes = 0;
   let isOnly = true;
   for await (const chunk of bytes) {
@@ -117,17 +120,16 @@ async function* inParts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Part> 
       // Only now is it known that the part before is not the last.
       if (heldBytes === partBytes) {
         isOnly = false;
-        yield { Body: Buffer.concat(held), isOnly };
-        held = [];
+        yield { Body: held, isOnly };
         heldBytes = 0;
       }
       const taken = rest.subarray(0, partBytes - heldBytes);
-      held.push(taken);
+      held.set(taken, heldBytes);
       heldBytes += taken.length;
       rest = rest.subarray(taken.length);
     }
   }
-  yield { Body: Buffer.concat(held), isOnly };
+  yield { Body: held.subarray(0, heldBytes), isOnly };
 }
 
 async function read({ client, Bucket }: Bucket, Key: string): Promise<AsyncIterable<Uint8Array> | null> {
