@@ -16,16 +16,18 @@ export type SourcePlace = Place & {
   readonly isSuspect: boolean;
 };
 
-/** The default branch, by source; what passed before the ring begins is one place. */
+/** The default branch, by source; what was before the ring begins is one place. */
 export function placesOf(history: History): readonly SourcePlace[] {
   const bySource = new Map<number, { -readonly [key in keyof SourcePlace]: SourcePlace[key] }>();
-  let passes = 0;
+  let passed = 0;
+  let failed = 0;
   for (const run of history.onDefault) {
     const { at, source, sourceHash } = run;
     const place = bySource.get(sourceHash) ?? { passed: 0, failed: 0, source: '', at, isSuspect: false };
     if (isUnexpected(run)) place.failed++;
     else place.passed++;
-    if (!isUnexpected(run)) passes++;
+    if (!isUnexpected(run)) passed++;
+    else if (!run.isSuspect) failed++;
     if (place.source === '') place.source = source;
     if (run.isSuspect) place.isSuspect = true;
     bySource.set(sourceHash, place);
@@ -34,12 +36,16 @@ export function placesOf(history: History): readonly SourcePlace[] {
   const kept = places.filter(
     (place, at) => !place.isSuspect || hasFailed(places[at - 1]) || hasFailed(places[at + 1]),
   );
-  const earlier = history.days.reduce(
-    (sum, { branchClass, runs, failed }) => (branchClass === 'default' ? sum + runs - failed : sum),
-    -passes,
-  );
-  if (earlier <= 0) return kept;
-  return [{ passed: earlier, failed: 0, source: '', at: 0, isSuspect: false }, ...kept];
+  const earlier = { passed: -passed, failed: -failed };
+  for (const count of history.days)
+    if (count.branchClass === 'default') {
+      earlier.passed += count.runs - count.failed;
+      earlier.failed += count.failed;
+    }
+  if (earlier.passed <= 0) return kept;
+  // Days are forgotten in one go, and the ring may reach back further.
+  const before = { passed: earlier.passed, failed: Math.max(0, earlier.failed) };
+  return [{ ...before, source: '', at: 0, isSuspect: false }, ...kept];
 }
 
 const isUnexpected = ({ outcome }: RecentRun): boolean => outcome === 'failed';
