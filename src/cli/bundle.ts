@@ -30,10 +30,11 @@ export async function packBundle(cwd: string, content: BundleContent, now: Date)
 async function* entries(cwd: string, content: BundleContent, now: Date): AsyncGenerator<Uint8Array> {
   const meta = Buffer.from(JSON.stringify(metaOf(cwd, content, now)));
   yield* tarEntry('meta.json', meta.length, now, [meta]);
-  for (const [index, { path, bytes }] of content.files.entries())
-    yield* tarEntry(`junit/${index}`, bytes, now, createReadStream(resolve(cwd, path)));
+  // Before the reports: whoever reads them knows then whose they are.
   const { codeowners } = content;
   if (codeowners !== null) yield* tarEntry('CODEOWNERS', codeowners.bytes.length, now, [codeowners.bytes]);
+  for (const [index, { path, bytes }] of content.files.entries())
+    yield* tarEntry(`junit/${index}`, bytes, now, createReadStream(resolve(cwd, path)));
   // Two empty blocks end it.
   yield new Uint8Array(1024);
 }
@@ -71,7 +72,7 @@ function metaOf(cwd: string, content: BundleContent, now: Date) {
 const blockBytes = 512;
 
 /** One file of a tar in the POSIX format. Names here are short and plain, so they need none of its extensions. */
-export async function* tarEntry(
+async function* tarEntry(
   name: string,
   bytes: number,
   writtenAt: Date,

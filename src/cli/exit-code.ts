@@ -18,7 +18,7 @@ export type Ending =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'killed'; readonly signal: string; readonly code: number };
 
-export type JudgedFailure = {
+type JudgedFailure = {
   /** flaky: it failed, and passed in another attempt of this run. */
   readonly outcome: 'failed' | 'flaky';
   readonly quarantined: boolean;

@@ -74,7 +74,7 @@ export function writtenSince(
   return after.filter(({ path, stamp }) => stamps.get(path) !== stamp);
 }
 
-export type UnreadReport = { readonly file: string; readonly why: string };
+type UnreadReport = { readonly file: string; readonly why: string };
 
 export type ReadReports = {
   /** Those that are reports. */

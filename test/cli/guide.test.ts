@@ -92,8 +92,10 @@ describe('the guide to flaky tests', () => {
       // An ellipsis stands for anything.
       for (const part of shown.flatMap((line) => line.split('…').map((text) => text.trim()))) {
         const found = output.indexOf(part, at);
-        const why = `${heading}\n${commands}\nmust show: ${part}\n\nand shows:\n${output}`;
-        expect(found, why).toBeGreaterThanOrEqual(0);
+        expect(
+          found,
+          `${heading}\n${commands}\nmust show: ${part}\n\nand shows:\n${output}`,
+        ).toBeGreaterThanOrEqual(0);
         at = found + part.length;
       }
     }
