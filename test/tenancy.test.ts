@@ -10,6 +10,13 @@ describe('an organization', () => {
   let testId: string;
   let landedSha: string;
   let commentId: string;
+  let uploadId: string;
+  const reportQuery = {
+    repo: 'sandbox.example/acme/widgets',
+    org_url_slug: 'acme',
+    sha: 'a'.repeat(40),
+    branch: 'secret-branch',
+  };
 
   beforeAll(async () => {
     world = await openWorld();
@@ -46,6 +53,9 @@ describe('an organization', () => {
       ],
     });
     testId = testCases[0]!.id;
+    const enabled = { repo: widgets, org_url_slug: 'acme', settings: { quarantine: { enabled: true } } };
+    await owner.call('updateHealthSettings', enabled);
+    ({ upload_id: uploadId } = await owner.call('uploadReport', reportQuery));
   });
   afterAll(() => world.close());
 
@@ -82,6 +92,21 @@ describe('an organization', () => {
       'TEST_CASE_NOT_FOUND',
     ],
     getOrganization: [() => ({}), null],
+    setQuarantine: [
+      () => ({ ...health, test_case_id: testId, quarantine_setting: 'NEVER_QUARANTINE' }),
+      'TEST_CASE_NOT_FOUND',
+    ],
+    flagTest: [() => ({ ...health, test_case_id: testId, status: 'healthy' }), 'TEST_CASE_NOT_FOUND'],
+    muteMonitor: [() => ({ ...health, test_case_id: testId, monitor: '*', hours: 1 }), 'TEST_CASE_NOT_FOUND'],
+    getHealthSettings: [() => health, null],
+    updateHealthSettings: [() => ({ ...health, settings: { quarantine: { enabled: true } } }), null],
+    listAuditLog: [() => ({}), null],
+    getUpload: [() => ({ ...health, upload_id: uploadId }), 'UPLOAD_NOT_FOUND'],
+    listUploads: [() => ({ ...health, ...page }), null],
+    getQuarantineConfig: [() => ({ repo: widgets, orgUrlSlug: 'globex', testIdentifiers: [] }), null],
+    createBundleUpload: [() => ({ repo: widgets, orgUrlSlug: 'globex' }), null],
+    uploadReport: [() => ({ ...reportQuery, org_url_slug: 'acme' }), 'ORGANIZATION_NOT_FOUND'],
+    uploadClientMetrics: [() => ({}), null],
     sandboxGetPullRequest: [() => ({ repo: widgets, pr: { number: 7 } }), null],
     sandboxUpdatePullRequest: [
       () => ({ repo: widgets, pr: { number: 7 }, mergeability: 'not_mergeable' }),

@@ -8,6 +8,8 @@ import * as testHealth from './test-health.ts';
 import * as upload from './upload.ts';
 
 const ofTests = ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND'] as const satisfies readonly ErrorCode[];
+/** A repository that is named for the first time is looked for at its host. */
+const ofNew = [...ofTests, 'HOST_ERROR'] as const satisfies readonly ErrorCode[];
 const ofTest = [...ofTests, 'TEST_CASE_NOT_FOUND'] as const satisfies readonly ErrorCode[];
 
 const read = { method: 'POST', scopes: ['read'] } as const;
@@ -106,7 +108,7 @@ export const testHealthEndpoints = {
     summary: 'Change how a repository judges and quarantines its tests; what is absent stays',
     request: quarantine.UpdateSettingsRequest,
     response: quarantine.SettingsResponse,
-    errors: ofTests,
+    errors: ofNew,
   },
   listAuditLog: {
     ...admin,
@@ -125,7 +127,7 @@ export const testHealthEndpoints = {
     body: 'report',
     request: upload.UploadReportRequest,
     response: upload.UploadReportResponse,
-    errors: [...ofTests, 'NOT_A_REPORT'],
+    errors: [...ofNew, 'NOT_A_REPORT'],
   },
   getUpload: {
     ...ask,
@@ -161,7 +163,7 @@ export const testHealthEndpoints = {
     summary: 'Get an address to which a bundle of reports may be put',
     request: upload.CreateBundleUploadRequest,
     response: upload.CreateBundleUploadResponse,
-    errors: ofTests,
+    errors: ofNew,
   },
   uploadClientMetrics: {
     ...ask,

@@ -6,7 +6,8 @@ import { bodyBytesMax } from './body.ts';
 
 export const reportTooLarge = () =>
   appError('BODY_TOO_LARGE', {
-    public: 'The report is larger than 20 MiB. Send it in parts, or as a bundle (createBundleUpload).',
+    public:
+      'The report is larger than 20 MiB, or grows too much when it is decompressed. Send it in parts, or as a bundle (createBundleUpload).',
   });
 
 /** All of it, in the pieces it came in. */

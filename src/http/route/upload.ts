@@ -1,7 +1,8 @@
 // Uploads of test reports: by the four steps that existing uploaders speak, and by our own door.
 
 import { createHash } from 'node:crypto';
-import { zstdCompressSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { zstdCompress } from 'node:zlib';
 import { appError } from '#base/error.ts';
 import { acceptReport, expectUpload } from '#command/accept-upload.ts';
 import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
@@ -86,6 +87,8 @@ export const uploadHandlers: Handlers<
   },
 };
 
+const zstd = promisify(zstdCompress);
+
 /** A token that may do no more than upload is the kind that forks may see: nothing is judged by what it sends. */
 const trustOf = ({ scope: { principal } }: Context): UploadTrust =>
   principal.scopes.includes('submit') || principal.scopes.includes('admin') ? 'full' : 'untrusted';
@@ -118,12 +121,12 @@ async function readReport(chunks: readonly Buffer[]): Promise<ContentSummary> {
     { bytesMax: bodyBytesMax },
   );
   const { form, cases, problems } = summary;
-  if (problems.some(({ code }) => code === 'TOO_LARGE')) throw reportTooLarge();
+  if (problems.some(({ code }) => code === 'TOO_LARGE' || code === 'TOO_DENSE')) throw reportTooLarge();
   if (form === 'bundle')
     throw appError('NOT_A_REPORT', {
       public: 'This is a bundle. Send it by createBundleUpload, or send the report alone.',
     });
-  const notOne = problems.find(({ code }) => code === 'NOT_A_REPORT');
+  const notOne = problems.find(({ code }) => code === 'NOT_A_REPORT' || code === 'EMPTY');
   if (cases === 0 && notOne !== undefined)
     throw appError('NOT_A_REPORT', {
       public: `Nothing was stored: ${notOne.message}`,
@@ -132,9 +135,14 @@ async function readReport(chunks: readonly Buffer[]): Promise<ContentSummary> {
   return summary;
 }
 
+/** What grows more than this when it is decompressed may be taken for a bomb later on. */
+const ratioMax = 50;
+
 /** What came plain is kept compressed; it is read by its first bytes in any case. */
 async function* compressed(chunks: readonly Buffer[], form: string): AsyncGenerator<Uint8Array> {
-  if (form === 'plain') yield zstdCompressSync(Buffer.concat(chunks));
+  const plainBytes = form === 'plain' ? Buffer.concat(chunks) : null;
+  const small = plainBytes === null ? null : await zstd(plainBytes);
+  if (plainBytes !== null && small !== null && small.length * ratioMax > plainBytes.length) yield small;
   else yield* chunks;
 }
 
