@@ -9,6 +9,8 @@ import { type Cleanup, root, type Server, startSignalbox, token, withClient } fr
 
 export type Deployment = {
   readonly port: number;
+  /** The processes. */
+  readonly pids: { readonly serve: number; readonly work: number };
   readonly stop: () => Promise<void>;
 };
 
@@ -48,6 +50,7 @@ export async function startDeployment(cleanup: Cleanup, options: DeploymentOptio
   const working = await start('work');
   return {
     port,
+    pids: { serve: serving.pid, work: working.pid },
     stop: async () => {
       await working.stop();
       await serving.stop();

@@ -69,7 +69,7 @@ export async function openCluster(
   return cluster;
 }
 
-export type Server = { readonly port: number; readonly stop: () => Promise<void> };
+export type Server = { readonly port: number; readonly pid: number; readonly stop: () => Promise<void> };
 
 type SignalboxOptions = {
   readonly nodeOptions?: readonly string[];
@@ -116,7 +116,7 @@ export async function startSignalbox(
       else if (/"level":(?:[456]0)/.test(line)) console.error(line);
     });
   });
-  return { port, stop };
+  return { port, pid: child.pid ?? 0, stop };
 }
 
 export function forked<Message extends object, Reply>(cleanup: Cleanup, file: string) {
@@ -136,7 +136,7 @@ export function forked<Message extends object, Reply>(cleanup: Cleanup, file: st
   return { ask, stop };
 }
 
-export async function startBare(cleanup: Cleanup, url: string): Promise<Server> {
+export async function startBare(cleanup: Cleanup, url: string): Promise<Omit<Server, 'pid'>> {
   const { ask, stop } = forked<BareOptions, { port: number }>(cleanup, 'bare-server.ts');
   const { readers, transactions } = connections;
   const { port } = await ask({ url, token, readers, connections: transactions });

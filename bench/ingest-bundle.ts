@@ -1,0 +1,100 @@
+// Bundles as uploaders write them: meta.json and a report in a tar, compressed. The report of a job is compressed once
+// for each of a few ways it may end, and each upload has a meta.json of its own in front: frames of zstd may follow each
+// other. So the generator takes little of the cores that it shares with what it measures.
+
+import { hash } from 'node:crypto';
+import { constants, zstdCompressSync } from 'node:zlib';
+
+export type Suite = {
+  readonly job: string;
+  readonly tests: number;
+  /** Of a thousand tests, how many do not pass. */
+  readonly failingPerMille: number;
+  /** Of a thousand tests, how many ever fail. */
+  readonly unstablePerMille: number;
+};
+
+/** A number from 0 to 1 that looks random and is the same every time. */
+const chance = (...of: readonly (string | number)[]): number =>
+  hash('sha1', of.join(' '), 'buffer').readUInt32BE(0) / 2 ** 32;
+
+function caseOf({ job, failingPerMille, unstablePerMille }: Suite, index: number, take: number): string {
+  // What a test takes differs from run to run by a fifth or so.
+  const typicalMs = 2 ** (chance(job, index) * 10);
+  const ms = typicalMs * (0.85 + 0.3 * chance(job, index, take));
+  const head = `<testcase name="handles request number ${index} of the batch" classname="com.example.${job}.Class${Math.floor(index / 10)}Test" file="src/${job}/Class${Math.floor(index / 10)}Test.java" time="${(ms / 1000).toFixed(3)}"`;
+  const isUnstable = index % Math.round(1_000 / unstablePerMille) === 7;
+  const fails = isUnstable && chance(job, index, take, 'fails') < failingPerMille / unstablePerMille;
+  if (!fails) return `${head}/>`;
+  const trace = `\tat com.example.${job}.Class.method(Class.java:${index})\n`.repeat(12);
+  // Half of them pass when they are tried again.
+  const element = chance(job, index, take, 'retried') < 0.5 ? 'failure' : 'flakyFailure';
+  return `${head}><${element} message="expected 200 but was ${500 + (take % 3)}" type="AssertionError"><![CDATA[AssertionError\n${trace}]]></${element}></testcase>`;
+}
+
+function tarHeader(name: string, size: number): Buffer {
+  const header = Buffer.alloc(512);
+  header.write(name, 0);
+  header.write('0000644\0', 100);
+  header.write('0000000\0', 108);
+  header.write('0000000\0', 116);
+  header.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
+  header.write('00000000000\0', 136);
+  header.write('        ', 148);
+  header.write('0', 156);
+  header.write('ustar\x0000', 257);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return header;
+}
+
+const padding = (size: number): Buffer => Buffer.alloc((512 - (size % 512)) % 512);
+const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+/** The report of a job in one of the ways it may end, as a frame that ends a tar. */
+export function reportFrame(suite: Suite, take: number): Buffer {
+  const lines = Array.from({ length: suite.tests }, (_, index) => caseOf(suite, index, take));
+  const report = Buffer.from(
+    `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n<testsuite name="${suite.job}" tests="${suite.tests}">\n${lines.join('\n')}\n</testsuite>\n</testsuites>\n`,
+  );
+  return zstdCompressSync(
+    Buffer.concat([tarHeader('junit/0', report.length), report, padding(report.length), Buffer.alloc(1_024)]),
+    fast,
+  );
+}
+
+export type BundleAbout = {
+  readonly repo: { readonly host: string; readonly owner: string; readonly name: string };
+  readonly org: string;
+  readonly job: string;
+  readonly sha: string;
+  readonly branch: string;
+  readonly pr: number | null;
+  readonly runId: string;
+};
+
+/** bundle.tar.zstd: who says it, and what. */
+export function bundleOf(about: BundleAbout, frame: Buffer): Buffer {
+  const { repo, org, job, sha, branch, pr, runId } = about;
+  const meta = Buffer.from(
+    JSON.stringify({
+      version: '1',
+      org,
+      repo: { repo, repo_head_sha: sha, repo_head_branch: branch },
+      file_sets: [
+        { file_set_type: 'Junit', files: [{ original_path: '/ci/junit.xml', path: 'junit/0', owners: [] }] },
+      ],
+      envs: {
+        SIGNALBOX_CI: 'true',
+        SIGNALBOX_CI_SHA: sha,
+        SIGNALBOX_CI_BRANCH: branch,
+        SIGNALBOX_CI_JOB: job,
+        SIGNALBOX_CI_RUN_ID: runId,
+        ...(pr === null ? {} : { SIGNALBOX_CI_PR: String(pr) }),
+      },
+      upload_time_epoch: 1_700_000_000,
+    }),
+  );
+  const head = Buffer.concat([tarHeader('meta.json', meta.length), meta, padding(meta.length)]);
+  return Buffer.concat([zstdCompressSync(head, fast), frame]);
+}
