@@ -34,6 +34,7 @@ function measure(cases: number): readonly Figure[] {
   let failed = 0;
   let bytes = 0;
   let spentMs = 0;
+  let processorUs = 0;
   let rssMax = 0;
   const rssBefore = process.memoryUsage.rss();
   const report = openReport('bench.xml', (found) => {
@@ -42,7 +43,9 @@ function measure(cases: number): readonly Figure[] {
   for (const piece of pieces(cases)) {
     bytes += piece.length;
     const begunAt = performance.now();
+    const before = process.threadCpuUsage();
     report.write(piece);
+    processorUs += usedSince(before);
     spentMs += performance.now() - begunAt;
     rssMax = Math.max(rssMax, process.memoryUsage.rss());
   }
@@ -51,21 +54,31 @@ function measure(cases: number): readonly Figure[] {
   const seconds = (spentMs + performance.now() - begunAt) / 1_000;
   const growth = (Math.max(rssMax, process.memoryUsage.rss()) - rssBefore) / 1024 ** 2;
   const lost = Math.abs(cases - summary.cases) + Math.abs(Math.ceil(cases / 100) - failed);
-  const mbPerSecond = bytes / 1e6 / seconds;
-  const casesPerSecond = cases / seconds;
+  const mbPerSecond = bytes / processorUs;
+  const casesPerSecond = (cases / processorUs) * 1e6;
   return [
     { name: 'megabytes', value: bytes / 1e6 },
     { name: 'cases lost', value: lost, goal: '0', isMet: lost === 0 },
     { name: 'seconds', value: seconds, goal: `<= ${secondsMax}`, isMet: seconds <= secondsMax },
-    { name: 'MB/s', value: mbPerSecond, goal: `>= ${mbPerSecondMin}`, isMet: mbPerSecond >= mbPerSecondMin },
     {
-      name: 'cases/s',
+      name: 'MB/s of one core',
+      value: mbPerSecond,
+      goal: `>= ${mbPerSecondMin}`,
+      isMet: mbPerSecond >= mbPerSecondMin,
+    },
+    {
+      name: 'cases/s of one core',
       value: Math.round(casesPerSecond),
       goal: `>= ${casesPerSecondMin}`,
       isMet: casesPerSecond >= casesPerSecondMin,
     },
     { name: 'growth of memory, MiB', value: growth, goal: `<= ${growthMax}`, isMet: growth <= growthMax },
   ];
+}
+
+function usedSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.threadCpuUsage(before);
+  return user + system;
 }
 
 const { values } = parseArgs({

@@ -49,7 +49,7 @@ export class JunitReader implements XmlHandler {
   cases = 0;
   /** The first element there was; empty: none. */
   root = '';
-  readonly #suites = new SuiteStack();
+  readonly #suites: SuiteStack;
   readonly #onCase: (found: ReportedCase) => void;
   readonly #limits: ReportLimits;
   readonly #problems: Problems;
@@ -80,6 +80,7 @@ export class JunitReader implements XmlHandler {
     this.#limits = limits;
     this.#problems = problems;
     this.#mender = mender;
+    this.#suites = new SuiteStack(limits.nameLengthMax);
     this.#values = new ValueReader(limits, problems, mender);
     this.#collector = new TextCollector(limits.textBytesMax);
     this.#builder = new CaseBuilder(limits.textBytesMax);
@@ -153,7 +154,7 @@ export class JunitReader implements XmlHandler {
     if (kind !== element.other && tag.isMalformed) this.#problems.add('MALFORMED');
     const at = this.#open.lastIndexOf(kind);
     if (at === -1) {
-      if (kind !== element.other) this.#problems.add('MALFORMED');
+      if (kind !== element.other && this.#open.at(-1) !== element.ignored) this.#problems.add('MALFORMED');
       return;
     }
     // Of those in between the end tag is missing.
@@ -245,7 +246,7 @@ export class JunitReader implements XmlHandler {
       kind === element.test
         ? this.#name(attribute.type)
         : stableName(this.#name(attribute.classname) || this.#name(attribute.class));
-    builder.parent = boundedName(suite.parent, this.#limits.nameLengthMax);
+    builder.parent = suite.parent;
     builder.file = pathOf(this.#name(attribute.file) || this.#name(attribute.filepath)) || suite.file;
     builder.variant = suite.variant;
     builder.durationMs =

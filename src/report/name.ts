@@ -1,6 +1,6 @@
 // Names as identities: what a runner adds to them by chance is taken off, so that a test keeps its name from run to run.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Bazel numbers the shards of a target; which one a test falls into changes with their number. */
 const shard = /_shard_\d{1,6}(?:[_/](?:of_)?\d{1,6})?$/;
@@ -23,8 +23,8 @@ export function pathOf(file: string): string {
 /** Two long names that differ anywhere stay different. */
 export function boundedName(name: string, lengthMax: number): string {
   if (name.length <= lengthMax) return name;
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, 16);
-  return `${name.slice(0, Math.max(0, lengthMax - 18)).toWellFormed()}… ${hash}`;
+  const rest = hash('sha256', name).slice(0, 16);
+  return `${name.slice(0, Math.max(0, lengthMax - 18)).toWellFormed()}… ${rest}`;
 }
 
 const version5 = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;

@@ -1,5 +1,7 @@
 // The suites that are open, and what their cases take from them: the path of their names, the file, Playwright's project.
 
+import { boundedName } from './name.ts';
+
 type Suite = {
   readonly name: string;
   readonly file: string;
@@ -19,12 +21,19 @@ export class SuiteStack {
   isPlaywright = false;
   declaredTests = 0;
   readonly #open: Suite[] = [];
+  /** The path of each open suite. */
+  readonly #paths: string[] = [];
+  readonly #nameLengthMax: number;
   #mayBePlaywright = false;
   /** Cypress names the file on a suite of its own, which comes before those with the tests. */
   #fileBefore = '';
   /** Cases so far, in all suites. */
   #cases = 0;
   #casesAtBegin = 0;
+
+  constructor(nameLengthMax: number) {
+    this.#nameLengthMax = nameLengthMax;
+  }
 
   /** Playwright gives its root an id, others do not. */
   beginRoot(hasId: boolean): void {
@@ -34,6 +43,7 @@ export class SuiteStack {
 
   begin(suite: Suite): void {
     this.#open.push(suite);
+    this.#paths.push(this.#pathTo(suite.name));
     this.#casesAtBegin = this.#cases;
     if (suite.tests > 0) this.declaredTests += suite.tests;
     this.#look();
@@ -41,6 +51,7 @@ export class SuiteStack {
 
   end(): void {
     const suite = this.#open.pop();
+    this.#paths.pop();
     if (suite?.name === 'Root Suite' && suite.file !== '' && this.#cases === this.#casesAtBegin)
       this.#fileBefore = suite.file;
     this.#look();
@@ -50,16 +61,15 @@ export class SuiteStack {
     this.#cases++;
   }
 
+  #pathTo(name: string): string {
+    const above = this.#paths.at(-1) ?? '';
+    if (above === '' || name === '') return above || name;
+    return boundedName(`${above} › ${name}`, this.#nameLengthMax);
+  }
+
   #look(): void {
     const open = this.#open;
-    const suite = open.at(-1);
-    this.parent =
-      open.length === 1
-        ? suite!.name
-        : open
-            .map(({ name }) => name)
-            .filter((name) => name !== '')
-            .join(' › ');
+    this.parent = this.#paths.at(-1) ?? '';
     this.file = open.findLast(({ file }) => file !== '')?.file ?? this.#fileBefore;
     const outermost = open[0];
     this.isPlaywright =

@@ -148,11 +148,13 @@ const mayFollow = (code: number): boolean => isSpace(code) || code === 62 || cod
 
 /** Where a tag begins inside of what was taken for a value; -1: nowhere. */
 function tagWithin(text: string, start: number, end: number): number {
-  let at = text.indexOf('<', start);
-  while (at !== -1 && at < end) {
-    const next = text.charCodeAt(at + 1);
-    if (next === 47 || next === 33 || isNameStart(next)) return at;
-    at = text.indexOf('<', at + 1);
+  // A part, so that nothing behind its end is searched.
+  const value = text.slice(start, end);
+  let at = value.indexOf('<');
+  while (at !== -1) {
+    const next = value.charCodeAt(at + 1);
+    if (next === 47 || next === 33 || isNameStart(next)) return start + at;
+    at = value.indexOf('<', at + 1);
   }
   return -1;
 }
