@@ -1,12 +1,14 @@
 // What the checkout says of itself, where CI says nothing: on a developer's machine, or in a CI that is not known.
 
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { repositoryOfRemote } from '#config/remote-url.ts';
 import type { RepositoryName } from '#core/repository.ts';
 
 export type Checkout = {
   readonly repository: RepositoryName | null;
+  /** Of what is checked out; with changes that are not committed, of those too: it is then in no repository. */
   readonly sha: string | null;
   readonly branch: string | null;
 };
@@ -16,22 +18,31 @@ const run = promisify(execFile);
 /** Null: there is no git, no checkout, or no answer in time. */
 async function git(cwd: string, ...args: readonly string[]): Promise<string | null> {
   try {
-    const { stdout } = await run('git', [...args], { cwd, timeout: 5_000, maxBuffer: 64 * 1024 });
+    const { stdout } = await run('git', [...args], { cwd, timeout: 5_000, maxBuffer: 64 * 1024 * 1024 });
     return stdout.trim() || null;
   } catch {
     return null;
   }
 }
 
+/**
+ * A test that fails with a change and passes without it does not contradict itself, so the two are not the same source.
+ * The same change is the same one again.
+ */
+async function sourceOf(cwd: string, head: string): Promise<string> {
+  const changes = await git(cwd, 'diff', '--no-ext-diff', '--no-textconv', '--binary', 'HEAD');
+  return changes === null ? head : createHash('sha1').update(`${head}\n${changes}`).digest('hex');
+}
+
 export async function readCheckout(cwd: string): Promise<Checkout> {
-  const sha = await git(cwd, 'rev-parse', '--verify', '-q', 'HEAD');
-  if (sha === null) return { repository: null, sha: null, branch: null };
+  const head = await git(cwd, 'rev-parse', '--verify', '-q', 'HEAD');
+  if (head === null) return { repository: null, sha: null, branch: null };
   const remotes = (await git(cwd, 'remote'))?.split('\n') ?? [];
   const remote = remotes.includes('origin') ? 'origin' : remotes[0];
   const address = remote === undefined ? null : await git(cwd, 'remote', 'get-url', remote);
   return {
     repository: repositoryOfRemote(address ?? ''),
-    sha,
+    sha: await sourceOf(cwd, head),
     // On no branch, it is its own.
     branch: (await git(cwd, 'symbolic-ref', '-q', '--short', 'HEAD')) ?? 'HEAD',
   };

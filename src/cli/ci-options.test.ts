@@ -126,6 +126,19 @@ describe('where it ran', () => {
     });
   });
 
+  it('is another source with changes that are not committed, and the same one with the same changes', async () => {
+    const shaNow = async () => (await findPlace(wishesOf([]), {}, cwd)).sha;
+    writeFileSync(join(cwd, 'cart.js'), 'one');
+    expect(await shaNow()).toBe(git('rev-parse', 'HEAD'));
+    git('add', '.');
+    const changed = await shaNow();
+    expect(changed).toMatch(/^[0-9a-f]{40}$/);
+    expect(changed).not.toBe(git('rev-parse', 'HEAD'));
+    expect(await shaNow()).toBe(changed);
+    writeFileSync(join(cwd, 'cart.js'), 'two');
+    expect(await shaNow()).not.toBe(changed);
+  });
+
   it('has no branch but itself when none is checked out, and nothing outside of a checkout', async () => {
     git('checkout', '-q', '--detach');
     expect(await findPlace(wishesOf([]), {}, cwd)).toMatchObject({ branch: 'HEAD' });

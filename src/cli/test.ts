@@ -1,6 +1,8 @@
 // `signalbox test -- <command>`: runs the tests, sends their reports, and says of each failure whether it was the change.
 // The run must not depend on us: whatever goes wrong here, the command's own exit code stands.
 
+import { randomUUID } from 'node:crypto';
+import type { CiEnvironment } from '#config/ci.ts';
 import { findPlace, optionsUsage, parseOptions, type CiWishes } from './ci-options.ts';
 import { decideExitCode, type Ending, type Judgement } from './exit-code.ts';
 import { plainLine } from './plain-text.ts';
@@ -74,7 +76,7 @@ async function judge(
           {
             cwd,
             wishes,
-            place: await findPlace(wishes, env, cwd),
+            place: await placeOfRun(wishes, env, cwd),
             command: plainLine(command.join(' '), 1_000),
             version,
             onStep: printer.step,
@@ -97,6 +99,12 @@ async function judge(
     printer.print([{ tone: 'warning', text: 'Signalbox: the command wrote no test report. See --junit.' }]);
   printer.print(lastLine === null ? [] : [lastLine]);
   return decision.exitCode;
+}
+
+/** Two runs may write the same report, byte for byte. Where CI does not number them, we do. */
+async function placeOfRun(...args: Parameters<typeof findPlace>): Promise<CiEnvironment> {
+  const place = await findPlace(...args);
+  return place.runId === '' ? { ...place, runId: randomUUID() } : place;
 }
 
 const countsOf = ({ files, unread, outcomes }: ReadReports) => ({

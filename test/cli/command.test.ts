@@ -169,6 +169,14 @@ describe('signalbox test', () => {
     expect(zstdDecompressSync(upload?.body ?? Buffer.alloc(0)).toString()).toBe(`${report}\n`);
   });
 
+  it('tells two runs apart that write the same report', async () => {
+    await run(failing);
+    await run(failing);
+    const ids = requests.map(({ query }) => query.get('run_id')).filter((id) => id !== null);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(2);
+  });
+
   it('keeps the exit code when the failed test is not quarantined', async () => {
     answer = { ...judged, failures: [{ ...failure, verdict: 'new', quarantined: false }] };
     const { code, stderr } = await run(failing);
