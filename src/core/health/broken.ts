@@ -54,15 +54,21 @@ const hasFailed = (place: Place | undefined): boolean =>
 
 export type BrokenView = {
   readonly isBroken: boolean;
-  /** Of the newest segment. */
+  /** Sources of the newest segment, and those that failed. */
   readonly failed: number;
   readonly sources: number;
   readonly culprit: { readonly after: string; readonly upTo: string } | null;
-  /** Sources in a row, up to the newest, that failed without a pass. */
+  /** Runs in a row, up to the newest, that failed. */
   readonly failingInARow: number;
 };
 
 const notBroken: BrokenView = { isBroken: false, failed: 0, sources: 0, culprit: null, failingInARow: 0 };
+
+/** A source counts once, however often it was run: what is run again at once fails for the same reason. */
+function verdictOf(place: SourcePlace): Place {
+  if (place.at === 0) return place;
+  return hasFailed(place) ? { passed: 0, failed: 1 } : { passed: 1, failed: 0 };
+}
 
 /** Two passes in a row end it, and for most tests nothing more is reckoned than this. */
 const isPassing = ({ onDefault }: History): boolean => onDefault.slice(-2).every((run) => !isUnexpected(run));
@@ -70,15 +76,14 @@ const isPassing = ({ onDefault }: History): boolean => onDefault.slice(-2).every
 export function viewDefaultBranch(history: History, settings: ChangepointSettings): BrokenView {
   if (isPassing(history)) return notBroken;
   const places = placesOf(history);
-  const failingInARow = rowOf(places);
+  const failingInARow = rowOf(history);
   const nothing = { ...notBroken, failingInARow };
   if (!hasFailed(places.at(-1)) && !hasFailed(places.at(-2))) return nothing;
-  const change = lastChange(places, settings.prior);
+  const change = lastChange(places.map(verdictOf), settings.prior);
   if (change === null) return nothing;
   const segment = places.slice(change.at);
-  const failed = segment.reduce((sum, place) => sum + place.failed, 0);
-  const passed = segment.reduce((sum, place) => sum + place.passed, 0);
-  if (failed < settings.brokenRate * (failed + passed)) return nothing;
+  const failed = segment.filter(hasFailed).length;
+  if (failed < settings.brokenRate * segment.length) return nothing;
   const culprit = culpritOf(places, change);
   return { isBroken: true, failed, sources: segment.length, culprit, failingInARow };
 }
@@ -93,15 +98,14 @@ function culpritOf(
   return { after: after?.source ?? '', upTo: upTo?.source ?? '' };
 }
 
-function rowOf(places: readonly Place[]): number {
-  let row = 0;
-  while (hasFailed(places[places.length - 1 - row])) row++;
-  return row;
+function rowOf({ onDefault }: History): number {
+  const lastPass = onDefault.findLastIndex((run) => !isUnexpected(run));
+  return onDefault.slice(lastPass + 1).filter(({ isSuspect }) => !isSuspect).length;
 }
 
 /**
  * Does a flaky test fail more often in a row than its flakiness explains? With the rate at which it failed on the default
- * branch before, so many failures in a row come about less than once in a hundred times. Never for the first failure.
+ * branch before, so many failures in a row come about less than twice in a hundred times. Never for the first failure.
  */
 export function isRowUnlikely(history: History, row: number): boolean {
   if (row < 2) return false;
@@ -113,5 +117,5 @@ export function isRowUnlikely(history: History, row: number): boolean {
       failed += count.failed;
     }
   const rate = Math.max(0, failed) / Math.max(1, runs);
-  return rate ** row < 0.01;
+  return rate ** row < 0.02;
 }

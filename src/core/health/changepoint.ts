@@ -19,10 +19,13 @@ export type Change = {
   readonly upTo: number;
 };
 
+/** What a segment's failure rate is taken to be before one looks, as a Beta distribution. */
+type Prior = { readonly alpha: number; readonly beta: number };
+
 /** Failures are rare or the rule: both ends are likelier than the middle. */
-const alpha = 0.3;
-const beta = 0.5;
-const lnPrior = lnGamma(alpha + beta) - lnGamma(alpha) - lnGamma(beta);
+const anyRate: Prior = { alpha: 0.3, beta: 0.5 };
+/** Of a segment that is broken: nine of ten runs fail, or more. Used to say where it begins, not whether there is one. */
+const highRate: Prior = { alpha: 4, beta: 0.4 };
 const tail = 0.005;
 
 /** Counts are whole, so each logarithm is reckoned once. */
@@ -36,13 +39,15 @@ function tableOf(offset: number): (count: number) => number {
 }
 
 const tableMax = 4_096;
-const lnFailed = tableOf(alpha);
-const lnPassed = tableOf(beta);
-const lnAll = tableOf(alpha + beta);
-
 /** The logarithm of how probable such a segment is, whatever its rate. */
-const lnEvidence = (failed: number, passed: number): number =>
-  lnPrior + lnFailed(failed) + lnPassed(passed) - lnAll(failed + passed);
+function evidenceOf({ alpha, beta }: Prior): (failed: number, passed: number) => number {
+  const lnPrior = lnGamma(alpha + beta) - lnGamma(alpha) - lnGamma(beta);
+  const [lnFailed, lnPassed, lnAll] = [tableOf(alpha), tableOf(beta), tableOf(alpha + beta)];
+  return (failed, passed) => lnPrior + lnFailed(failed) + lnPassed(passed) - lnAll(failed + passed);
+}
+
+const lnAny = evidenceOf(anyRate);
+const lnHigh = evidenceOf(highRate);
 
 /** The last change that is certain; null: it is all one. `prior`: how probable a change is at any one place. */
 export function lastChange(places: readonly Place[], prior: number): Change | null {
@@ -69,21 +74,25 @@ function sumsOf(places: readonly Place[]): Sums {
   return { passed, failed, places: places.length };
 }
 
-function changeWithin(sums: Sums, from: number, prior: number): Change | null {
-  const { passed, failed, places } = sums;
-  const between = (a: number, b: number): number =>
-    lnEvidence(failed[b]! - failed[a]!, passed[b]! - passed[a]!);
-  const whole = between(from, places);
-  const scores: number[] = [];
+function changeWithin({ passed, failed, places }: Sums, from: number, prior: number): Change | null {
+  type Evidence = typeof lnAny;
+  const between = (evidence: Evidence, a: number, b: number): number =>
+    evidence(failed[b]! - failed[a]!, passed[b]! - passed[a]!);
+  const whole = between(lnAny, from, places);
   let best = from + 1;
+  let top = -Infinity;
   for (let at = from + 1; at < places; at++) {
-    scores.push(between(from, at) + between(at, places));
-    if (scores[at - from - 1]! > scores[best - from - 1]!) best = at;
+    const score = between(lnAny, from, at) + between(lnAny, at, places);
+    if (score > top) [best, top] = [at, score];
   }
-  const top = scores[best - from - 1];
-  if (top === undefined || top - whole + Math.log(prior) <= 0) return null;
+  if (top - whole + Math.log(prior) <= 0) return null;
   // Every place is as likely as any other before one looks: the scores alone weigh them.
-  const weights = scores.map((score) => Math.exp(score - top));
+  const isHigh = failed[places]! - failed[best]! >= passed[places]! - passed[best]!;
+  const right = isHigh ? lnHigh : lnAny;
+  const peak = between(lnAny, from, best) + between(right, best, places);
+  const weights: number[] = [];
+  for (let at = from + 1; at < places; at++)
+    weights.push(Math.exp(between(lnAny, from, at) + between(right, at, places) - peak));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const firstAt = quantileAt(weights, tail * total);
   const lastAt = quantileAt(weights, (1 - tail) * total);

@@ -6,8 +6,9 @@
 //   2. Split: the type; the message, or the first line of the body where the message says nothing; the stack frames.
 //   3. Masked, from left to right, each place by the first that fits: addresses, ids, dates, times, hashes, paths of
 //      temporary folders, numbers (fingerprint-mask.ts). The same value twice is the same mask twice: `<1>` and `<1>`.
-//   4. Hashed: the type with the topmost frames of the repository's own files, by file and function without lines; where
-//      there is no such frame, the type with the first lines of the masked message.
+//   4. Hashed: the type, the first lines of the masked message, and the topmost frames of the repository's own files, by
+//      file and function without lines. All of them: where two failures are taken for one, a quarantine may excuse a
+//      defect; where one is taken for two, somebody looks once too often.
 //
 // Example. `Timeout of 5000ms exceeded at http://127.0.0.1:43521/` and `Timeout of 5003ms exceeded at
 // http://127.0.0.1:50112/` are both `Timeout of <duration> exceeded at <url>`.
@@ -46,11 +47,10 @@ export function fingerprintOf(
   const type = typeOf(cleanText(failure.type.slice(0, typeMax)).trim(), message);
   const reason = maskText(firstLines(message));
   const frames = framesOf(body);
-  const parts = frames.length > 0 ? ['frame', type, ...frames] : ['reason', type, reason];
   const shown = reason === '' ? (frames[0] ?? '') : reason;
   const hasType = type === '' || shown.startsWith(type);
   return {
-    key: hash([`v${version}`, ...parts].join('\n')).slice(0, 16),
+    key: hash([`v${version}`, type, reason, ...frames].join('\n')).slice(0, 16),
     summary: summaryOf(hasType ? shown : `${type}: ${shown}`),
   };
 }

@@ -11,7 +11,8 @@
 // hour later another upload of 1a2b3c4 says that it passes. The second fact finds the first in the ring, and the source
 // is a contradiction, at the instant of the failure, with the failure's fingerprint. A third run there changes nothing.
 // The order in which facts arrive does not matter, and a fact that is told twice counts once, as long as the ring still
-// holds its run. Only the hash of a source is kept where nobody will ask for its name.
+// holds its run. Only the hash of a source is kept where nobody will ask for its
+// name.
 //
 // A run that passed in an upload that is a mass failure counts like any other. One that failed there is in the rings,
 // marked as suspect, and in no rate.
@@ -160,18 +161,25 @@ function addToDay(
 const isAfter = (count: DayCount, day: number, rank: number): boolean =>
   count.day > day || (count.day === day && branchClasses.indexOf(count.branchClass) > rank);
 
-/** In its place by instant. Of two passes in a row the earlier one's name is not needed any more. */
+/** In its place by instant. */
 function insertRun(ring: readonly RecentRun[], run: RecentRun): RecentRun[] {
   const next = ring.slice();
   let at = next.length;
   while (at > 0 && isLater(next[at - 1]!, run)) at--;
-  const before = next[at - 1];
-  if (run.outcome === 'passed' && before?.outcome === 'passed' && before.source !== '')
-    next[at - 1] = { ...before, source: '' };
-  const after = next[at];
-  const isNameless = run.outcome === 'passed' && after?.outcome === 'passed';
-  next.splice(at, 0, isNameless ? { ...run, source: '' } : run);
+  next.splice(at, 0, run);
+  forgetName(next, at);
   return next;
+}
+
+/** A range of culprits begins with one of the last passes before a failure: of earlier ones nobody asks for the name. */
+const namedPasses = 6;
+
+function forgetName(ring: RecentRun[], newest: number): void {
+  const at = newest - namedPasses;
+  const run = ring[at];
+  if (run === undefined || run.source === '') return;
+  for (let next = at; next <= newest; next++) if (ring[next]!.outcome !== 'passed') return;
+  ring[at] = { ...run, source: '' };
 }
 
 const keepNewest = <T>(ring: T[], max: number): readonly T[] =>

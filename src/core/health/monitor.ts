@@ -194,8 +194,8 @@ function tellChange({ failed, sources, culprit }: BrokenView): string {
   const since = culprit === null || culprit.upTo === '' ? '' : ` since ${shortSource(culprit.upTo)}`;
   const before =
     culprit === null || culprit.after === '' ? '' : `, and passed up to ${shortSource(culprit.after)}`;
-  const runs = failed === 1 ? '1 failure' : `${failed} failures`;
-  return `fails on the default branch${since} (${runs} on ${sources === 1 ? '1 commit' : `${sources} commits`})${before}`;
+  const commits = sources === 1 ? '1 commit' : `${sources} commits`;
+  return `fails on the default branch${since} (on ${failed} of ${commits})${before}`;
 }
 
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);

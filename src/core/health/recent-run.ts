@@ -7,7 +7,7 @@ import type { RunFact } from './history.ts';
 export type RecentRun = {
   readonly at: number;
   readonly sourceHash: number;
-  /** On the default branch, for failures and for the pass before one; empty: not kept. */
+  /** On the default branch, of failures and of the last passes before one; empty: not kept. */
   readonly source: string;
   readonly branchClass: BranchClass;
   readonly outcome: 'passed' | 'failed' | 'flaky';
