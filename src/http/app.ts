@@ -42,6 +42,10 @@ declare module 'fastify' {
 /** Memory that large request bodies may take at once, by what they declare. */
 const largeBodiesBytesMax = 64 * 1_048_576;
 
+/** Time in which a request must have come whole. Bundles are large, and their senders may be slow. */
+const requestMs = 120_000;
+const bundleMs = 1_800_000;
+
 export type App = {
   readonly server: FastifyInstance;
   /** From now on /readyz says no, and connections are closed as their requests end. */
@@ -56,7 +60,7 @@ export async function createApp(deps: Deps): Promise<App> {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     keepAliveTimeout: 72_000,
-    requestTimeout: 120_000,
+    requestTimeout: bundleMs,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
   });
   const state = { draining: false };
@@ -106,6 +110,7 @@ function addHooks(server: FastifyInstance, { log }: Deps, state: { readonly drai
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     if (state.draining) reply.header('connection', 'close');
+    limitArrival(request);
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {
@@ -119,6 +124,14 @@ function addHooks(server: FastifyInstance, { log }: Deps, state: { readonly drai
     if (state.draining) setImmediate(() => server.server.closeIdleConnections());
     done();
   });
+}
+
+function limitArrival({ raw, url }: FastifyRequest): void {
+  const hasBody =
+    raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > 0;
+  if (!hasBody || url.startsWith('/uploads/')) return;
+  const timer = setTimeout(() => raw.destroy(), requestMs).unref();
+  raw.once('close', () => clearTimeout(timer));
 }
 
 const isUnderApi = (request: FastifyRequest): boolean => /^\/(sandbox\/)?v1(\/|$|\?)/.test(request.url);

@@ -36,7 +36,7 @@ export function settingsFromWire({
   });
   return {
     ...(default_branches === undefined ? {} : { defaultBranches: default_branches }),
-    monitors: Object.fromEntries(chosen) as HealthSettingsChange['monitors'],
+    monitors: Object.fromEntries(chosen),
     quarantine: renamed(toCamel, quarantine ?? {}),
   };
 }

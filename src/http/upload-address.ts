@@ -113,6 +113,9 @@ export async function addUploadRoute(
       receiving.add(key.uploadId);
       try {
         await receive(deps, cell, key, request.body as Readable | undefined);
+      } catch (error) {
+        // Nobody hears this; it only must not look like a defect of ours.
+        throw request.raw.errored && !request.raw.complete ? refusal('cut') : error;
       } finally {
         receiving.delete(key.uploadId);
       }
@@ -139,7 +142,7 @@ const tooLarge = (bytesMax: number) =>
     public: `The upload is larger than ${Math.floor(bytesMax / 1_048_576)} MiB. Send fewer reports at once, or ask an administrator for more.`,
   });
 
-function refusal(why: Exclude<BundleOutcome, 'stored' | 'same'> | 'empty' | 'busy') {
+function refusal(why: Exclude<BundleOutcome, 'stored' | 'same'> | 'empty' | 'busy' | 'cut') {
   switch (why) {
     case 'gone':
       return appError('UPLOAD_NOT_FOUND', {
@@ -153,6 +156,8 @@ function refusal(why: Exclude<BundleOutcome, 'stored' | 'same'> | 'empty' | 'bus
       return appError('UPLOAD_ALREADY_STORED', {
         public: 'Something is being put to this address right now. Wait until it ended, then try again.',
       });
+    case 'cut':
+      return appError('NOT_A_REPORT', { public: 'The upload ended before it was whole. Send it again.' });
     case 'empty':
       return appError('NOT_A_REPORT', { public: 'Nothing was sent. Put the bundle as the body.' });
   }

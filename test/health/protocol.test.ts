@@ -137,7 +137,7 @@ describe('a bundle in four steps', () => {
       method: 'PUT',
       body: new Blob([large]).stream(),
       duplex: 'half',
-    } as RequestInit);
+    });
     expect(untold.status).toBe(413);
     expect(await stored(world, first.id)).toBeNull();
     const whole = large.subarray(0, limit);
