@@ -27,6 +27,7 @@ export class JsonElements {
   readonly #keys = ['', '', '', ''];
   #digits = '';
   #isInArray = false;
+  #isInElement = false;
   #parts: Buffer[] = [];
   #length = 0;
 
@@ -57,13 +58,15 @@ export class JsonElements {
         case 0x5b:
           this.#depth++;
           if (this.#depth === 3 && code === 0x5b && this.#isTests) this.#isInArray = this.isFound = true;
-          else if (this.#depth === 4 && code === 0x7b && this.#isInArray) start = at;
-          else if (this.#depth <= 3) this.#keys[this.#depth] = '';
+          else if (this.#depth === 4 && code === 0x7b && this.#isInArray) {
+            this.#isInElement = true;
+            start = at;
+          } else if (this.#depth <= 3) this.#keys[this.#depth] = '';
           break;
         case 0x7d:
         case 0x5d:
-          if (this.#depth === 4 && this.#isInArray && (start !== -1 || this.#length > 0)) {
-            this.#keep(bytes, Math.max(0, start), at + 1);
+          if (this.#depth === 4 && this.#isInElement) {
+            this.#keep(bytes, start, at + 1);
             this.#finish();
             start = -1;
           }
@@ -78,10 +81,6 @@ export class JsonElements {
       }
     }
     if (start !== -1) this.#keep(bytes, start, bytes.length);
-  }
-
-  get #isInElement(): boolean {
-    return this.#isInArray && this.#depth >= 4;
   }
 
   get #isTests(): boolean {
@@ -112,5 +111,6 @@ export class JsonElements {
     else this.#handler.onElement(this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts));
     this.#parts = [];
     this.#length = 0;
+    this.#isInElement = false;
   }
 }
