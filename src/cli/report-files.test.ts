@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -40,6 +40,15 @@ describe('reports in a folder', () => {
     ];
     for (const path of [...usual, 'pom.xml', 'src/layout.xml', 'package.json']) put(path, report(passed));
     expect(await paths()).toEqual(usual.toSorted());
+  });
+
+  it('are found once where Bazel links to them', async () => {
+    put('cache/testlogs/cart/test.xml', report(passed));
+    symlinkSync(join(cwd, 'cache/testlogs'), join(cwd, 'bazel-testlogs'));
+    expect(await paths()).toEqual(['bazel-testlogs/cart/test.xml']);
+    rmSync(join(cwd, 'bazel-testlogs'));
+    put('bazel-testlogs/cart/test.xml', report(passed));
+    expect(await paths()).toEqual(['bazel-testlogs/cart/test.xml']);
   });
 
   it('of dependencies are not ours, unless somebody names them', async () => {

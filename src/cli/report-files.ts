@@ -1,18 +1,23 @@
 // Finds test reports by glob, tells which of them a command wrote, and reads them as the service will.
 
 import { createReadStream } from 'node:fs';
-import { glob, stat } from 'node:fs/promises';
+import { glob, readdir, stat } from 'node:fs/promises';
 import { basename, isAbsolute, relative, resolve } from 'node:path';
 import type { RunOutcome } from '#core/health/reported-case.ts';
 import { readContent } from '#report/content.ts';
 
-/** Where runners and their guides put reports, when nobody says where they are. */
-const surePatterns = ['**/junit*.xml', '**/*junit.xml', '**/TEST-*.xml', '**/*ctrf*.json'];
-/** Folders of reports hold other files too: what turns out to be none is left alone. */
-const perhapsPatterns = [
-  '**/{test-results,test-reports,surefire-reports,reports}/**/*.xml',
-  'bazel-testlogs/**/test.xml',
-];
+/** How runners and their guides name reports, when nobody says where they are. */
+const reportName = /^(junit.*|.*junit|TEST-.*)\.xml$|^.*ctrf.*\.json$/;
+/** Such folders hold other files too: what turns out to be no report is left alone. */
+const reportFolders: ReadonlySet<string> = new Set([
+  'test-results',
+  'test-reports',
+  'surefire-reports',
+  'failsafe-reports',
+  'reports',
+]);
+/** Bazel's link to where its reports are. */
+const bazelFolder = 'bazel-testlogs';
 
 /** More is a glob that went astray. */
 const filesMax = 10_000;
@@ -31,15 +36,15 @@ export type ReportFile = {
   readonly isGuess: boolean;
 };
 
+type Found = { readonly path: string; readonly isGuess: boolean };
+
 /** `patterns` empty: the usual places. */
 export async function findReports(cwd: string, patterns: readonly string[]): Promise<readonly ReportFile[]> {
-  const sure = await match(cwd, patterns.length > 0 ? patterns : surePatterns);
-  const guessed = patterns.length > 0 ? [] : await match(cwd, perhapsPatterns);
-  const known = new Set(sure);
-  const found = [
-    ...sure.map((path) => ({ path, isGuess: false })),
-    ...guessed.filter((path) => !known.has(path)).map((path) => ({ path, isGuess: true })),
-  ];
+  const found =
+    patterns.length > 0
+      ? (await match(cwd, patterns)).map((path) => ({ path, isGuess: false }))
+      : [...(await lookAround(cwd, '', false)), ...(await lookAround(cwd, bazelFolder, true))];
+  if (found.length > filesMax) throw new Error(`There are more than ${filesMax} reports.`);
   const files: ReportFile[] = [];
   for (const { path, isGuess } of found) {
     // A file may go between being found and being looked at.
@@ -49,6 +54,25 @@ export async function findReports(cwd: string, patterns: readonly string[]): Pro
     files.push({ path, bytes: Number(facts.size), stamp, isGuess });
   }
   return files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/**
+ * Every file that may be a report, by its name or its folder. Links to folders and hidden folders are not entered. One
+ * walk, since it is done before each run: with a glob for each place it takes ten times as long.
+ */
+async function lookAround(cwd: string, folder: string, isReports: boolean): Promise<readonly Found[]> {
+  const entries = await readdir(resolve(cwd, folder), { withFileTypes: true }).catch(() => []);
+  const found: Found[] = [];
+  for (const entry of entries) {
+    const { name } = entry;
+    const path = folder === '' ? name : `${folder}/${name}`;
+    if (entry.isDirectory()) {
+      if (name.startsWith('.') || skippedFolders.has(name) || path === bazelFolder) continue;
+      found.push(...(await lookAround(cwd, path, isReports || reportFolders.has(name))));
+    } else if (reportName.test(name)) found.push({ path, isGuess: false });
+    else if (isReports && name.endsWith('.xml')) found.push({ path, isGuess: true });
+  }
+  return found;
 }
 
 async function match(cwd: string, patterns: readonly string[]): Promise<readonly string[]> {

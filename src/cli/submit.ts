@@ -48,6 +48,7 @@ export async function submitReports(deps: SubmitDeps, reports: ReadReports): Pro
   let uploadId: string | null = null;
   try {
     const client = createClient({ url, token });
+    deps.onStep('connecting');
     const organization = deps.wishes.client.organization ?? (await client.organization());
     deps.onStep(`sending ${reports.files.length === 1 ? '1 report' : `${reports.files.length} reports`}`);
     uploadId = await send(client, deps, place, organization, reports);
