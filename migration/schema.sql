@@ -844,9 +844,6 @@ ALTER TABLE ONLY public.sandbox_repository
 ALTER TABLE ONLY public.telling
     ADD CONSTRAINT telling_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
 
-ALTER TABLE ONLY public.test_case
-    ADD CONSTRAINT test_case_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
-
 ALTER TABLE ONLY public.test_numbering
     ADD CONSTRAINT test_numbering_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 

@@ -45,18 +45,19 @@ const selectNumbered = statement<[repositoryId: string, from: number, to: number
   select string_agg(uuid_send(id) || int4send(ordinal), ''::bytea) as ids from test_case
   where repository_id = $1 and ordinal >= $2 and ordinal < $3`);
 
-/** Calls with the id (16 bytes) and the number of each test that has one of these numbers. */
+/** Calls with the id (a character for each of its 16 bytes) and the number of each test that has one of these numbers. */
 export async function eachNumbered(
   db: Tx,
   repositoryId: RepositoryId,
   { from, to }: { readonly from: number; readonly to: number },
-  visit: (id: Buffer, ordinal: number) => void,
+  visit: (id: string, ordinal: number) => void,
 ): Promise<void> {
   for (let start = from; start < to; start += pageSize) {
     const [row] = await selectNumbered(db, repositoryId, start, Math.min(to, start + pageSize));
     const ids = row?.ids;
     if (!ids) continue;
-    for (let at = 0; at < ids.length; at += 20) visit(ids.subarray(at, at + 16), ids.readInt32BE(at + 16));
+    for (let at = 0; at < ids.length; at += 20)
+      visit(ids.toString('latin1', at, at + 16), ids.readInt32BE(at + 16));
   }
 }
 
@@ -71,39 +72,50 @@ export type NewTest = {
   readonly codeowners: readonly string[];
 };
 
-// A test may be there without a number: put by a sandbox. It gets one, and keeps everything else.
-const insertTests = statement<
-  [
-    repositoryId: string,
-    firstOrdinal: number,
-    ids: readonly string[],
-    names: readonly string[],
-    variants: readonly string[],
-    files: readonly string[],
-    classnames: readonly string[],
-    parents: readonly string[],
-    owners: readonly string[],
-  ],
-  { id: string; ordinal: number }
->(`
-  with given as (
-    select id, ($2 + place - 1)::int as ordinal, name, variant, nullif(file, '') as file, nullif(classname, '') as classname,
-      nullif(parent, '') as parent, owners
+type TestColumns = [
+  repositoryId: string,
+  firstOrdinal: number,
+  ids: string,
+  names: string,
+  variants: string,
+  files: string,
+  classnames: string,
+  parents: string,
+  owners: string,
+];
+
+const insertTests = statement<TestColumns, { inserted: number }>(`
+  with inserted as (
+    insert into test_case (repository_id, id, ordinal, name, variant, file_path, classname, parent, codeowners)
+    select $1::uuid, id, ($2 + place - 1)::int, name, variant, nullif(file, ''), nullif(classname, ''), nullif(parent, ''),
+      coalesce(string_to_array(nullif(owners, ''), ' '), '{}')
     from unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
       with ordinality as given (id, name, variant, file, classname, parent, owners, place)
-  ), inserted as (
-    insert into test_case (repository_id, id, ordinal, name, variant, file_path, classname, parent, codeowners)
-    select $1::uuid, id, ordinal, name, variant, file, classname, parent,
-      coalesce(string_to_array(nullif(owners, ''), ' '), '{}')
-    from given
-    on conflict (repository_id, id) do update set ordinal = coalesce(test_case.ordinal, excluded.ordinal)
-    returning id, ordinal
+    on conflict (repository_id, id) do nothing
+    returning 1
   )
-  select i.id, i.ordinal from inserted i join given g on g.id = i.id where i.ordinal <> g.ordinal`);
+  select count(*) as inserted from inserted`);
+
+// A test may be there without a number: put by a sandbox. It gets one, and keeps everything else.
+const numberPresent = statement<[repositoryId: string, firstOrdinal: number, ids: string]>(`
+  update test_case c set ordinal = ($2 + given.place - 1)::int
+  from unnest($3::uuid[]) with ordinality as given (id, place)
+  where c.repository_id = $1::uuid and c.id = given.id and c.ordinal is null`);
+const selectOthers = statement<
+  [repositoryId: string, firstOrdinal: number, ids: string],
+  { id: string; ordinal: number }
+>(`
+  select c.id, c.ordinal from unnest($3::uuid[]) with ordinality as given (id, place)
+  join test_case c on c.repository_id = $1::uuid and c.id = given.id
+  where c.ordinal <> ($2 + given.place - 1)::int`);
 
 const updateNext = statement<[repositoryId: string, nextOrdinal: number]>(
   'update test_numbering set next_ordinal = $2 where repository_id = $1',
 );
+
+/** As PostgreSQL writes an array of texts; the driver's own way takes several times as long. */
+const arrayOf = (texts: readonly string[]): string =>
+  `{${texts.map((text) => `"${/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text}"`).join(',')}}`;
 
 /** Numbers tests that have none, in their order from the next number on; answers with those that had one after all. */
 export async function numberTests(
@@ -112,20 +124,24 @@ export async function numberTests(
   firstOrdinal: number,
   tests: readonly NewTest[],
 ): Promise<ReadonlyMap<string, number>> {
-  const columns = (name: Exclude<keyof NewTest, 'codeowners'>) => tests.map((test) => test[name]);
-  const others = await insertTests(
+  const column = (name: Exclude<keyof NewTest, 'codeowners'>) => arrayOf(tests.map((test) => test[name]));
+  const ids = `{${tests.map((test) => test.id).join(',')}}`;
+  const [row] = await insertTests(
     tx,
     repositoryId,
     firstOrdinal,
-    columns('id'),
-    columns('name'),
-    columns('variant'),
-    columns('file'),
-    columns('classname'),
-    columns('parent'),
-    tests.map((test) => test.codeowners.join(' ')),
+    ids,
+    column('name'),
+    column('variant'),
+    column('file'),
+    column('classname'),
+    column('parent'),
+    arrayOf(tests.map((test) => test.codeowners.join(' '))),
   );
   await updateNext(tx, repositoryId, firstOrdinal + tests.length);
+  if (row!.inserted === tests.length) return new Map();
+  await numberPresent(tx, repositoryId, firstOrdinal, ids);
+  const others = await selectOthers(tx, repositoryId, firstOrdinal, ids);
   return new Map(others.map(({ id, ordinal }) => [id, ordinal]));
 }
 

@@ -15,7 +15,7 @@ import { readContent } from '#report/content.ts';
 import type { BundleMeta } from '#report/meta.ts';
 import { createCaseList, type Runs } from './ingest-run.ts';
 import { type UploadAbout, aboutOf } from './ingest-about.ts';
-import { createIdentifier, uuidText } from './test-identity.ts';
+import { createIdentifier, type Digest, uuidText } from './test-identity.ts';
 import { numberUnknown, type TestMemory, type UnknownTest } from './test-memory.ts';
 
 /** How a test failed in this upload. */
@@ -87,6 +87,7 @@ export async function readUpload(deps: ReadDeps, upload: StoredUpload): Promise<
     return { isComplete: false, problems: [defectOf(error)] };
   });
   await reading.settle(1);
+  await reading.settled();
   return reading.finish(summary);
 }
 
@@ -102,31 +103,41 @@ function createNumberer(cell: Cell, memory: TestMemory) {
   const resolved: number[] = [];
   let count = 0;
   let unknown: { readonly place: number; readonly test: UnknownTest }[] = [];
-  let unknownById = new Map<string, number>();
+  let unknownById = new Map<Digest, number>();
+  let settling: Promise<void> = Promise.resolve();
+  const resolve = async (settled: typeof unknown): Promise<void> => {
+    const ordinals = await numberUnknown(
+      cell,
+      memory,
+      settled.map(({ test }) => test),
+    );
+    for (const [index, { place }] of settled.entries()) resolved[place] = ordinals[index]!;
+  };
   return {
-    numberOf: (bytes: Buffer, describe: () => Omit<UnknownTest, 'id' | 'bytes'>): number => {
-      const ordinal = memory.index.find(bytes);
+    numberOf: (digest: Digest, describe: () => Omit<UnknownTest, 'id' | 'digest'>): number => {
+      const ordinal = memory.index.find(digest);
       if (ordinal !== -1) return ordinal;
-      const key = bytes.toString('latin1', 0, 16);
-      const known = unknownById.get(key);
+      const known = unknownById.get(digest);
       if (known !== undefined) return known;
       const place = count++;
-      unknownById.set(key, -1 - place);
-      unknown.push({ place, test: { ...describe(), id: uuidText(bytes), bytes } });
+      unknownById.set(digest, -1 - place);
+      unknown.push({ place, test: { ...describe(), id: uuidText(digest), digest } });
       return -1 - place;
     },
-    /** Numbers the unknown, if they are that many. More may come while that goes on. */
+    /** Numbers the unknown, if they are that many: some while others are read, and never two lots at once. */
     settle: async (least: number): Promise<void> => {
       if (unknown.length < least) return;
+      await settling;
       const settled = unknown;
       unknown = [];
       unknownById = new Map();
-      const ordinals = await numberUnknown(
-        cell,
-        memory,
-        settled.map(({ test }) => test),
-      );
-      for (const [index, { place }] of settled.entries()) resolved[place] = ordinals[index]!;
+      settling = resolve(settled);
+      // Whoever settles next is told.
+      settling.catch(() => undefined);
+    },
+    /** All have their numbers. */
+    settled: async (): Promise<void> => {
+      await settling;
     },
     ordinalOf: (number: number): number => (number < 0 ? resolved[-1 - number]! : number),
   };
@@ -150,7 +161,7 @@ function createFailureList() {
     return text.hash;
   };
   return {
-    keep: (number: number, found: ReportedCase, id: Buffer): void => {
+    keep: (number: number, found: ReportedCase, id: Digest): void => {
       if (!failures.has(number) && failures.size >= failuresMax) {
         cut++;
         return;
@@ -218,6 +229,7 @@ function startReading(deps: ReadDeps, upload: StoredUpload) {
       },
     },
     settle: numberer.settle,
+    settled: numberer.settled,
     finish: (summary: {
       readonly isComplete: boolean;
       readonly problems: readonly UploadProblem[];

@@ -12,7 +12,7 @@ import type { TaskDeps } from './deps.ts';
 const testsMax = 500;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
-export async function revisitTests({ cell, clock }: TaskDeps): Promise<void> {
+export async function revisitTests({ cell, clock }: Pick<TaskDeps, 'cell' | 'clock'>): Promise<void> {
   const now = clock.now();
   for (const repositoryId of await listRepositoriesToRevisit(cell.db, now)) {
     const settings = await findHealthSettings(cell.db, repositoryId);

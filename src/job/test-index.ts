@@ -2,11 +2,13 @@
 // tests, so the answer is in memory, in flat arrays: open addressing, 16 bytes a place, at most four places of five
 // taken. Of an id 94 bits are compared, all but the fixed ones of one half: two tests that agree in these do not occur.
 
+import type { Digest } from './test-identity.ts';
+
 export type TestIndex = {
-  /** The test's number; -1: it is not known. The id is in the first 16 bytes. */
-  readonly find: (id: Buffer) => number;
+  /** The test's number; -1: it is not known. */
+  readonly find: (id: Digest) => number;
   /** Of a test that is not known yet. */
-  readonly add: (id: Buffer, ordinal: number) => void;
+  readonly add: (id: Digest, ordinal: number) => void;
   readonly size: () => number;
 };
 
@@ -14,6 +16,17 @@ const placesMin = 1_024;
 const fullShare = 0.8;
 const growth = 1.6;
 const wordRange = 2 ** 32;
+
+/** Four bytes from a place on. */
+const wordAt = (id: Digest, at: number): number =>
+  ((id.charCodeAt(at) << 24) |
+    (id.charCodeAt(at + 1) << 16) |
+    (id.charCodeAt(at + 2) << 8) |
+    id.charCodeAt(at + 3)) >>>
+  0;
+
+/** The same without the two bits that are fixed in a UUID and not in a digest. */
+const thirdWord = (id: Digest): number => (wordAt(id, 8) & 0x3f_ff_ff_ff) >>> 0;
 
 export function createTestIndex(): TestIndex {
   let places = placesMin;
@@ -53,10 +66,10 @@ export function createTestIndex(): TestIndex {
   };
 
   return {
-    find: (id) => ordinals[seek(id.readUInt32BE(0), id.readUInt32BE(8), id.readUInt32BE(12))]!,
+    find: (id) => ordinals[seek(wordAt(id, 0), thirdWord(id), wordAt(id, 12))]!,
     add: (id, ordinal) => {
       if (size >= places * fullShare) grow();
-      put(id.readUInt32BE(0), id.readUInt32BE(8), id.readUInt32BE(12), ordinal);
+      put(wordAt(id, 0), thirdWord(id), wordAt(id, 12), ordinal);
       size++;
     },
     size: () => size,

@@ -13,6 +13,7 @@ import {
   numberTests,
 } from '#db/numbering-store.ts';
 import { type TestsLock, withTestsLock } from '#db/transaction.ts';
+import type { Digest } from './test-identity.ts';
 import { createTestIndex, type TestIndex } from './test-index.ts';
 
 export type TestMemory = {
@@ -101,7 +102,7 @@ export function rememberShape(memory: TestMemory, name: string, typical: Uint8Ar
   }
 }
 
-export type UnknownTest = NewTest & { readonly bytes: Buffer };
+export type UnknownTest = NewTest & { readonly digest: Digest };
 
 /** Numbers tests that the memory does not know; answers with their numbers, in their order. */
 export async function numberUnknown(
@@ -116,14 +117,14 @@ export async function numberUnknown(
       const numbering = await lockNumbering(tx, lock);
       // Another worker may have numbered some of them meanwhile.
       await refreshNumbers(tx, memory, numbering);
-      const unknown = tests.filter((test) => memory.index.find(test.bytes) === -1);
+      const unknown = tests.filter((test) => memory.index.find(test.digest) === -1);
       const had = unknown.length === 0 ? null : await numberTests(tx, lock, numbering.nextOrdinal, unknown);
       return { first: numbering.nextOrdinal, missing: unknown, others: had };
     },
   );
   // Only what is committed is remembered.
   for (const [place, test] of missing.entries())
-    memory.index.add(test.bytes, others?.get(test.id) ?? first + place);
+    memory.index.add(test.digest, others?.get(test.id) ?? first + place);
   memory.nextOrdinal = Math.max(memory.nextOrdinal, first + missing.length);
-  return tests.map((test) => memory.index.find(test.bytes));
+  return tests.map((test) => memory.index.find(test.digest));
 }

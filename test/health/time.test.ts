@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { ensurePartitions } from '#db/partition.ts';
 import { forgetTests } from '#job/forget-tests.ts';
 import { revisitTests } from '#job/revisit-tests.ts';
-import type { TaskDeps } from '#job/deps.ts';
 import { type HealthWorld, openHealthWorld, passing, shaOf } from './world.ts';
 
 const day = 86_400_000;
@@ -23,7 +22,7 @@ async function flakyWorld(): Promise<HealthWorld> {
   return health;
 }
 
-const revisit = ({ world: { cell, clock } }: HealthWorld) => revisitTests({ cell, clock } as TaskDeps);
+const revisit = ({ world: { cell, clock } }: HealthWorld) => revisitTests({ cell, clock });
 
 describe('time alone', () => {
   it('makes a flaky test healthy again once it has shown nothing for a week, and says so in a fact', async () => {
