@@ -115,7 +115,11 @@ const caseElement = /<(?:[^\s<>/]{0,64}:)?(?:testcase|test-case|test)(?=[\u0000-
 function elementsIn(bytes: Buffer, format: string): number {
   const text = bytes.toString('latin1');
   if (format === 'ctrf') return text.split('{').length - 1;
-  // In UTF-16 every second byte is a zero, elsewhere one ends a name.
-  const counts = [text, text.replaceAll('\0', '')].map((read) => read.match(caseElement)?.length ?? 0);
+  // Nobody says which encoding it is read in: the one with most of them bounds the others.
+  const wide = bytes.length % 2 === 0 ? bytes : bytes.subarray(1);
+  const readings = [text, bytes.toString('utf16le'), wide.toString('utf16le'), swapped(wide)];
+  const counts = readings.map((reading) => reading.match(caseElement)?.length ?? 0);
   return Math.max(...counts);
 }
+
+const swapped = (bytes: Buffer): string => Buffer.from(bytes).swap16().toString('utf16le');

@@ -41,7 +41,10 @@ export async function decompress(
         taken += rest.length;
         // A frame that ends may have another behind it; Node.js stops at the first and says nothing of the rest.
         while (rest.length > 0) {
-          if (frame.hasEnded) frame = new Frame(compression, take);
+          if (frame.hasEnded) {
+            frame.destroy();
+            frame = new Frame(compression, take);
+          }
           rest = await frame.write(rest);
           if (frame.stopped !== null) return frame.stopped;
         }

@@ -145,7 +145,8 @@ describe('what makes parsers slow', () => {
     readWithin(Buffer.from(repeated));
     readWithin(suite(`<testcase name="a"><failure>${repeated}</failure></testcase><testcase name="b"/>`));
     readWithin(suite(`<testcase name="${repeated}"/><testcase name="b"/>`));
-    readWithin(Buffer.from(`{"results":{"tests":[{"name":${JSON.stringify(repeated)},"status":"passed"}]}}`));
+    const json = JSON.stringify({ results: { tests: [{ name: repeated, status: 'passed' }] } });
+    expect(readWithin(Buffer.from(json)).cases).toHaveLength(1);
   });
 
   it('reads many cases below long suites', () => {

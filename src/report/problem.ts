@@ -2,7 +2,7 @@
 
 import type { UploadProblem } from '#core/health/reported-case.ts';
 
-export const reportProblems = {
+const reportProblems = {
   EMPTY: 'The file is empty. The runner probably ended before it wrote its report: see the log of the job.',
   NOT_A_REPORT: 'This is no test report that can be read. Upload JUnit XML or CTRF JSON.',
   NO_TESTS: 'The report says that no test was run, and none is in it.',

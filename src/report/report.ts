@@ -27,7 +27,7 @@ export type Report = {
 };
 
 /** A reader of one format. */
-export type FormatReader = {
+type FormatReader = {
   readonly write: (bytes: Uint8Array) => void;
   /** Adds its problems and says what it found. */
   readonly end: () => { readonly format: ReportFormat; readonly cases: number; readonly isComplete: boolean };
