@@ -17,6 +17,8 @@ export type Endpoint = {
 const REPO = ['repo.host', 'repo.owner', 'repo.name'];
 const QUEUE = [...REPO, 'targetBranch'];
 const PULL_REQUEST = [...QUEUE, 'pr.number'];
+const TEST = [...REPO, 'org_url_slug', 'test_case_id'];
+const UPLOAD = [...REPO, 'org_url_slug', 'upload_id'];
 const TESTS = [...REPO, 'org_url_slug', 'page_query'];
 
 /** A test case and a test run that nobody has. */
@@ -62,6 +64,28 @@ export const ENDPOINTS: readonly Endpoint[] = [
     test_case_id: UNKNOWN_ID,
     external_ticket_id: 'CONF-1',
   }),
+  post('flaky-tests/set-quarantine', ['admin'], [...TEST, 'quarantine_setting'], {
+    test_case_id: UNKNOWN_ID,
+    quarantine_setting: 'ALWAYS_QUARANTINE',
+  }),
+  post('flaky-tests/flag-test', ['admin'], [...TEST, 'status'], {
+    test_case_id: UNKNOWN_ID,
+    status: 'flaky',
+  }),
+  post('flaky-tests/mute-monitor', ['admin'], [...TEST, 'monitor'], {
+    test_case_id: UNKNOWN_ID,
+    monitor: 'pass_on_retry',
+    hours: 1,
+  }),
+  post('flaky-tests/get-settings', ['read'], [...REPO, 'org_url_slug']),
+  post('flaky-tests/update-settings', ['admin'], [...REPO, 'org_url_slug', 'settings'], { settings: {} }),
+  post('flaky-tests/get-upload', ['upload', 'read', 'submit', 'admin'], UPLOAD, { upload_id: UNKNOWN_ID }),
+  post('flaky-tests/list-uploads', ['read'], TESTS),
+  post('listAuditLog', ['admin'], []),
+  post('metrics/getQuarantineConfig', ['upload', 'read', 'submit', 'admin'], [...REPO, 'orgUrlSlug'], {
+    testIdentifiers: [],
+  }),
+  post('metrics/createBundleUpload', ['upload', 'submit', 'admin'], [...REPO, 'orgUrlSlug']),
   { method: 'GET', path: '/v1/getMergeQueueMetrics', scopes: ['read'], required: [], extra: {} },
 ];
 
@@ -72,6 +96,7 @@ export function validBody(endpoint: Endpoint, repo: Repo, slug: string): Record<
     targetBranch: 'main',
     pr: { number: 1 },
     org_url_slug: slug,
+    orgUrlSlug: slug,
     page_query: { page_size: 10 },
   };
   const needed = new Set(endpoint.required.map((path) => path.split('.')[0] ?? path));

@@ -41,6 +41,8 @@ import { checkRateLimit } from './section-rate-limit.ts';
 import { checkTargetReadiness, checkTargetShapes } from './section-target.ts';
 import { checkTenancy } from './section-tenancy.ts';
 import { checkTestHealth } from './section-test-health.ts';
+import { checkVerdictsOfTests } from './section-ingest.ts';
+import { checkBundles, checkReports } from './section-upload.ts';
 import { checkTestingDetails, checkUnderTest } from './section-testing.ts';
 import {
   checkPullRequestNumbers,
@@ -90,6 +92,9 @@ const SECTIONS: readonly (readonly [string, (world: World) => Promise<void>])[] 
   ['metrics: exposition', checkMetrics],
   ['test health: test cases', checkTestHealth],
   ['test health: pages', checkPages],
+  ['uploads: bundles', checkBundles],
+  ['uploads: reports', checkReports],
+  ['uploads: from report to verdict', checkVerdictsOfTests],
   ['tenancy', checkTenancy],
   ['rate limit', checkRateLimit],
 ];

@@ -27,6 +27,15 @@ const HIDDEN: Readonly<Record<string, string>> = {
   'flaky-tests/list-quarantined-tests': 'ORGANIZATION_NOT_FOUND',
   'flaky-tests/list-failing-tests': 'ORGANIZATION_NOT_FOUND',
   'flaky-tests/link-ticket-to-test-case': 'TEST_CASE_NOT_FOUND',
+  'flaky-tests/set-quarantine': 'ORGANIZATION_NOT_FOUND',
+  'flaky-tests/flag-test': 'ORGANIZATION_NOT_FOUND',
+  'flaky-tests/mute-monitor': 'ORGANIZATION_NOT_FOUND',
+  'flaky-tests/get-settings': 'ORGANIZATION_NOT_FOUND',
+  'flaky-tests/update-settings': 'ORGANIZATION_NOT_FOUND',
+  'flaky-tests/get-upload': 'ORGANIZATION_NOT_FOUND',
+  'flaky-tests/list-uploads': 'ORGANIZATION_NOT_FOUND',
+  'metrics/getQuarantineConfig': 'ORGANIZATION_NOT_FOUND',
+  'metrics/createBundleUpload': 'ORGANIZATION_NOT_FOUND',
 };
 
 export async function checkTenancy(world: World): Promise<void> {

@@ -57,6 +57,7 @@ function tar(entries: readonly TarEntry[]): Buffer {
 type BundleParts = {
   readonly repo: { readonly host: string; readonly owner: string; readonly name: string };
   readonly reports: readonly string[];
+  readonly org?: string;
   readonly sha?: string;
   readonly branch?: string;
   readonly variant?: string;
@@ -71,7 +72,7 @@ export function bundleOf(parts: BundleParts): Buffer {
   const { repo, reports, sha = 'a'.repeat(40), branch = 'main', at = 1_700_000_000 } = parts;
   const meta = {
     version: '1',
-    org: 'acme',
+    org: parts.org ?? 'acme',
     repo: {
       repo,
       repo_head_sha: sha,

@@ -45,7 +45,7 @@ async function flake(world: World, client: Client, commits: number): Promise<voi
   }
 }
 
-async function openFlakyWorld(scopes: Parameters<World['client']>[1] = undefined) {
+async function openFlakyWorld(scopes?: Parameters<World['client']>[1]) {
   const world = await openWorldForTest();
   const admin = await world.client();
   const client = await world.client('acme', scopes);
