@@ -1,6 +1,6 @@
 // The real process, against a stand-in for the service that answers as it is told; guide.test.ts has the
 // service itself.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -126,14 +126,14 @@ describe('signalbox test', () => {
     'unit',
   ];
 
-  const start = (args: readonly string[]) => {
+  const start = (args: readonly string[], file = entry) => {
     const env = {
       PATH: process.env['PATH'],
       SIGNALBOX_URL: url,
       SIGNALBOX_API_TOKEN: 'secret-token',
       PAYLOAD: report,
     };
-    return spawn(process.execPath, [entry, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    return spawn(process.execPath, [file, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   };
 
   const finish = async (child: ReturnType<typeof start>) => {
@@ -167,6 +167,15 @@ describe('signalbox test', () => {
       pr: '',
     });
     expect(zstdDecompressSync(upload?.body ?? Buffer.alloc(0)).toString()).toBe(`${report}\n`);
+  });
+
+  it('does the same as one file, without the rest of Signalbox', async () => {
+    const file = join(cwd, 'signalbox.mjs');
+    execFileSync(process.execPath, ['script/build-cli.ts', file]);
+    const { code, stderr } = await finish(start(['test', ...place, '--', 'sh', '-c', failing], file));
+    expect(code).toBe(0);
+    expect(stderr).toContain('the exit code is now 0');
+    expect((await finish(start(['start'], file))).code).toBe(2);
   });
 
   it('tells two runs apart that write the same report', async () => {
