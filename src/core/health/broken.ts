@@ -105,7 +105,7 @@ function rowOf({ onDefault }: History): number {
 
 /**
  * Does a flaky test fail more often in a row than its flakiness explains? With the rate at which it failed on the default
- * branch before, so many failures in a row come about less than twice in a hundred times. Never for the first failure.
+ * branch before, so many failures in a row come about less than once in 16 times. Never for the first failure.
  */
 export function isRowUnlikely(history: History, row: number): boolean {
   if (row < 2) return false;
@@ -117,5 +117,5 @@ export function isRowUnlikely(history: History, row: number): boolean {
       failed += count.failed;
     }
   const rate = Math.max(0, failed) / Math.max(1, runs);
-  return rate ** row < 0.02;
+  return rate ** row < 1 / 16;
 }
