@@ -2,6 +2,7 @@
 
 import type { ReportedCase } from '#core/health/reported-case.ts';
 import { readContent } from '#report/content.ts';
+import { defaultReportLimits } from '#report/limits.ts';
 import { openReport } from '#report/report.ts';
 import type { Input } from './mutate.ts';
 
@@ -17,8 +18,9 @@ export type Checked = {
 /** An input smaller than this may take as long as one of this size. */
 const leastMib = 1 / 4;
 const msPerMibMax = 1_000;
-const nameMax = 4_096;
-const textMax = 2 * 64 * 1024 + 20 * 1024;
+const { nameLengthMax, textBytesMax } = defaultReportLimits;
+/** Each of ten failures has room for a little, however much the others take. */
+const textMax = textBytesMax + 10 * 4 * 1024;
 
 export async function checkInput(input: Input, isChunked: boolean): Promise<Checked> {
   const { number, bytes } = input;
@@ -93,7 +95,7 @@ function wrongWith(found: ReportedCase): string[] {
   const wrong: string[] = [];
   const { name, classname, parent, file, variant, outcome, attempts, durationMs, failures } = found;
   for (const text of [name, classname, parent, file, variant]) {
-    if (text.length > nameMax) wrong.push('gives a name that is too long');
+    if (text.length > nameLengthMax) wrong.push('gives a name that is too long');
     if (!text.isWellFormed() || forbidden.test(text)) wrong.push('gives a name that cannot be stored');
   }
   const texts = failures.flatMap(({ type, message, body }) => [type, message, body]);

@@ -77,7 +77,7 @@ describe('size and depth', () => {
       suite(`<testcase name="${'n'.repeat(20_000_000)}" classname="c"/><testcase name="next"/>`),
     );
     expect(read.cases.map(({ name, classname }) => [name.length, classname])).toEqual([
-      [4_096, 'c'],
+      [1_000, 'c'],
       [4, ''],
     ]);
     expect(codes(read)).toEqual(['ATTRIBUTE_CUT', 'NAME_CUT']);
@@ -145,15 +145,14 @@ describe('what makes parsers slow', () => {
     readWithin(Buffer.from(repeated));
     readWithin(suite(`<testcase name="a"><failure>${repeated}</failure></testcase><testcase name="b"/>`));
     readWithin(suite(`<testcase name="${repeated}"/><testcase name="b"/>`));
-    const json = JSON.stringify({ results: { tests: [{ name: repeated, status: 'passed' }] } });
+    const json = JSON.stringify({ results: { tests: [{ name: `n${repeated}`, status: 'passed' }] } });
     expect(readWithin(Buffer.from(json)).cases).toHaveLength(1);
   });
 
   it('reads many cases below long suites', () => {
     const nested = `<testsuite name="${'n'.repeat(4_096)}">`.repeat(60);
-    readWithin(
-      Buffer.from(`${nested}${'<testsuite name="x"><testcase name="a"/></testsuite>'.repeat(20_000)}`),
-    );
+    const inner = '<testsuite name="x"><testcase name="a"/></testsuite>'.repeat(20_000);
+    expect(readWithin(Buffer.from(`${nested}${inner}`)).cases).toHaveLength(20_000);
   });
 });
 

@@ -17,7 +17,7 @@ export type ReportLimits = {
 export const defaultReportLimits: ReportLimits = {
   textBytesMax: 64 * 1024,
   attributeBytesMax: 64 * 1024,
-  nameLengthMax: 4_096,
+  nameLengthMax: 1_000,
   depthMax: 64,
   casesMax: 5_000_000,
 };

@@ -24,6 +24,7 @@ export class SuiteStack {
   /** The path of each open suite. */
   readonly #paths: string[] = [];
   readonly #nameLengthMax: number;
+  #last = { above: '', name: '', path: '' };
   #mayBePlaywright = false;
   /** Cypress names the file on a suite of its own, which comes before those with the tests. */
   #fileBefore = '';
@@ -64,7 +65,12 @@ export class SuiteStack {
   #pathTo(name: string): string {
     const above = this.#paths.at(-1) ?? '';
     if (above === '' || name === '') return above || name;
-    return boundedName(`${above} › ${name}`, this.#nameLengthMax);
+    // Suites of one name are often one after the other: they share the text.
+    const last = this.#last;
+    if (last.above === above && last.name === name) return last.path;
+    const path = boundedName(`${above} › ${name}`, this.#nameLengthMax);
+    this.#last = { above, name, path };
+    return path;
   }
 
   #look(): void {
