@@ -4,7 +4,16 @@
 import { z } from 'zod';
 
 const text = z.string().optional().catch(undefined);
-const number = z.coerce.number().finite().optional().catch(undefined);
+const number = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\d{1,15}(?:\.\d{1,9})?$/)
+      .transform(Number),
+  ])
+  .optional()
+  .catch(undefined);
 
 /** A list whose unusable items are left out. */
 function lenientList<Item extends z.ZodType>(item: Item) {
