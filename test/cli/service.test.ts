@@ -1,6 +1,6 @@
 // The command line against the real processes: what a job of CI sends, and what the service makes of it.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -113,5 +113,24 @@ describe('a job of CI', () => {
   it('is told of a report that is cut off', async () => {
     put('junit.xml', suite('cut', passed('a'), passed('b')).slice(0, -30));
     expect(await upload()).toMatchObject({ is_complete: false, problems: [{ code: 'TRUNCATED' }] });
+  });
+
+  it('is set up as the guide says, and needs no more than curl', async () => {
+    const [, section = ''] = readFileSync('docs/guide/flaky-tests.md', 'utf8').split('## In CI');
+    const commands = [...section.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, text]) => text);
+    expect(commands).toHaveLength(2);
+    put('junit.xml', suite('curl', passed('a'), failed('b', 'no')));
+    const script = `signalbox() { '${process.execPath}' '${entry}' "$@"; }\n${commands.join('\n')}`;
+    const env = {
+      PATH: process.env['PATH'],
+      DATABASE_URL: databaseUrl(database),
+      SIGNALBOX_URL: server.url,
+      SIGNALBOX_API_TOKEN: token,
+      SHA: head,
+      BRANCH: 'main',
+    };
+    const { stdout } = await promisify(execFile)('bash', ['-e', '-c', script], { cwd, env });
+    expect(stdout).toMatch(/^sbx_main_/);
+    expect(stdout).toMatch(/"accepted":2,"rejected":\[\]/);
   });
 });
