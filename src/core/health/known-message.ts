@@ -3,7 +3,7 @@
 // So the text is read both ways, and where its fingerprint is not known, what it says is compared: `expected <number>`
 // is what was summed up as `AssertionError: expected <number>`. What is not recognised is not excused.
 
-import { fingerprintOf } from './fingerprint.ts';
+import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
 
 export type KnownFlakes = {
   /** Keys of fingerprints. */
@@ -11,21 +11,30 @@ export type KnownFlakes = {
   readonly summaries: readonly string[];
 };
 
-export function isKnownMessage(
-  text: string,
-  testName: string,
-  { keys, summaries }: KnownFlakes,
-  hash: (text: string) => string,
-): boolean {
-  const readings = [
-    fingerprintOf({ type: '', message: text, body: '' }, testName, hash),
-    fingerprintOf({ type: '', message: '', body: text }, testName, hash),
-  ];
-  return readings.some(
-    ({ key, summary }) =>
-      keys.includes(key) || summaries.some((known) => known === summary || isTyped(known, summary)),
-  );
+/** Answers for many failures: one outage gives many tests the same text, which is read once. */
+export function createMessageReader(hash: (text: string) => string) {
+  const kept = new Map<string, Fingerprint>();
+  const read = (text: string, testName: string, isBody: boolean): Fingerprint => {
+    const name = text.includes(testName) ? testName : '';
+    const key = `${isBody ? 'b' : 'm'}${name}\n${text}`;
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const failure = isBody ? { type: '', message: '', body: text } : { type: '', message: text, body: '' };
+    const fingerprint = fingerprintOf(failure, name, hash);
+    kept.set(key, fingerprint);
+    return fingerprint;
+  };
+  return {
+    isKnown: (text: string, testName: string, { keys, summaries }: KnownFlakes): boolean =>
+      (keys.length > 0 || summaries.length > 0) &&
+      [false, true].some((isBody) => {
+        const { key, summary } = read(text, testName, isBody);
+        return keys.includes(key) || summaries.some((known) => known === summary || isTyped(known, summary));
+      }),
+  };
 }
+
+export type MessageReader = ReturnType<typeof createMessageReader>;
 
 /** Whether `known` is `summary` behind the name of a type; a long one is cut at its end. */
 function isTyped(known: string, summary: string): boolean {

@@ -11,7 +11,7 @@ import {
 } from '#command/override-test.ts';
 import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
 import { testCaseId } from '#core/health/identity.ts';
-import { isKnownMessage } from '#core/health/known-message.ts';
+import { createMessageReader, type MessageReader } from '#core/health/known-message.ts';
 import { isExcused } from '#core/health/quarantine.ts';
 import { defaultHealthSettings } from '#core/health/settings.ts';
 import { listAudit } from '#db/audit-store.ts';
@@ -43,9 +43,13 @@ export const quarantineHandlers: Handlers<
     requireOrganization(context, input.orgUrlSlug);
     const repository = knownRepository(context, input.repo);
     if (repository === null) return { isDisabled: !defaultHealthSettings.quarantine.enabled, testIds: [] };
-    const settings = await findHealthSettings(context.cell.reader, repository.id);
+    // Asked for at once: it is one round trip then.
+    const [settings, excused] = await Promise.all([
+      findHealthSettings(context.cell.reader, repository.id),
+      excusedIds(context, repository, input),
+    ]);
     if (!settings.quarantine.enabled) return { isDisabled: true, testIds: [] };
-    return { isDisabled: false, testIds: [...(await excusedIds(context, repository, input))] };
+    return { isDisabled: false, testIds: [...excused] };
   },
 
   setQuarantine: async (context, input) => {
@@ -154,9 +158,10 @@ async function excusedIds(
   const ids = [...new Set(asked.map(({ id }) => id))];
   const found = await findQuarantined(cell.reader, repository.id, ids, now);
   const byId = new Map(found.map((test) => [test.id, test]));
+  const reader = createMessageReader(sha256);
   const isGood = ({ id, identifier }: (typeof asked)[number]) => {
     const test = byId.get(id);
-    return test !== undefined && excuses(test, identifier);
+    return test !== undefined && excuses(test, identifier, reader);
   };
   // One failure of a test that is not excused stands against all of its others.
   const bad = new Set(asked.filter((row) => !isGood(row)).map(({ id }) => id));
@@ -182,7 +187,11 @@ function idOf(organizationSlug: string, repository: Repository, identifier: Iden
 }
 
 /** Without a message only the test can be judged; with one, whether it is known to fail so. */
-function excuses(test: QuarantinedTest, { failure_message: message, name }: Identifier): boolean {
+function excuses(
+  test: QuarantinedTest,
+  { failure_message: message, name }: Identifier,
+  reader: MessageReader,
+): boolean {
   if (typeof message !== 'string' || message === '') return true;
   const flakes = {
     keys: test.flakes.map((flake) => flake.toString('utf8')),
@@ -192,6 +201,6 @@ function excuses(test: QuarantinedTest, { failure_message: message, name }: Iden
     isQuarantined: true,
     setting: test.quarantine_setting,
     fingerprints: [message],
-    known: isKnownMessage(message, name ?? '', flakes, sha256) ? [message] : [],
+    known: reader.isKnown(message, name ?? '', flakes) ? [message] : [],
   });
 }
