@@ -31,7 +31,7 @@ const reports: Readonly<Record<string, Expected>> = {
   'web-page.xml': { ...nothing(''), problems: ['DTD_IGNORED', 'NOT_A_REPORT'] },
   'no-tests.xml': { format: 'junit', cases: [], problems: ['NO_TESTS'] },
   'ctrf-empty.json': { format: 'ctrf', cases: [], problems: ['NO_TESTS'] },
-  'cases-missing.xml': { format: 'junit', cases: [], problems: ['CASES_MISSING'] },
+  'cases-missing.xml': { format: 'junit', cases: [], problems: ['CASES_MISSING'], isComplete: false },
   'truncated.xml': {
     format: 'junit',
     cases: [
@@ -157,6 +157,7 @@ const reports: Readonly<Record<string, Expected>> = {
     format: 'junit',
     cases: [passed('', { classname: 'only a class', parent: 's' })],
     problems: ['NAMELESS'],
+    isComplete: false,
   },
 };
 

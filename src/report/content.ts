@@ -16,7 +16,7 @@ export type ContentSummary = {
   /** Reports that were read, with or without cases. */
   readonly reports: number;
   readonly cases: number;
-  /** False: something was cut off, so tests may be missing. */
+  /** False: something was cut off or left out, so tests may be missing. */
   readonly isComplete: boolean;
   /** At most 500; the last of more says how many there are. */
   readonly problems: readonly UploadProblem[];

@@ -74,6 +74,7 @@ const reports: Readonly<Record<string, Expected>> = {
     format: 'junit',
     cases: [passed('Fine works', { classname: 'Fine works', parent: 'Fine', ms: 3 })],
     problems: ['SUITE_ERROR'],
+    isComplete: false,
   },
   'vitest.xml': {
     format: 'junit',

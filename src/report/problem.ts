@@ -26,6 +26,17 @@ const reportProblems = {
 } as const;
 export type ReportProblem = keyof typeof reportProblems;
 
+/** Of those, some test may be missing: what is there is then not all. */
+const lossy: readonly ReportProblem[] = [
+  'TRUNCATED',
+  'CASES_MISSING',
+  'SUITE_ERROR',
+  'NAMELESS',
+  'TOO_DEEP',
+  'TOO_MANY_CASES',
+  'CASE_TOO_LARGE',
+];
+
 export class Problems {
   readonly #file: string;
   readonly #found = new Map<string, UploadProblem>();
@@ -45,8 +56,8 @@ export class Problems {
     else this.#found.set(code, { ...known, count: known.count + count });
   }
 
-  has(code: ReportProblem): boolean {
-    return this.#found.has(code);
+  get isLossy(): boolean {
+    return lossy.some((code) => this.#found.has(code));
   }
 
   list(): readonly UploadProblem[] {

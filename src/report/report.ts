@@ -16,7 +16,7 @@ export type ReportSummary = {
   readonly format: ReportFormat;
   /** Cases that were handed on. */
   readonly cases: number;
-  /** False: it was cut off, so tests may be missing. */
+  /** False: it was cut off, or something else is such that tests may be missing. */
   readonly isComplete: boolean;
   readonly problems: readonly UploadProblem[];
 };
@@ -52,7 +52,8 @@ export function openReport(
       if (reader === null) problems.add('EMPTY');
       const found = reader?.end() ?? { format: 'unknown' as const, cases: 0, isComplete: false };
       if (mender.mended > 0) problems.add('REPAIRED_BYTES', undefined, mender.mended);
-      return { ...found, problems: problems.list() };
+      const isComplete = found.isComplete && !problems.isLossy;
+      return { ...found, isComplete, problems: problems.list() };
     },
   };
 }
