@@ -24,7 +24,8 @@ import {
   removeMute,
 } from '#db/override-store.ts';
 import type { Repository } from '#db/scope-view.ts';
-import { type TestsLock, withTestsLock } from '#db/transaction.ts';
+import { linkTicket } from '#db/test-store.ts';
+import { type TestsLock, withTestsLock, withTransaction } from '#db/transaction.ts';
 import { appendTestFacts } from '#db/verdict-store.ts';
 import { rejudge } from './rejudge.ts';
 
@@ -88,6 +89,19 @@ export const muteMonitor = (
     else await putMute(tx, lock, change.testCaseId, mute);
     return { before: before ?? { monitor, until: null }, after: mute ?? { monitor, until: null } };
   });
+
+/** False: the repository has no such test. */
+export function setTicket(
+  { cell, repository, by }: Change,
+  { testCaseId, ticketId }: { readonly testCaseId: string; readonly ticketId: string },
+): Promise<boolean> {
+  return withTransaction(cell, async (tx) => {
+    if (!(await linkTicket(tx, repository.id, testCaseId, ticketId))) return false;
+    const subject = `${fullName(repository)} ${testCaseId}`;
+    await recordAudit(tx, by, { action: 'test.ticket', subject, before: null, after: { ticketId } });
+    return true;
+  });
+}
 
 export function changeSettings(
   { cell, repository, by }: Change,

@@ -10,8 +10,8 @@ const Slug = z.string().min(1).max(100);
 const repositoryOfOrganization = { repo: Repository, org_url_slug: Slug };
 const ofTest = { ...repositoryOfOrganization, test_case_id: Uuid };
 
-export const quarantineSettings = ['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE', 'NEVER_QUARANTINE'] as const;
-export const healthStatuses = ['healthy', 'flaky', 'broken'] as const;
+const quarantineSettings = ['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE', 'NEVER_QUARANTINE'] as const;
+const healthStatuses = ['healthy', 'flaky', 'broken'] as const;
 
 export const SetQuarantineRequest = z.object({
   ...ofTest,

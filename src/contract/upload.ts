@@ -129,7 +129,7 @@ export const UploadReportRequest = z.preprocess(
   }),
 );
 
-export const UploadProblem = z
+const UploadProblem = z
   .object({
     file: z.string(),
     code: z.string(),
@@ -148,7 +148,7 @@ const repositoryOfOrganization = { repo: Repository, org_url_slug: Slug };
 
 export const GetUploadRequest = z.object({ ...repositoryOfOrganization, upload_id: Uuid });
 
-export const uploadStates = ['awaited', 'stored', 'ingested', 'failed'] as const;
+const uploadStates = ['awaited', 'stored', 'ingested', 'failed'] as const;
 
 const uploadFields = {
   id: Uuid,

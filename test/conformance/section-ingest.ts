@@ -213,5 +213,5 @@ async function checkOverrides(world: World, repo: Repo, ids: Ids): Promise<void>
   world.recorder.equal('each is in the audit log', actions, expected, audit.asked);
   const cursor = pick(audit.json, 'nextCursor');
   const rest = await post(world, 'listAuditLog', { cursor, take: 1 });
-  expectField(world, 'with a page after it', rest, ['entries', 0, 'action'], 'health.settings');
+  expectField(world, 'with a page after it', rest, ['entries', 0, 'action'], 'test.ticket');
 }

@@ -1,10 +1,10 @@
 // Tests and their health.
 
 import { appError } from '#base/error.ts';
+import { setTicket } from '#command/override-test.ts';
 import type { TestCase, TestCaseDetails } from '#contract/test-health.ts';
 import { type RepositoryName, repositoryUrl } from '#core/repository.ts';
 import type { KeysetPage } from '#db/keyset.ts';
-import { linkTicket } from '#db/test-store.ts';
 import {
   findTestDetails,
   listFailing,
@@ -60,10 +60,11 @@ export const testHealthHandlers: Handlers<
 
   linkTicketToTestCase: async (context, input) => {
     const repository = knownRepository(context, input.repo);
-    const { cell } = context;
-    const linked =
-      repository && (await linkTicket(cell.db, repository.id, input.test_case_id, input.external_ticket_id));
-    if (!linked) throw noSuchTest(input.test_case_id);
+    if (repository === null) throw noSuchTest(input.test_case_id);
+    const { cell, scope, actor, now } = context;
+    const by = { organizationId: scope.principal.organizationId, actor, now };
+    const wish = { testCaseId: input.test_case_id, ticketId: input.external_ticket_id };
+    if (!(await setTicket({ cell, repository, by }, wish))) throw noSuchTest(input.test_case_id);
     return {};
   },
 };
