@@ -35,7 +35,7 @@ const foreignNames =
   /^(?:java|javax|jdk|sun|com\.sun|kotlin|scala|groovy|org\.(?:junit|testng|gradle|apache\.maven|hamcrest|assertj|mockito|opentest4j|springframework)|junit|reactor|io\.netty|System|Microsoft|Xunit|NUnit)\b\.?/u;
 
 /** Spares most lines the grammars. */
-const looksLikeFrame = /^(?:at |File "|thread ')|^[^\s:]{1,300}:\d/u;
+const looksLikeFrame = /^(?:at |File "|thread ')|^(?:# )?[^\s:]{1,300}:\d/u;
 
 export function framesOf(body: string): string[] {
   const frames: string[] = [];

@@ -57,7 +57,7 @@ export function fingerprintOf(
 
 /** Cut between characters, never within a pair. */
 function summaryOf(text: string): string {
-  const line = text.replaceAll('\n', ' ').trim();
+  const line = text.replaceAll(/\s+/gu, ' ').trim();
   if (line.length <= summaryMax) return line === '' ? 'It says nothing.' : line;
   return `${line.slice(0, summaryMax - 1).replace(/[\ud800-\udbff]$/u, '')}…`;
 }
@@ -111,5 +111,5 @@ function firstLines(message: string): string {
     lines.push(text);
     if (lines.length === linesMax) break;
   }
-  return lines.join('\n').slice(0, reasonMax);
+  return lines.join('\n').slice(0, reasonMax).toWellFormed();
 }

@@ -98,7 +98,7 @@ export const emptyHistory: History = {
 export const dayMs = 86_400_000;
 /** A window of 14 days touches 15, and the clocks of two uploads may disagree by one. */
 const daysMax = 16;
-const contradictionsMax = 32;
+const contradictionsMax = 24;
 const onDefaultMax = 64;
 const elsewhereMax = 48;
 const flakesMax = 16;

@@ -32,7 +32,7 @@ export function recentRun(fact: RunFact): RecentRun {
   const { at, branchClass, outcome } = fact;
   const name = fact.source.slice(0, sourceLengthMax);
   const sourceHash = hashOfSource(name);
-  const source = branchClass === 'default' ? name : '';
+  const source = branchClass === 'default' && outcome !== 'flaky' ? name : '';
   if (outcome === 'passed') return passedRun(at, sourceHash, source, branchClass);
   const { prNumber, isSuspect, fingerprint, failing, tests } = fact;
   return {
