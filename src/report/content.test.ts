@@ -97,7 +97,7 @@ describe('single reports', () => {
 
   it('stops at the greatest size, with what it has until then', async () => {
     for (const bytes of [Buffer.from(many), zstdCompressSync(many)]) {
-      const found = await read(bytes, { bytesMax: 1_000_000, ratioMax: 1e9 });
+      const found = await read(bytes, { bytesMax: 1_000_000, ratioMax: { gzip: 200, zstd: 1e9 } });
       expect(codes(found)).toContain('TOO_LARGE');
       expect(found.summary.isComplete).toBe(false);
       expect(found.summary.cases).toBeGreaterThan(1_000);
@@ -178,6 +178,20 @@ describe('bundles', () => {
       'TAR_DUPLICATE junit/0',
     ]);
     expect(found.cases.map(({ name }) => name)).toEqual(['one']);
+  });
+
+  it('takes reports that repeat each other for what they are', async () => {
+    const properties = Array.from(
+      { length: 90 },
+      (_, at) => `<property name="p${at}" value="${at * 7919}/lib"/>`,
+    );
+    const reports = Array.from(
+      { length: 1_000 },
+      (_, at) =>
+        `<testsuite name="C${at}"><properties>${properties.join('')}</properties><testcase name="a"/></testsuite>`,
+    );
+    for (const bytes of [zstdCompressSync(bundleOf(reports)), gzipSync(bundleOf(reports))])
+      expect((await read(bytes)).summary).toMatchObject({ cases: 1_000, isComplete: true, problems: [] });
   });
 
   it('says what is missing, and never that nothing is wrong', async () => {

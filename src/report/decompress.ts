@@ -29,7 +29,7 @@ export async function decompress(
   const take = (piece: Buffer): Decompressed | null => {
     given += piece.length;
     if (given > limits.bytesMax) return 'too-large';
-    if (given > ratioFree && given > taken * limits.ratioMax) return 'bomb';
+    if (given > ratioFree && given > taken * limits.ratioMax[compression]) return 'bomb';
     sink(piece);
     return null;
   };

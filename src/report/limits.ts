@@ -25,8 +25,11 @@ export const defaultReportLimits: ReportLimits = {
 export type ContentLimits = ReportLimits & {
   /** Of everything after decompression. */
   readonly bytesMax: number;
-  /** Decompressed to compressed bytes, once the first MiB is out. */
-  readonly ratioMax: number;
+  /**
+   * Decompressed to compressed bytes, once the first MiB is out. zstd finds what repeats over megabytes: a bundle of Maven's
+   * reports, each with the same properties, has 330, and its bombs have 10,000 and more.
+   */
+  readonly ratioMax: { readonly gzip: number; readonly zstd: number };
   /** Of `meta.json`. */
   readonly metaBytesMax: number;
   /** Of `CODEOWNERS`. */
@@ -38,7 +41,7 @@ export type ContentLimits = ReportLimits & {
 export const defaultContentLimits: ContentLimits = {
   ...defaultReportLimits,
   bytesMax: 512 * 1024 * 1024,
-  ratioMax: 200,
+  ratioMax: { gzip: 200, zstd: 1_000 },
   metaBytesMax: 8 * 1024 * 1024,
   codeownersBytesMax: 3 * 1024 * 1024,
   entriesMax: 100_000,
