@@ -11,6 +11,7 @@ import { findRepository } from '#db/repository-store.ts';
 import { findHealthContext } from '#db/verdict-store.ts';
 import type { TaskDeps } from './deps.ts';
 import { aboutOf } from './ingest-about.ts';
+import { writeOwners } from './ingest-owners.ts';
 import { readUpload, type ReadUpload } from './ingest-read.ts';
 import { writeUploads } from './ingest-write.ts';
 import { refreshNumbers, testMemoryOf } from './test-memory.ts';
@@ -49,7 +50,8 @@ async function ingestSome(
   const batch = together(stored);
   await noteBegun(cell.db, repositoryId, batch);
   const memory = testMemoryOf(cell, repositoryId);
-  await refreshNumbers(cell.db, memory, await readNumbering(cell.db, repositoryId));
+  const numbering = await readNumbering(cell.db, repositoryId);
+  await refreshNumbers(cell.db, memory, numbering);
   const { organizationSlug, defaultBranches, settings } = context;
   const read = { cell, blobs, memory, context: { organizationSlug, repository }, defaultBranches };
   const reads: ReadUpload[] = [];
@@ -63,6 +65,7 @@ async function ingestSome(
       results += found.runs.ordinals.length;
     }
   }
+  await writeOwners(cell, repositoryId, numbering, reads);
   if (reads.length > 0) await writeUploads({ cell, memory, settings, now: clock.now() }, reads);
   return true;
 }

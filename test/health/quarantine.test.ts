@@ -181,6 +181,31 @@ describe('what people say of a test', () => {
   });
 });
 
+describe('who owns a test', () => {
+  it('is what CODEOWNERS says, wherever it stands in the bundle, and what it says later', async () => {
+    const { world, admin, client } = await openFlakyWorld();
+    const ownersOf = async (name: string) =>
+      (await admin.call('getTestDetails', { ...asked, test_id: idOf(name) })).test.codeowners;
+    const sent = async (number: number, names: readonly string[], codeowners: string, branch = 'main') => {
+      world.clock.advance(60_000);
+      const { pathname, search } = new URL((await client.call('createBundleUpload', named)).url);
+      const reports = [junit(names.map((name) => ({ name })))];
+      const payload = bundleOf({ repo: widgets, reports, sha: sha(number), codeowners, branch });
+      await world.server.inject({ method: 'PUT', url: pathname + search, payload });
+      await world.runJobs();
+      expect(world.jobErrors).toEqual([]);
+    };
+    await sent(1, ['one'], '* @acme/all\n/test/ @acme/track\n');
+    expect(await ownersOf('one')).toEqual(['@acme/track']);
+    await sent(2, ['one', 'two'], '* @acme/all\n/test/ @acme/track\n');
+    expect(await ownersOf('two')).toEqual(['@acme/track']);
+    await sent(3, ['one'], '* @acme/nobody\n', 'feature');
+    expect(await ownersOf('one')).toEqual(['@acme/track']);
+    await sent(4, ['one'], '* @acme/all\n');
+    expect([await ownersOf('one'), await ownersOf('two')]).toEqual([['@acme/all'], ['@acme/all']]);
+  });
+});
+
 describe('settings', () => {
   it('are the defaults until they are changed, a part at a time', async () => {
     const { admin, update } = await openFlakyWorld();
