@@ -53,6 +53,7 @@ export function judge(replay: Replay, settings: HealthSettings = replaySettings)
   const suspects = markSuspects(replay);
   const passes = createPasses(replay.uploads);
   let untouched = emptyHistory;
+  const failedBefore = new Map<number, Int32Array>();
   const watched = new Map<number, Watched>();
   const lively = new Set<number>();
   const tests = replay.project.rates.length;
@@ -61,7 +62,10 @@ export function judge(replay: Replay, settings: HealthSettings = replaySettings)
     for (const test of upload.failed) outcomes.set(test, 'failed');
     for (const test of upload.flaky) outcomes.set(test, 'flaky');
     const failing = outcomes.size;
-    for (const test of new Set([...outcomes.keys(), ...lively])) {
+    // A pass where the test failed before is what a contradiction is made of.
+    const contradicted = failedBefore.get(upload.source) ?? [];
+    failedBefore.set(upload.source, upload.failed);
+    for (const test of new Set([...outcomes.keys(), ...contradicted, ...lively])) {
       const state = watched.get(test) ?? { history: untouched, upTo: place, active: [] };
       const outcome = outcomes.get(test) ?? 'passed';
       const fact = factOf(upload, { outcome, isSuspect: suspects.has(upload), failing, tests });
