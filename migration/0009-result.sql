@@ -12,6 +12,7 @@ create index test_run_commit on test_run (queue_id, test_branch_sha) where test_
 -- Its number in the repository: a set of tests is a sorted list of these. Null: no upload named it yet.
 alter table test_case add column ordinal integer;
 create unique index test_case_ordinal on test_case (repository_id, ordinal) where ordinal is not null;
+create index test_case_unnumbered on test_case (repository_id) where ordinal is null;
 create index test_case_override on test_case (repository_id, quarantine_expires_at) where quarantine_expires_at is not null;
 
 -- A report may name a million tests at once, and the check of each one's repository takes as long as its row.

@@ -760,6 +760,8 @@ CREATE INDEX test_case_quarantined ON public.test_case USING btree (repository_i
 
 CREATE INDEX test_case_unhealthy ON public.test_case USING btree (repository_id, status, pull_requests_impacted_7d DESC, status_changed_at DESC, id) WHERE (status <> 'healthy'::text);
 
+CREATE INDEX test_case_unnumbered ON public.test_case USING btree (repository_id) WHERE (ordinal IS NULL);
+
 CREATE INDEX test_fact_by_test ON ONLY public.test_fact USING btree (repository_id, test_case_id, recorded_at);
 
 CREATE INDEX test_failure_by_test ON ONLY public.test_failure USING btree (repository_id, test_case_id, failed_at);

@@ -45,9 +45,9 @@ export type ReadUpload = {
 };
 
 /** Unknown tests that are numbered together. */
-const unknownMax = 8_192;
+const unknownMax = 2_048;
 /** Bytes that are parsed before unknown tests are looked at: these few become a hundred times as many. */
-const sliceBytes = 65_536;
+const sliceBytes = 16_384;
 /** Of one upload: what fails beyond is counted, and not told apart. */
 const failuresMax = 20_000;
 const textsBytesMax = 16 * 1024 * 1024;

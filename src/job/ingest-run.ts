@@ -126,10 +126,10 @@ function joined(keys: Float64Array, cases: CaseColumns): Runs {
     size++;
   }
   return {
-    ordinals: ordinals.slice(0, size),
-    outcomes: codes.slice(0, size),
-    attempts: attempts.slice(0, size),
-    durations: durations.slice(0, size),
+    ordinals: ordinals.subarray(0, size),
+    outcomes: codes.subarray(0, size),
+    attempts: attempts.subarray(0, size),
+    durations: durations.subarray(0, size),
     skipped: Int32Array.from(skipped),
   };
 }
