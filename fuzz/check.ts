@@ -118,10 +118,12 @@ function elementsIn(bytes: Buffer, format: string): number {
   const text = bytes.toString('latin1');
   if (format === 'ctrf') return text.split('{').length - 1;
   // Nobody says which encoding it is read in: the one with most of them bounds the others.
-  const wide = bytes.length % 2 === 0 ? bytes : bytes.subarray(1);
-  const readings = [text, bytes.toString('utf16le'), wide.toString('utf16le'), swapped(wide)];
+  const readings = [text, ...[0, 1].flatMap((from) => wideReadings(bytes.subarray(from)))];
   const counts = readings.map((reading) => reading.match(caseElement)?.length ?? 0);
   return Math.max(...counts);
 }
 
-const swapped = (bytes: Buffer): string => Buffer.from(bytes).swap16().toString('utf16le');
+function wideReadings(bytes: Buffer): readonly string[] {
+  const even = Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 2)));
+  return [even.toString('utf16le'), even.swap16().toString('utf16le')];
+}

@@ -195,6 +195,12 @@ describe('bytes that are not what they say', () => {
       expect(names(bytes)).toEqual(expected);
   });
 
+  it('reads UTF-16 behind a lot of space', () => {
+    const bytes = Buffer.from(`\uFEFF${' \n'.repeat(2_000)}${report(umlaut)}`, 'utf16le');
+    expect(names(bytes)).toEqual(expected);
+    expect(readReport(bytes, 17)).toEqual(readReport(bytes));
+  });
+
   it('reads UTF-16 that is cut in the middle of a character', () => {
     const bytes = Buffer.from(`\uFEFF${report(umlaut)}`, 'utf16le');
     expect(shapeOf(readReport(bytes.subarray(0, bytes.length - 5)))).toMatchObject({

@@ -98,14 +98,15 @@ function refusalOf(root: string): string | undefined {
   return `This is XML, but no test report that can be read.${shown} Upload JUnit XML or CTRF JSON.`;
 }
 
-/** Bytes that are looked at to tell what they are. */
-const sniffMax = 1024;
+/** Bytes that tell the encoding. */
+const sniffMin = 4;
 
-/** Passes bytes to the reader that fits the first of them; UTF-16 becomes UTF-8 on the way. */
+/** Passes bytes to the reader that fits the first that is no space; UTF-16 becomes UTF-8 on the way. */
 class Sniffer {
   readonly #open: (isJson: boolean) => FormatReader;
   #reader: FormatReader | null = null;
-  #first = Buffer.alloc(0);
+  /** Null: the encoding is known. */
+  #first: Buffer | null = Buffer.alloc(0);
   #wide: TextDecoder | null = null;
 
   constructor(open: (isJson: boolean) => FormatReader) {
@@ -113,60 +114,52 @@ class Sniffer {
   }
 
   write(bytes: Uint8Array): void {
-    if (this.#reader !== null) {
-      this.#pass(bytes);
+    if (this.#first === null) {
+      this.#decode(bytes);
       return;
     }
     this.#first = Buffer.concat([this.#first, bytes]);
-    if (this.#first.length >= sniffMax) this.#begin();
+    if (this.#first.length >= sniffMin) this.#begin();
   }
 
   /** Null: there was nothing. */
   end(): FormatReader | null {
-    if (this.#reader === null) this.#begin();
-    if (this.#wide !== null) this.#reader?.write(Buffer.from(this.#wide.decode()));
+    if (this.#first !== null) this.#begin();
+    if (this.#wide !== null) this.#pass(Buffer.from(this.#wide.decode()));
     return this.#reader;
   }
 
   #begin(): void {
-    const first = this.#first;
-    this.#first = Buffer.alloc(0);
+    const first = this.#first!;
+    this.#first = null;
     this.#wide = wideDecoderOf(first);
-    let from = this.#wide === null && first.subarray(0, 3).equals(utf8Mark) ? 3 : 0;
-    const step = this.#wide === null ? 1 : 2;
-    if (this.#wide !== null) while (from + 1 < first.length && isBlankPair(first, from)) from += step;
-    else while (from < first.length && isBlank(first[from]!)) from++;
-    if (from >= first.length) {
-      // Nothing but space so far: the rest decides.
-      this.#wide = null;
-      return;
-    }
-    const begin = this.#wide === null ? first[from]! : first[from]! || first[from + 1]!;
-    this.#reader = this.#open(begin === 0x7b);
-    this.#pass(first.subarray(from));
+    const isMarked = this.#wide === null && first.subarray(0, 3).equals(utf8Mark);
+    this.#decode(isMarked ? first.subarray(3) : first);
+  }
+
+  #decode(bytes: Uint8Array): void {
+    this.#pass(this.#wide === null ? bytes : Buffer.from(this.#wide.decode(bytes, { stream: true })));
   }
 
   #pass(bytes: Uint8Array): void {
-    if (this.#wide === null) this.#reader!.write(bytes);
-    else this.#reader!.write(Buffer.from(this.#wide.decode(bytes, { stream: true })));
+    let from = 0;
+    if (this.#reader === null) {
+      while (from < bytes.length && bytes[from]! <= 32) from++;
+      if (from === bytes.length) return;
+      this.#reader = this.#open(bytes[from] === 0x7b);
+    }
+    this.#reader.write(from === 0 ? bytes : bytes.subarray(from));
   }
 }
 
 const utf8Mark = Buffer.from([0xef, 0xbb, 0xbf]);
-
-const isBlank = (byte: number): boolean => byte <= 32;
-
-const isBlankPair = (bytes: Buffer, at: number): boolean => {
-  const pair = bytes.readUInt16LE(at);
-  return (pair & 0xff) + (pair >> 8) <= 32 || pair === 0xfeff || pair === 0xfffe;
-};
 
 /** By its mark, or by the zeros beside the first characters. */
 function wideDecoderOf(bytes: Buffer): TextDecoder | null {
   const [a, b, c, d] = bytes;
   if (a === 0xff && b === 0xfe) return new TextDecoder('utf-16le');
   if (a === 0xfe && b === 0xff) return new TextDecoder('utf-16be');
-  if (b === 0 && d === 0 && a !== 0 && c !== 0 && c !== undefined) return new TextDecoder('utf-16le');
-  if (a === 0 && c === 0 && b !== 0 && d !== 0 && d !== undefined) return new TextDecoder('utf-16be');
+  if (b === 0 && d === 0 && a !== 0 && c !== 0) return new TextDecoder('utf-16le');
+  if (a === 0 && c === 0 && b !== 0 && d !== undefined && d !== 0) return new TextDecoder('utf-16be');
   return null;
 }
