@@ -10,9 +10,6 @@ import { statement } from './statement.ts';
 import type { TestsLock } from './transaction.ts';
 import type { FailureVerdict } from './upload-view.ts';
 
-/** How a failure is found again: the bytes of a fingerprint's key. */
-export const fingerprintBytes = (key: string): Buffer => Buffer.from(key, 'utf8');
-
 export type FailureText = { readonly hash: Buffer; readonly body: Buffer };
 
 /** What all failed attempts of a run say, ready to be stored. */

@@ -139,38 +139,6 @@ export async function putSegments(
   );
 }
 
-const selectSegments = statement<
-  [repositoryId: string, uploadedAts: readonly Date[], uploadIds: readonly string[]],
-  { upload_id: string; shape: Buffer; body: Buffer }
->(`
-  select s.upload_id, s.shape, s.body from unnest($2::timestamptz[], $3::uuid[]) as wanted (uploaded_at, upload_id)
-  join test_segment s on s.repository_id = $1 and s.uploaded_at = wanted.uploaded_at and s.upload_id = wanted.upload_id`);
-
-export type StoredSegment = {
-  readonly uploadId: string;
-  readonly shape: Buffer;
-  readonly body: () => Uint8Array;
-};
-
-export async function findSegments(
-  db: Tx,
-  repositoryId: RepositoryId,
-  uploads: readonly { readonly id: string; readonly uploadedAt: Date }[],
-): Promise<readonly StoredSegment[]> {
-  if (uploads.length === 0) return [];
-  const rows = await selectSegments(
-    db,
-    repositoryId,
-    uploads.map((upload) => upload.uploadedAt),
-    uploads.map((upload) => upload.id),
-  );
-  return rows.map(({ upload_id, shape, body }) => ({
-    uploadId: upload_id,
-    shape,
-    body: () => decompress(body),
-  }));
-}
-
 export type ShapeHour = {
   readonly hour: Date;
   readonly shape: Buffer;

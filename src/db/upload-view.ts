@@ -7,7 +7,7 @@ import type { Tx } from './cell.ts';
 import { type KeysetPage, readPage } from './keyset.ts';
 import type { PageWish } from './test-view.ts';
 
-export type UploadState = 'awaited' | 'stored' | 'ingested' | 'failed';
+type UploadState = 'awaited' | 'stored' | 'ingested' | 'failed';
 
 /** flaky: known to be; broken: already on the default branch; new: it passed before and never failed so; unknown: first seen. */
 export type FailureVerdict = 'flaky' | 'broken' | 'new' | 'unknown';
@@ -38,7 +38,7 @@ export type UploadSummary = {
   readonly problems: readonly UploadProblem[];
 };
 
-export type UploadFailure = {
+type UploadFailure = {
   readonly test_case_id: string;
   readonly name: string;
   readonly classname: string | null;

@@ -1,6 +1,10 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { widgets } from '../harness.ts';
+import { bundleOf, junit } from './bundle.ts';
 import { openHealthWorld, passing, shaOf } from './world.ts';
+
+const bundledReport = junit([{ name: 'adds' }, { name: 'subtracts' }]);
 
 const timeout = { fail: 'Timed out after 5000 ms' };
 
@@ -149,6 +153,28 @@ describe('a test', () => {
     expect((await statusOf('passes 0')).status).toBe('healthy');
     for (const number of [101, 102, 103]) await upload({ sha: shaOf(number), results: allFail });
     expect((await statusOf('passes 0')).status).toBe('broken');
+  });
+});
+
+describe('owners of tests', () => {
+  it('follow the CODEOWNERS of a bundle, also for tests that were known before, and not what a fork says', async () => {
+    const { upload, world } = await openHealthWorld();
+    const owners = async () =>
+      (await sql<{ codeowners: string[] }>`select distinct codeowners from test_case`.execute(world.cell.db))
+        .rows;
+    const bundle = (sha: string, codeowners: string) =>
+      bundleOf({ repo: widgets, sha, reports: [bundledReport], codeowners });
+    await upload({ sha: shaOf(1), results: {}, bytes: bundle(shaOf(1), '# nobody') });
+    expect(await owners()).toEqual([{ codeowners: [] }]);
+    await upload({ sha: shaOf(2), results: {}, bytes: bundle(shaOf(2), '/test/ @acme/sums') });
+    expect(await owners()).toEqual([{ codeowners: ['@acme/sums'] }]);
+    await upload({
+      sha: shaOf(3),
+      results: {},
+      bytes: bundle(shaOf(3), '* @mallory'),
+      trust: 'untrusted',
+    });
+    expect(await owners()).toEqual([{ codeowners: ['@acme/sums'] }]);
   });
 });
 

@@ -13,7 +13,7 @@ import { openWorldForTest, widgets, type World } from '../harness.ts';
 /** What a test did: passed, failed with a message, failed and then passed, or was skipped. */
 export type Outcome = 'pass' | 'skip' | { readonly fail: string } | { readonly flake: string };
 
-export type Report = {
+type Report = {
   readonly sha: string;
   readonly results: Readonly<Record<string, Outcome>>;
   readonly branch?: string;
@@ -40,7 +40,7 @@ export type HealthWorld = {
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-export function junit(results: Readonly<Record<string, Outcome>>): string {
+function junit(results: Readonly<Record<string, Outcome>>): string {
   const cases = Object.entries(results).map(([name, outcome]) => {
     const head = `<testcase name="${escaped(name)}" classname="widgets" file="src/widgets.test.ts" time="0.012"`;
     if (outcome === 'pass') return `${head}/>`;
