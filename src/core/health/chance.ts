@@ -9,8 +9,8 @@
 //
 // Example. 1,000 tests, 1,000 verdicts. Two contradictions in each of which 3 tests failed: 0.006 are expected, and 0.02
 // of the tests would have two. That is a flaky test. In a suite of 20 tests the same two are expected 0.3 times, and 0.7
-// of the tests would have them: it takes four. But had there been only 50 verdicts, two would be enough. Contradictions
-// in uploads in which a third of the tests failed need a dozen, or a rate that outages do not have.
+// of the tests would have them: it takes four. But had there been only 50 verdicts, two would be enough. Where a third of
+// 1,000 tests failed each time, it takes seven.
 
 import { poissonTail } from './statistics.ts';
 

@@ -46,6 +46,12 @@ describe('what chance explains', () => {
   it('is as its example says', () => {
     expect(testsByChance({ ...suite, shares: [0.003, 0.003] })).toBeCloseTo(0.018, 3);
     expect(testsByChance({ tests: 20, verdicts: 1_000, shares: [0.15, 0.15] })).toBeCloseTo(0.74, 2);
+    const wide = (count: number): number =>
+      testsByChance({ ...suite, shares: Array.from({ length: count }, () => 1 / 3) });
+    expect(wide(6)).toBeGreaterThan(0.05);
+    expect(wide(7)).toBeLessThan(0.05);
+    const four = testsByChance({ tests: 20, verdicts: 1_000, shares: [0.15, 0.15, 0.15, 0.15] });
+    expect(four).toBeLessThan(0.05);
     expect(testsByChance({ tests: 20, verdicts: 50, shares: [0.15, 0.15] })).toBeLessThan(0.05);
   });
 
