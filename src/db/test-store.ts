@@ -1,4 +1,4 @@
-// Writes test_case, test_rollup, test_failure and test_failure_group.
+// Writes test_case, test_rollup, test_failure and test_failure_group for a sandbox, and links of tests to tickets.
 
 import { createHash } from 'node:crypto';
 import type { RepositoryId } from '#base/id.ts';
