@@ -9,7 +9,7 @@ import type { History } from './history.ts';
 import type { RecentRun } from './recent-run.ts';
 import type { ChangepointSettings } from './settings.ts';
 
-export type SourcePlace = Place & {
+type SourcePlace = Place & {
   /** Empty: not kept. */
   readonly source: string;
   readonly at: number;
@@ -17,7 +17,7 @@ export type SourcePlace = Place & {
 };
 
 /** The default branch, by source; what was before the ring begins is one place. */
-export function placesOf(history: History): readonly SourcePlace[] {
+function placesOf(history: History): readonly SourcePlace[] {
   const bySource = new Map<number, { -readonly [key in keyof SourcePlace]: SourcePlace[key] }>();
   let passed = 0;
   let failed = 0;

@@ -32,7 +32,7 @@ import {
 import { wilsonLower } from './statistics.ts';
 import { type HealthStatus, isMuted, type Mute } from './status.ts';
 
-export type MonitorState = {
+type MonitorState = {
   readonly monitor: MonitorId;
   readonly isActive: boolean;
   /** A person muted it: it may be active and does not count. */
