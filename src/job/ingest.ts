@@ -16,38 +16,54 @@ import { readUpload, type ReadUpload } from './ingest-read.ts';
 import { writeUploads } from './ingest-write.ts';
 import { refreshNumbers, testMemoryOf } from './test-memory.ts';
 
-/** Uploads looked at together, and how much of them is written by one transaction. */
-const uploadsMax = 64;
-const bytesMax = 8 * 1024 * 1024;
-const resultsMax = 200_000;
+/** Uploads written by one transaction, and their bytes: some hundred thousand results, as CI compresses them. */
+const uploadsMax = 32;
+const bytesMax = 2 * 1024 * 1024;
 const aloneFromTry = 2;
 const triesMax = 10;
 /** Then others have their turn. */
 const turnMs = 20_000;
 
 type IngestDeps = Pick<TaskDeps, 'cell' | 'clock' | 'blobs' | 'log'>;
+type OfRepository = JobPayloads['ingest-upload']['repositoryId'];
 
+/** While some are written, which is PostgreSQL's work, the next are read, which is ours. */
 export async function ingestUpload(deps: IngestDeps, payload: JobPayloads['ingest-upload']): Promise<void> {
   const startedAt = Date.now();
-  while (await ingestSome(deps, payload.repositoryId))
-    if (Date.now() - startedAt > turnMs) {
-      await enqueueIngest(deps.cell.db, payload);
-      return;
+  let writing: Promise<void> = Promise.resolve();
+  let underWay: ReadonlySet<string> = new Set();
+  try {
+    while (Date.now() - startedAt <= turnMs) {
+      const batch = await readSome(deps, payload.repositoryId, underWay);
+      await writing;
+      // Some may have come while the last were written.
+      if (batch === null && underWay.size === 0) return;
+      underWay = new Set(batch?.ids);
+      writing = batch?.write() ?? Promise.resolve();
+      writing.catch(() => undefined);
     }
+    await writing;
+    await enqueueIngest(deps.cell.db, payload);
+  } finally {
+    await writing.catch(() => undefined);
+  }
 }
 
-/** False: there was nothing left. */
-async function ingestSome(
+type Batch = { readonly ids: readonly string[]; readonly write: () => Promise<void> };
+
+/** Null: none is left but those under way. */
+async function readSome(
   deps: IngestDeps,
-  repositoryId: JobPayloads['ingest-upload']['repositoryId'],
-): Promise<boolean> {
+  repositoryId: OfRepository,
+  underWay: ReadonlySet<string>,
+): Promise<Batch | null> {
   const { cell, clock, blobs } = deps;
-  const stored = await listStored(cell.db, repositoryId, uploadsMax);
-  if (stored.length === 0) return false;
+  const stored = await listStored(cell.db, repositoryId, uploadsMax + underWay.size);
+  const batch = together(stored.filter(({ id }) => !underWay.has(id)).slice(0, uploadsMax));
+  if (batch.length === 0) return null;
   const repository = await findRepository(cell.db, repositoryId);
   const context = await findHealthContext(cell.db, repositoryId);
-  if (repository === null || context === null) return false;
-  const batch = together(stored);
+  if (repository === null || context === null) return null;
   await noteBegun(cell.db, repositoryId, batch);
   const memory = testMemoryOf(cell, repositoryId);
   const numbering = await readNumbering(cell.db, repositoryId);
@@ -55,19 +71,18 @@ async function ingestSome(
   const { organizationSlug, defaultBranches, settings } = context;
   const read = { cell, blobs, memory, context: { organizationSlug, repository }, defaultBranches };
   const reads: ReadUpload[] = [];
-  let results = 0;
   for (const upload of batch) {
-    if (results >= resultsMax) break;
     const found = upload.tries >= triesMax ? null : await readUpload(read, upload);
     if (found === null) await giveUp(deps, repositoryId, upload, defaultBranches);
-    else {
-      reads.push(found);
-      results += found.runs.ordinals.length;
-    }
+    else reads.push(found);
   }
-  await writeOwners(cell, repositoryId, numbering, reads);
-  if (reads.length > 0) await writeUploads({ cell, memory, settings, now: clock.now() }, reads);
-  return true;
+  return {
+    ids: batch.map(({ id }) => id),
+    write: async () => {
+      await writeOwners(cell, repositoryId, numbering, reads);
+      if (reads.length > 0) await writeUploads({ cell, memory, settings, now: clock.now() }, reads);
+    },
+  };
 }
 
 /** The first ones that are not too much together. */
@@ -84,7 +99,7 @@ function together(stored: readonly StoredUpload[]): readonly StoredUpload[] {
 
 async function giveUp(
   { cell, clock }: IngestDeps,
-  repositoryId: JobPayloads['ingest-upload']['repositoryId'],
+  repositoryId: OfRepository,
   upload: StoredUpload,
   defaultBranches: readonly string[],
 ): Promise<void> {
