@@ -77,10 +77,10 @@ describe('a segment', () => {
           typical,
         );
         const read = unpackSegment(packed, typical);
-        expect([...read.failed]).toEqual(failed);
-        expect([...read.flaky]).toEqual(flaky);
-        expect([...read.retried.places]).toEqual(retried);
-        expect([...read.retried.attempts]).toEqual(attempts);
+        expect(Array.from(read.failed)).toEqual(failed);
+        expect(Array.from(read.flaky)).toEqual(flaky);
+        expect(Array.from(read.retried.places)).toEqual(retried);
+        expect(Array.from(read.retried.attempts)).toEqual(attempts);
         expect(read.durations).toEqual(durations);
       }),
     );
