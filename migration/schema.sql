@@ -297,6 +297,14 @@ CREATE TABLE public.server_key (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.session (
+    hash bytea NOT NULL,
+    organization_id uuid NOT NULL,
+    api_token_id text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.telling (
     queue_id uuid NOT NULL,
     pr_number bigint NOT NULL,
@@ -657,6 +665,9 @@ ALTER TABLE ONLY public.sandbox_repository
 ALTER TABLE ONLY public.server_key
     ADD CONSTRAINT server_key_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY public.session
+    ADD CONSTRAINT session_pkey PRIMARY KEY (hash);
+
 ALTER TABLE ONLY public.telling
     ADD CONSTRAINT telling_pkey PRIMARY KEY (queue_id, pr_number);
 
@@ -752,6 +763,10 @@ CREATE INDEX sandbox_pull_request_from ON public.sandbox_pull_request USING btre
 
 CREATE INDEX sandbox_pull_request_unwritten ON public.sandbox_pull_request USING btree (repository_id, number) WHERE (disk_sha IS DISTINCT FROM head_sha);
 
+CREATE INDEX session_expiry ON public.session USING btree (expires_at);
+
+CREATE INDEX session_token ON public.session USING btree (api_token_id);
+
 CREATE UNIQUE INDEX test_case_ordinal ON public.test_case USING btree (repository_id, ordinal) WHERE (ordinal IS NOT NULL);
 
 CREATE INDEX test_case_override ON public.test_case USING btree (repository_id, quarantine_expires_at) WHERE (quarantine_expires_at IS NOT NULL);
@@ -842,6 +857,12 @@ ALTER TABLE ONLY public.sandbox_pull_request
 
 ALTER TABLE ONLY public.sandbox_repository
     ADD CONSTRAINT sandbox_repository_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.session
+    ADD CONSTRAINT session_api_token_id_fkey FOREIGN KEY (api_token_id) REFERENCES public.api_token(id);
+
+ALTER TABLE ONLY public.session
+    ADD CONSTRAINT session_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
 
 ALTER TABLE ONLY public.telling
     ADD CONSTRAINT telling_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);

@@ -19,6 +19,10 @@ export const errorRegistry = {
   AUTHENTICATION_REQUIRED: { status: 401, meaning: 'The `x-api-token` header is missing or empty.' },
   INVALID_TOKEN: { status: 401, meaning: 'The token is unknown, revoked or expired.' },
   INSUFFICIENT_SCOPE: { status: 403, meaning: 'The token is valid but lacks the scope this call needs.' },
+  CROSS_SITE_REFUSED: {
+    status: 403,
+    meaning: 'A call of the dashboard did not come from the dashboard’s own pages.',
+  },
   UPLOAD_ADDRESS_INVALID: {
     status: 403,
     meaning: 'The upload address was not made by this installation, or was changed.',

@@ -284,6 +284,14 @@ export interface ServerKey {
   name: string;
 }
 
+export interface Session {
+  api_token_id: string;
+  created_at: Generated<Timestamp>;
+  expires_at: Timestamp;
+  hash: Buffer;
+  organization_id: string;
+}
+
 export interface Telling {
   by_label: Generated<boolean>;
   comment_id: string | null;
@@ -558,6 +566,7 @@ export interface DB {
   sandbox_pull_request: SandboxPullRequest;
   sandbox_repository: SandboxRepository;
   server_key: ServerKey;
+  session: Session;
   telling: Telling;
   test_case: TestCase;
   test_fact: TestFact;

@@ -1,5 +1,5 @@
 // Who is asking, and about what: the token, its organization, the repository, the queue and the entry in one statement.
-// Every request under /v1 begins with it, so a plain read of an entry costs one round trip, and a revoked token is
+// Every request under /v1 and /app/api begins with it, so a plain read of an entry costs one round trip, and a revoked token is
 // refused from the next request on.
 
 import { createHash } from 'node:crypto';
@@ -20,7 +20,12 @@ export type Principal = {
   readonly organizationName: string;
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
+  /** Null where the token itself was shown. */
+  readonly sessionExpiresAt: Date | null;
 };
+
+/** What somebody shows of himself: a token, or the session that one was exchanged for. */
+export type Credential = { readonly kind: 'token' | 'session'; readonly hash: Buffer };
 
 export type Repository = RepositoryName & { readonly id: RepositoryId };
 
@@ -46,6 +51,7 @@ type ScopeRow = {
   organization_name: string;
   scopes: string[];
   expires_at: Date | null;
+  session_expires_at?: Date;
   repository_id: string | null;
   host: string;
   owner: string;
@@ -113,38 +119,48 @@ export const hasTargetsColumn = `exists (
     where i.repository_id = r.id and i.pr_number = e.pr_number and i.head_sha = e.pr_sha
   ) as has_impacted_targets`;
 
-export const scopeStatement = `
+const scopeFrom = (columns: string, from: string, where: string) => `
   select t.id as token_id, t.name as token_name, t.organization_id, o.slug, o.name as organization_name, t.scopes,
-    t.expires_at, r.id as repository_id, r.host, r.owner, r.name, ${queueColumns}, ${entryColumns},
+    t.expires_at${columns}, r.id as repository_id, r.host, r.owner, r.name, ${queueColumns}, ${entryColumns},
     ${hasTargetsColumn}, ${positionColumn}, ${lineColumns}
-  from api_token t
+  from ${from}
   join organization o on o.id = t.organization_id
   left join repository r on r.organization_id = t.organization_id
     and r.host_key = $2 and r.owner_key = $3 and r.name_key = $4
   left join queue q on q.repository_id = r.id and q.branch = $5 and q.deleted_at is null
   left join entry e on e.queue_id = q.id and e.pr_number = $6
-  where t.hash = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`;
+  where ${where} and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`;
 
-const selectScope = statement<
-  [
-    hash: Buffer,
-    host: string | null,
-    owner: string | null,
-    name: string | null,
-    branch: string | null,
-    pr: number | null,
-  ],
-  ScopeRow
->(scopeStatement);
+export const scopeStatement = scopeFrom('', 'api_token t', 't.hash = $1');
+
+const sessionStatement = scopeFrom(
+  ', s.expires_at as session_expires_at',
+  'session s join api_token t on t.id = s.api_token_id',
+  's.hash = $1 and s.expires_at > now()',
+);
+
+type ScopeArguments = [
+  hash: Buffer,
+  host: string | null,
+  owner: string | null,
+  name: string | null,
+  branch: string | null,
+  pr: number | null,
+];
+
+const selectScope = {
+  token: statement<ScopeArguments, ScopeRow>(scopeStatement),
+  session: statement<ScopeArguments, ScopeRow>(sessionStatement),
+};
 
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-/** Null when the token is unknown, revoked or expired. */
-export async function readScope(db: Tx, tokenHash: Buffer, key: ScopeKey): Promise<Scope | null> {
+/** Null when the token, or the session or its token, is unknown, revoked or expired. */
+export async function readScope(db: Tx, { kind, hash }: Credential, key: ScopeKey): Promise<Scope | null> {
   const repository = key.repository === undefined ? undefined : repositoryKey(key.repository);
-  const [row] = await selectScope(
+  const [row] = await selectScope[kind](
     db,
-    tokenHash,
+    hash,
     repository?.host ?? null,
     repository?.owner ?? null,
     repository?.name ?? null,
@@ -161,6 +177,7 @@ export async function readScope(db: Tx, tokenHash: Buffer, key: ScopeKey): Promi
       organizationName: row.organization_name,
       scopes: row.scopes,
       expiresAt: row.expires_at,
+      sessionExpiresAt: row.session_expires_at ?? null,
     },
     repository:
       row.repository_id === null

@@ -7,26 +7,19 @@ import swaggerUi from '@fastify/swagger-ui';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { appError } from '#base/error.ts';
-import { type Endpoint, endpoints, type Operation } from '#contract/endpoint.ts';
+import { endpoints, type Operation } from '#contract/endpoint.ts';
 import { openApiDocument } from '#contract/openapi.ts';
+import { addAppRoutes } from './app-route.ts';
 import { createThrottle } from './auth.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { bodyBytesMax, parseJson } from './body.ts';
-import type { Handler } from './context.ts';
 import type { Deps } from './deps.ts';
 import { addEndpoint, type EndpointTools, refused } from './endpoint.ts';
 import { sendError, toAppError } from './error-handler.ts';
 import { createForecasts } from './forecast.ts';
 import { createProcessMetrics } from './process-metrics.ts';
 import { createRateLimiter } from './rate-limit.ts';
-import { organizationHandlers } from './route/organization.ts';
-import { pullRequestHandlers } from './route/pull-request.ts';
-import { quarantineHandlers } from './route/quarantine.ts';
-import { queueHandlers } from './route/queue.ts';
-import { sandboxHandlers } from './route/sandbox.ts';
-import { testHealthHandlers } from './route/test-health.ts';
-import { testingHandlers } from './route/testing.ts';
-import { uploadHandlers } from './route/upload.ts';
+import { handlersFor, isRaw, type OperationHandler } from './route/handler.ts';
 import { addSandboxGit } from './sandbox-git.ts';
 import { addUploadRoute, createUploadAddresses } from './upload-address.ts';
 import { addWebhookRoute } from './webhook.ts';
@@ -83,7 +76,9 @@ export async function createApp(deps: Deps): Promise<App> {
   });
   addHooks(server, deps, state);
   addErrorHandling(server, tools);
-  await addOperations(server, tools);
+  const handlers = handlersFor(deps.config);
+  await addOperations(server, tools, handlers);
+  await addAppRoutes(server, tools, handlers);
   addServicePaths(server, deps, state);
   await addUploadRoute(server, deps, addresses);
   await addWebhookRoute(server, deps);
@@ -169,26 +164,17 @@ function addErrorHandling(server: FastifyInstance, tools: EndpointTools): void {
   });
 }
 
-async function addOperations(server: FastifyInstance, tools: EndpointTools): Promise<void> {
-  const handlers = {
-    ...pullRequestHandlers,
-    ...queueHandlers,
-    ...testingHandlers,
-    ...testHealthHandlers,
-    ...quarantineHandlers,
-    ...uploadHandlers,
-    ...organizationHandlers,
-    ...(tools.deps.config.sandbox ? sandboxHandlers : {}),
-  };
-  const all = Object.entries(handlers) as [Operation, Handler<Operation>][];
-  const isRaw = ([operation]: (typeof all)[number]) => (endpoints[operation] as Endpoint).body !== undefined;
-  for (const [operation, handler] of all.filter((row) => !isRaw(row)))
-    addEndpoint(server, tools, operation, handler);
+async function addOperations(
+  server: FastifyInstance,
+  tools: EndpointTools,
+  handlers: readonly OperationHandler[],
+): Promise<void> {
+  for (const row of handlers) if (!isRaw(row)) addEndpoint(server, tools, ...row);
   await server.register((scope, _options, done) => {
     // Whatever type they say they are.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload));
-    for (const [operation, handler] of all.filter(isRaw)) addEndpoint(scope, tools, operation, handler);
+    for (const row of handlers) if (isRaw(row)) addEndpoint(scope, tools, ...row);
     done();
   });
 }

@@ -1,14 +1,21 @@
-// Who is asking. The token alone decides: its cell, its organization, its scopes.
+// Who is asking. The token alone decides, or that of the session: its cell, its organization, its scopes.
 
 import type { FastifyRequest } from 'fastify';
 import { appError } from '#base/error.ts';
 import type { Endpoint } from '#contract/endpoint.ts';
 import type { Cell, Cells } from '#db/cell.ts';
-import { hashToken, type Principal, readScope, type Scope, type ScopeKey } from '#db/scope-view.ts';
+import {
+  type Credential,
+  hashToken,
+  type Principal,
+  readScope,
+  type Scope,
+  type ScopeKey,
+} from '#db/scope-view.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
-/** A token that was presented, not yet believed. */
-export type Caller = { readonly cell: Cell; readonly tokenHash: Buffer };
+/** A token or a session that was presented, not yet believed. */
+export type Caller = Credential & { readonly cell: Cell };
 
 /** Longest header that is looked at. */
 const tokenLengthMax = 512;
@@ -25,13 +32,16 @@ export function callerWith(cells: Cells, token: string | undefined): Caller {
     });
   // A token that is not of our form (a bootstrap token) lives in the first cell.
   const cell = token.startsWith('sbx_') ? cells.find(token.split('_')[1] ?? '') : cells.first;
-  if (cell === undefined || token.length > tokenLengthMax) throw invalidToken();
-  return { cell, tokenHash: hashToken(token) };
+  if (cell === undefined || token.length > tokenLengthMax) throw notBelieved('token');
+  return { kind: 'token', cell, hash: hashToken(token) };
 }
 
-const invalidToken = () =>
+export const notBelieved = (kind: Caller['kind']) =>
   appError('INVALID_TOKEN', {
-    public: 'The API token is unknown, revoked or expired. Ask an administrator for a new one.',
+    public:
+      kind === 'token'
+        ? 'The API token is unknown, revoked or expired. Ask an administrator for a new one.'
+        : 'The session has ended. Sign in again.',
   });
 
 /** Reads what the request is about together with its token; refuses a token that may not. */
@@ -40,8 +50,8 @@ export async function authorize(
   endpoint: Pick<Endpoint, 'scopes'>,
   key: ScopeKey,
 ): Promise<Scope> {
-  const scope = await readScope(caller.cell.reader, caller.tokenHash, key);
-  if (scope === null) throw invalidToken();
+  const scope = await readScope(caller.cell.reader, caller, key);
+  if (scope === null) throw notBelieved(caller.kind);
   requireScope(scope.principal, endpoint);
   return scope;
 }
@@ -71,7 +81,7 @@ const knownMax = 10_000;
 
 export function createThrottle(limiter: RateLimiter): Throttle {
   const organizations = new Map<string, string>();
-  const keyOf = (caller: Caller) => caller.tokenHash.toString('latin1');
+  const keyOf = (caller: Caller) => caller.hash.toString('latin1');
   const take = (organizationId: string, nowMs: number) => {
     const retryAfterSeconds = limiter.take(organizationId, nowMs);
     if (retryAfterSeconds !== null)

@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppError } from '#base/error.ts';
 import { type Endpoint, endpoints, type Operation } from '#contract/endpoint.ts';
+import type { Cells } from '#db/cell.ts';
 import { authorize, type Caller, callerOf, type Throttle } from './auth.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { decodedBody, declaredBytes, largeBodyBytes } from './body.ts';
@@ -30,11 +31,20 @@ export type EndpointTools = {
   readonly progress: WeakMap<FastifyRequest, Progress>;
 };
 
+/** Where a call comes in, and how its caller is known there. */
+export type Entrance = {
+  readonly urlOf: (operation: Operation) => string;
+  readonly callerOf: (cells: Cells, request: FastifyRequest) => Caller;
+};
+
+const byToken: Entrance = { urlOf: (operation) => endpoints[operation].path, callerOf };
+
 export function addEndpoint(
   app: FastifyInstance,
   tools: EndpointTools,
   operation: Operation,
   handler: Handler<Operation>,
+  entrance: Entrance = byToken,
 ): void {
   const endpoint: Endpoint = endpoints[operation];
   const throttle = tools.throttleFor(operation);
@@ -42,10 +52,10 @@ export function addEndpoint(
 
   app.route({
     method: endpoint.method,
-    url: endpoint.path,
+    url: entrance.urlOf(operation),
     config: { operation },
     onRequest: (request, _reply, done) => {
-      const caller = callerOf(deps.cells, request);
+      const caller = entrance.callerOf(deps.cells, request);
       const wasThrottled = throttle.early(caller, Date.now());
       progress.set(request, { caller, wasThrottled });
       done();
@@ -77,7 +87,7 @@ export function addEndpoint(
         cell: caller.cell,
         caller,
         scope,
-        actor: `api:${scope.principal.tokenName}`,
+        actor: `${caller.kind === 'token' ? 'api' : 'app'}:${scope.principal.tokenName}`,
         origin: originOf(deps, request),
         addresses: tools.addresses,
         body: request.body instanceof Readable ? request.body : null,

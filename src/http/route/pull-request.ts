@@ -154,7 +154,7 @@ async function change(
 /** The record as it is now, exactly as getSubmittedPullRequest shows it. */
 async function present(context: Context, input: Target) {
   const key = { repository: input.repo, branch: input.targetBranch, prNumber: input.pr.number };
-  const scope = await readScope(context.cell.reader, context.caller.tokenHash, key);
+  const scope = await readScope(context.cell.reader, context.caller, key);
   const after: Context = { ...context, scope: scope ?? context.scope };
   const { queue } = requireQueue(after, input);
   const entry = requireEntry(after, input);

@@ -1,0 +1,32 @@
+// What the dashboard calls: the same operations as /v1 with the same schemas and handlers, let in by a session.
+
+import type { FastifyInstance } from 'fastify';
+import { endpoints } from '#contract/endpoint.ts';
+import { sessionOf } from './app-cookie.ts';
+import { requireOwnPage } from './app-origin.ts';
+import { addSessionRoutes } from './app-session.ts';
+import { addEndpoint, type EndpointTools, type Entrance } from './endpoint.ts';
+import { isRaw, type OperationHandler } from './route/handler.ts';
+
+const bySession: Entrance = {
+  urlOf: (operation) => `/app/api/call/${operation}`,
+  callerOf: sessionOf,
+};
+
+export async function addAppRoutes(
+  server: FastifyInstance,
+  tools: EndpointTools,
+  handlers: readonly OperationHandler[],
+): Promise<void> {
+  await server.register((scope, _options, done) => {
+    scope.addHook('onRequest', (request, reply, next) => {
+      reply.header('cache-control', 'no-store');
+      requireOwnPage(tools.deps, request);
+      next();
+    });
+    addSessionRoutes(scope, tools);
+    for (const row of handlers)
+      if (endpoints[row[0]].method === 'POST' && !isRaw(row)) addEndpoint(scope, tools, ...row, bySession);
+    done();
+  });
+}

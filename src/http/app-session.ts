@@ -1,0 +1,81 @@
+// Signing in to the dashboard with an API token, and out again. The token is not kept: not here, not in the browser.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { roleOf, type Session, SignInRequest } from '#contract/session.ts';
+import type { Scope } from '#contract/common.ts';
+import type { Principal } from '#db/scope-view.ts';
+import { createSession, deleteSession } from '#db/session-store.ts';
+import { dropSession, putSession, sessionOf } from './app-cookie.ts';
+import { authorize, type Caller, callerWith, notBelieved } from './auth.ts';
+import type { EndpointTools } from './endpoint.ts';
+import { parseInput } from './validate.ts';
+
+const sessionPath = '/app/api/session';
+
+/** Reads who a caller is, at the cost of one request of its organization. */
+export async function principalOf(
+  { throttleFor }: EndpointTools,
+  caller: Caller,
+  scopes: readonly Scope[] = [],
+): Promise<Principal> {
+  const throttle = throttleFor('getOrganization');
+  const wasThrottled = throttle.early(caller, Date.now());
+  const { principal } = await authorize(caller, { scopes }, {}).catch((error: unknown) => {
+    throttle.forget(caller);
+    throw error;
+  });
+  throttle.late(caller, principal, wasThrottled, Date.now());
+  return principal;
+}
+
+function presentSession(principal: Principal, expiresAt: Date): Session {
+  const scopes = principal.scopes as Scope[];
+  return {
+    organization: { slug: principal.organizationSlug, name: principal.organizationName },
+    name: principal.tokenName,
+    scopes,
+    role: roleOf(scopes),
+    expires_at: expiresAt.toISOString(),
+  };
+}
+
+const send = (reply: FastifyReply, body: object): FastifyReply =>
+  reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
+
+export function addSessionRoutes(app: FastifyInstance, tools: EndpointTools): void {
+  const { deps } = tools;
+
+  app.post(sessionPath, async (request, reply) => {
+    const parsed = parseInput(SignInRequest, request.body ?? {});
+    if (parsed.kind === 'invalid') throw parsed.error;
+    const caller = callerWith(deps.cells, parsed.value.token.trim());
+    const principal = await principalOf(tools, caller);
+    const session = await createSession(caller.cell, caller.hash);
+    if (session === null) throw notBelieved('token');
+    await endSession(tools, request);
+    putSession(reply, deps, session);
+    return send(reply, presentSession(principal, session.expiresAt));
+  });
+
+  app.get(sessionPath, async (request, reply) => {
+    const principal = await principalOf(tools, sessionOf(deps.cells, request));
+    return send(reply, presentSession(principal, principal.sessionExpiresAt!));
+  });
+
+  app.delete(sessionPath, async (request, reply) => {
+    await endSession(tools, request);
+    dropSession(reply, deps);
+    return send(reply, {});
+  });
+}
+
+/** Ends the session that the request came with, if it came with one. */
+async function endSession({ deps }: EndpointTools, request: FastifyRequest): Promise<void> {
+  let caller: Caller;
+  try {
+    caller = sessionOf(deps.cells, request);
+  } catch {
+    return;
+  }
+  await deleteSession(caller.cell.db, caller.hash);
+}

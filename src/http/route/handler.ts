@@ -1,0 +1,32 @@
+// Every operation with what answers it.
+
+import { type Endpoint, endpoints, type Operation } from '#contract/endpoint.ts';
+import type { Handler } from '../context.ts';
+import { organizationHandlers } from './organization.ts';
+import { pullRequestHandlers } from './pull-request.ts';
+import { quarantineHandlers } from './quarantine.ts';
+import { queueHandlers } from './queue.ts';
+import { sandboxHandlers } from './sandbox.ts';
+import { testHealthHandlers } from './test-health.ts';
+import { testingHandlers } from './testing.ts';
+import { uploadHandlers } from './upload.ts';
+
+export type OperationHandler = readonly [operation: Operation, handler: Handler<Operation>];
+
+export function handlersFor({ sandbox }: { readonly sandbox: boolean }): readonly OperationHandler[] {
+  const handlers = {
+    ...pullRequestHandlers,
+    ...queueHandlers,
+    ...testingHandlers,
+    ...testHealthHandlers,
+    ...quarantineHandlers,
+    ...uploadHandlers,
+    ...organizationHandlers,
+    ...(sandbox ? sandboxHandlers : {}),
+  };
+  return Object.entries(handlers) as [Operation, Handler<Operation>][];
+}
+
+/** Whether its body is something else than JSON. */
+export const isRaw = ([operation]: OperationHandler): boolean =>
+  (endpoints[operation] as Endpoint).body !== undefined;
