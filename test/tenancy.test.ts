@@ -82,6 +82,7 @@ describe('an organization', () => {
     updateQueue: [() => ({ ...main, state: 'PAUSED' }), 'QUEUE_NOT_FOUND'],
     deleteQueue: [() => main, 'QUEUE_NOT_FOUND'],
     getQueue: [() => main, 'QUEUE_NOT_FOUND'],
+    listQueues: [() => ({}), null],
     getMergeQueueMetrics: [() => ({ repo: 'acme/widgets', repoHost: 'sandbox.example' }), 'QUEUE_NOT_FOUND'],
     listUnhealthyTests: [() => ({ ...health, ...page, status: 'FLAKY' }), null],
     getTestDetails: [() => ({ ...health, test_id: testId }), 'TEST_CASE_NOT_FOUND'],

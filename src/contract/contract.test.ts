@@ -351,6 +351,7 @@ const refusals: Partial<Record<Operation, readonly ErrorCode[]>> = {
   updateQueue: [...inQueue, 'MODE_CHANGE_IN_PROGRESS'],
   deleteQueue: [...inQueue, 'QUEUE_NOT_EMPTY'],
   getQueue: inQueue,
+  listQueues: ['INVALID_PAGE_TOKEN'],
   getMergeQueueMetrics: inQueue,
   listUnhealthyTests: ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND', 'INVALID_PAGE_TOKEN'],
   getTestDetails: ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND', 'TEST_CASE_NOT_FOUND'],

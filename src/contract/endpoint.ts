@@ -204,6 +204,15 @@ export const endpoints = {
     response: queue.QueueWithEntries,
     errors: inQueue,
   },
+  listQueues: {
+    ...read,
+    path: '/v1/listQueues',
+    tag: 'Queues',
+    summary: 'List all queues with what is in them and what became of it within a day',
+    request: queue.ListQueuesRequest,
+    response: queue.ListQueuesResponse,
+    errors: ['INVALID_PAGE_TOKEN'],
+  },
   getMergeQueueMetrics: {
     method: 'GET',
     scopes: ['read'],

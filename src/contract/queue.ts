@@ -11,7 +11,7 @@ import {
   queueModes,
   type QueueSettings,
 } from '#core/queue/settings.ts';
-import { Repository, lenientEnum, line, queueRef } from './common.ts';
+import { InstantOut, Repository, lenientEnum, line, queueRef } from './common.ts';
 import { entryFields } from './pull-request.ts';
 
 /** Each setting with its bounds and one sentence of what it does. */
@@ -113,3 +113,35 @@ export const QueueWithEntries = QueueRecord.extend({
     description: 'In queue order: under test first, then pending, then not_ready in submission order.',
   }),
 }).meta({ id: 'QueueWithEntries' });
+
+export const ListQueuesRequest = z.object({
+  cursor: z.string().max(2048).optional(),
+  take: z.int().min(1).max(100).default(100),
+});
+
+const seconds = z.number().min(0);
+
+const ListedQueue = z
+  .object({
+    repo: Repository,
+    targetBranch: z.string(),
+    state: z.enum(queueStates),
+    stateReason: QueueRecord.shape.stateReason,
+    mode: settings.mode,
+    depth: z.int().meta({ description: 'Pull requests in line or under test.' }),
+    testing: z.int().meta({ description: 'Of these, those under test.' }),
+    notReady: z.int().meta({ description: 'Submitted pull requests that are not ready yet.' }),
+    oldestEntryAt: InstantOut.nullable().meta({ description: 'Since when the first of these is in line.' }),
+    mergedLast24h: z.int(),
+    failedLast24h: z.int(),
+    timeInQueueP50Seconds: seconds.nullable().meta({
+      description: 'Median time in queue of what merged within the last 24 hours; null where nothing did.',
+    }),
+    isHostAway: z.boolean().meta({ description: 'The repository’s host does not answer: the queue waits.' }),
+  })
+  .meta({ id: 'ListedQueue' });
+
+export const ListQueuesResponse = z.object({
+  queues: z.array(ListedQueue).meta({ description: 'By repository and branch.' }),
+  nextCursor: z.string().optional(),
+});

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { appError } from '#base/error.ts';
+import type { QueueId } from '#base/id.ts';
 import type { Page } from '#contract/common.ts';
 import type { AuditCursor } from '#db/audit-store.ts';
 import type { KeysetPage, PageCursor } from '#db/keyset.ts';
@@ -71,6 +72,12 @@ export function cursorFrom(filter: Filter, text: string): EntryCursor {
   if (f !== fingerprint(filter)) throw invalid();
   return { seniority: s, concludedAt: c === null ? null : new Date(c) };
 }
+
+const QueuePlace = z.object({ q: z.guid() });
+
+export const queueCursorText = (queueId: QueueId): string => encode({ q: queueId });
+
+export const queueCursorFrom = (text: string): QueueId => decode(QueuePlace, text).q as QueueId;
 
 const AuditPlace = z.object({ f: z.string(), a: z.int().min(-8.64e15).max(8.64e15), s: z.int() });
 

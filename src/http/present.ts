@@ -10,6 +10,7 @@ import { defaultPriorityName, isUrgent, priorityNameOf } from '#core/queue/prior
 import { readinessOf } from '#core/queue/readiness.ts';
 import { explainStanding, type Standing } from '#core/queue/standing.ts';
 import type { RepositoryName } from '#core/repository.ts';
+import type { ListedQueue } from '#db/queue-list-view.ts';
 import type { TimelineRow } from '#db/queue-view.ts';
 
 type EnqueuedPullRequest = ResponseOf<'getQueue'>['enqueuedPullRequests'][number];
@@ -90,5 +91,18 @@ export function presentQueue(repository: RepositoryName, queue: Queue): Response
     stateReason: queue.stateReason,
     ...settings,
     requiredStatuses: requiredStatuses === null ? null : [...requiredStatuses],
+  };
+}
+
+export function presentListed(listed: ListedQueue): ResponseOf<'listQueues'>['queues'][number] {
+  const { repository, queue, oldestEntryAt, ...numbers } = listed;
+  return {
+    repo: repository,
+    targetBranch: queue.targetBranch,
+    state: queue.state,
+    stateReason: queue.stateReason,
+    mode: queue.settings.mode,
+    oldestEntryAt: oldestEntryAt?.toISOString() ?? null,
+    ...numbers,
   };
 }

@@ -29,6 +29,7 @@ import {
   checkUnknownPullRequests,
   checkWaitingStates,
 } from './section-pull-request.ts';
+import { checkQueueList } from './section-queue-list.ts';
 import { checkQueueSettings } from './section-queue-setting.ts';
 import {
   checkQueueEntries,
@@ -73,6 +74,7 @@ const SECTIONS: readonly (readonly [string, (world: World) => Promise<void>])[] 
   ['queues: settings', checkQueueSettings],
   ['queues: entries', checkQueueEntries],
   ['queues: order', checkQueueOrder],
+  ['queues: list', checkQueueList],
   ['pull requests: unknown', checkUnknownPullRequests],
   ['pull requests: life', checkPullRequestLife],
   ['pull requests: priorities', checkPriorities],

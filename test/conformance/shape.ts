@@ -68,6 +68,22 @@ const state = oneOf(
 
 const FAILED_TESTS = inside({ count: integer, first: { is: Array.isArray, what: 'a list' } });
 
+export const LISTED_QUEUE: Shape = {
+  repo: inside({ host: text, owner: text, name: text }),
+  targetBranch: text,
+  state: oneOf('RUNNING', 'PAUSED', 'DRAINING', 'SWITCHING_MODES'),
+  stateReason: orNull(text),
+  mode: oneOf('single', 'parallel'),
+  depth: integer,
+  testing: integer,
+  notReady: integer,
+  oldestEntryAt: orNull(instant),
+  mergedLast24h: integer,
+  failedLast24h: integer,
+  timeInQueueP50Seconds: orNull(number),
+  isHostAway: flag,
+};
+
 export const ENQUEUED: Shape = {
   id: text,
   state,

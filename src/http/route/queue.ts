@@ -5,14 +5,16 @@ import { changeQueue, createQueue, deleteQueue } from '#command/change-queue.ts'
 import type { RequestOf } from '#contract/endpoint.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { readQueueNumbers } from '#db/metrics-view.ts';
+import { listQueuesAfter } from '#db/queue-list-view.ts';
 import { listEnqueued } from '#db/queue-view.ts';
 import { renderMetrics } from '#event/metrics.ts';
 import { connectedRepository, type Handlers, knownRepository, requireQueue } from '../context.ts';
-import { presentEnqueued, presentQueue } from '../present.ts';
+import { queueCursorFrom, queueCursorText } from '../page-token.ts';
+import { presentEnqueued, presentListed, presentQueue } from '../present.ts';
 import { metricsRepository } from '../scope-key.ts';
 
 export const queueHandlers: Handlers<
-  'createQueue' | 'updateQueue' | 'deleteQueue' | 'getQueue' | 'getMergeQueueMetrics'
+  'createQueue' | 'updateQueue' | 'deleteQueue' | 'getQueue' | 'listQueues' | 'getMergeQueueMetrics'
 > = {
   createQueue: async (context, input) => {
     const repo = await connectedRepository(context, input.repo);
@@ -48,6 +50,19 @@ export const queueHandlers: Handlers<
     const { queue, repository } = requireQueue(context, input);
     const entries = await listEnqueued(context.cell.reader, queue.id);
     return { ...presentQueue(repository, queue), enqueuedPullRequests: entries.map(presentEnqueued) };
+  },
+
+  listQueues: async ({ cell, scope, now }, { cursor, take }) => {
+    const after = cursor === undefined ? null : queueCursorFrom(cursor);
+    const { organizationId } = scope.principal;
+    // One more than asked for tells whether there is a next page.
+    const rows = await listQueuesAfter(cell.reader, organizationId, after, take + 1, now);
+    const page = rows.slice(0, take);
+    const last = page.at(-1);
+    return {
+      queues: page.map(presentListed),
+      ...(rows.length > take && last ? { nextCursor: queueCursorText(last.queue.id) } : {}),
+    };
   },
 
   getMergeQueueMetrics: async (context, input) => {
