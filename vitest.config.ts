@@ -9,6 +9,7 @@ const unit = [
   'src/host/doctor.test.ts',
   'src/db/seal.test.ts',
   'test/github-server/**/*.test.ts',
+  'web/**/*.test.ts',
 ];
 
 const model = ['test/planner/model-check.test.ts'];

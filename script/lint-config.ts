@@ -78,9 +78,29 @@ export function lintConfig(): object {
         files: ['src/cli/**/*.ts', 'src/main.ts', 'src/signalbox.ts'],
         rules: { 'eslint/no-console': 'off' },
       },
+      {
+        files: ['web/**/*.{ts,tsx}'],
+        rules: {
+          // The browser has nothing of the server but what goes over the wire.
+          'eslint/no-restricted-imports': [
+            'error',
+            {
+              patterns: [
+                {
+                  group: ladder
+                    .map(({ folder }) => `#${folder}/**`)
+                    .filter((group) => group !== '#contract/**'),
+                  message: 'web may import only itself and the types of contract.',
+                },
+                { group: ['node:*'], message: 'web runs in a browser.' },
+              ],
+            },
+          ],
+        },
+      },
       // Generated.
       { files: ['src/db/database.ts'], rules: { 'eslint/max-lines': 'off' } },
-      { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
+      { files: ['**/*.config.ts'], rules: { 'import/no-default-export': 'off' } },
     ],
   };
 }

@@ -1,0 +1,61 @@
+// Calls of the dashboard: the operations of the API, authorised by the session's cookie.
+
+import type { ErrorBody } from '#contract/common.ts';
+import type { Operation, RequestOf, ResponseOf } from '#contract/endpoint.ts';
+
+export type Session = {
+  readonly organization: { readonly slug: string; readonly name: string };
+  /** Of the token that it was opened with. */
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly role: 'viewer' | 'submitter' | 'admin';
+  readonly expires_at: string;
+};
+
+export class CallError extends Error {
+  /** 0: the server could not be reached. */
+  readonly status: number;
+  readonly code: string;
+  readonly details: readonly { readonly path: string; readonly message: string }[];
+
+  constructor(status: number, body: Partial<ErrorBody['error']>) {
+    super(body.message ?? `The server answered with ${status}.`);
+    this.status = status;
+    this.code = body.code ?? 'UNREACHABLE';
+    this.details = body.details ?? [];
+  }
+}
+
+/** Whether asking again may help. */
+export const isPassing = (error: unknown): boolean =>
+  !(error instanceof CallError) || error.status === 0 || error.status === 429 || error.status >= 500;
+
+async function request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<unknown> {
+  const response = await fetch(`/app/api/${path}`, {
+    method,
+    credentials: 'same-origin',
+    // A page of another origin cannot set the second of these: see the server's check.
+    headers: { ...(body && { 'content-type': 'application/json' }), 'x-signalbox-app': '1' },
+    ...(body && { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw new CallError(0, { message: 'The server does not answer. It is asked again by itself.' });
+  });
+  const answer: unknown = await response.json().catch(() => ({}));
+  if (response.ok) return answer;
+  throw new CallError(response.status, (answer as Partial<ErrorBody>).error ?? {});
+}
+
+export const call = <Name extends Operation>(name: Name, body: RequestOf<Name>): Promise<ResponseOf<Name>> =>
+  request('POST', `call/${name}`, body) as Promise<ResponseOf<Name>>;
+
+/** Null: nobody is signed in. */
+export const readSession = (): Promise<Session | null> =>
+  (request('GET', 'session') as Promise<Session>).catch((error: unknown) => {
+    if (error instanceof CallError && error.status === 401) return null;
+    throw error;
+  });
+
+export const openSession = (token: string): Promise<Session> =>
+  request('POST', 'session', { token }) as Promise<Session>;
+
+export const closeSession = (): Promise<unknown> => request('DELETE', 'session', {});

@@ -1,0 +1,132 @@
+// What may be done with a pull request in a queue, each with what it means before it is done.
+
+import { ActionIcon, Menu, Select, Text } from '@mantine/core';
+import { useState } from 'react';
+import { call } from '../api.ts';
+import { type QueueName } from '../name.ts';
+import { type Placed, priorityCost } from '../priority-cost.ts';
+import { Dialog } from './dialog.tsx';
+import { Icon } from './icon.tsx';
+
+const priorityChoices = [
+  { value: '0', label: 'urgent' },
+  { value: '10', label: 'high' },
+  { value: '100', label: 'medium' },
+  { value: '200', label: 'low' },
+];
+
+const restartable: ReadonlySet<string> = new Set(['testing', 'tests_passed', 'pending_failure']);
+
+type Actionable = Placed & { readonly prTitle: string; readonly noBatch: boolean };
+
+type EntryActionsProps = {
+  readonly queue: QueueName;
+  readonly entry: Actionable;
+  /** The whole line, for what a priority costs. */
+  readonly line: readonly Placed[];
+};
+
+type Open = 'none' | 'cancel' | 'restart' | 'priority';
+
+export function EntryActions({ queue, entry, line }: EntryActionsProps) {
+  const [open, setOpen] = useState<Open>('none');
+  const close = () => setOpen('none');
+  const props = { queue, entry, line, onClose: close };
+  return (
+    <>
+      <Menu position="bottom-end" withinPortal>
+        <Menu.Target>
+          <ActionIcon variant="default" size="lg" aria-label={`Actions for #${entry.prNumber}`}>
+            <Icon name="dots" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {restartable.has(entry.state) && (
+            <Menu.Item onClick={() => setOpen('restart')}>Restart tests …</Menu.Item>
+          )}
+          <Menu.Item onClick={() => setOpen('priority')}>Change priority …</Menu.Item>
+          <Menu.Item onClick={() => setOpen('cancel')}>Cancel …</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {open === 'cancel' && <CancelDialog {...props} />}
+      {open === 'restart' && <RestartDialog {...props} />}
+      {open === 'priority' && <PriorityDialog {...props} />}
+    </>
+  );
+}
+
+type EntryDialogProps = EntryActionsProps & { readonly onClose: () => void };
+
+const refOf = ({ prNumber }: Placed) => ({ pr: { number: prNumber } });
+
+const CancelDialog = ({ queue, entry, onClose }: EntryDialogProps) => (
+  <Dialog
+    title={`Cancel #${entry.prNumber}?`}
+    action={`Cancel #${entry.prNumber}`}
+    isDangerous
+    run={() => call('cancelPullRequest', { ...queue, ...refOf(entry) })}
+    done={`#${entry.prNumber} is cancelled.`}
+    onClose={onClose}
+  >
+    <Text className="break">{entry.prTitle}</Text>
+    <Text>
+      It leaves the queue. Whatever is tested on top of it begins anew without it. It can be submitted again,
+      and then stands at the end.
+    </Text>
+  </Dialog>
+);
+
+const RestartDialog = ({ queue, entry, onClose }: EntryDialogProps) => (
+  <Dialog
+    title={`Restart the tests of #${entry.prNumber}?`}
+    action="Restart tests"
+    run={() => call('restartTestsOnPullRequest', { ...queue, ...refOf(entry) })}
+    done={`The tests of #${entry.prNumber} begin anew.`}
+    onClose={onClose}
+  >
+    <Text>
+      Its test run is cancelled and begun anew in place. It keeps its position, and the others are not tested
+      again.
+    </Text>
+  </Dialog>
+);
+
+function PriorityDialog({ queue, entry, line, onClose }: EntryDialogProps) {
+  const [value, setValue] = useState(String(entry.priorityValue));
+  const priority = Number(value);
+  return (
+    <Dialog
+      title={`Priority of #${entry.prNumber}`}
+      action="Change priority"
+      isDangerous={priority === 0}
+      isReady={priority !== entry.priorityValue}
+      run={() => call('submitPullRequest', { ...queue, ...refOf(entry), priority, noBatch: entry.noBatch })}
+      done={`#${entry.prNumber} has its new priority.`}
+      onClose={onClose}
+    >
+      <PrioritySelect value={value} onChange={setValue} />
+      <div role="status">
+        <Text fw={600}>What it costs</Text>
+        {priorityCost({ line, number: entry.prNumber, value: priority }).map((sentence) => (
+          <Text key={sentence}>{sentence}</Text>
+        ))}
+      </div>
+    </Dialog>
+  );
+}
+
+type PrioritySelectProps = { readonly value: string; readonly onChange: (value: string) => void };
+
+export const PrioritySelect = ({ value, onChange }: PrioritySelectProps) => (
+  <Select
+    label="Priority"
+    data={
+      priorityChoices.some((choice) => choice.value === value)
+        ? priorityChoices
+        : [...priorityChoices, { value, label: value }]
+    }
+    value={value}
+    allowDeselect={false}
+    onChange={(chosen) => chosen !== null && onChange(chosen)}
+  />
+);

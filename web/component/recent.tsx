@@ -1,0 +1,50 @@
+// What has left the queue lately.
+
+import { Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { call } from '../api.ts';
+import { wordsOf } from '../format.ts';
+import { queueKey, type QueueName, queueSearch } from '../name.ts';
+import type { StreamState } from '../stream.ts';
+import { EntryPill } from './state.tsx';
+import { Ago } from './time.tsx';
+
+const shownMax = 15;
+const lookMs = 7 * 86_400_000;
+
+export function Recent({ queue, state }: { readonly queue: QueueName; readonly state: StreamState }) {
+  const ended = useQuery({
+    queryKey: ['queue', queueKey(queue), 'ended'],
+    queryFn: () =>
+      call('listPullRequests', { ...queue, since: new Date(Date.now() - lookMs), take: shownMax }),
+    refetchInterval: state === 'live' ? false : 5_000,
+  });
+  const list = ended.data?.pullRequests ?? [];
+  if (list.length === 0) return null;
+  return (
+    <Stack gap="xs" component="section" aria-labelledby="recent">
+      <Title order={2} size="h4" id="recent">
+        Left the queue in the last seven days
+      </Title>
+      <ul className="plain recent">
+        {list.map((entry) => (
+          <li key={entry.prNumber} className="recent-entry" data-number={entry.prNumber}>
+            <EntryPill state={entry.state} />
+            <Link
+              to="/pull-request"
+              search={{ ...queueSearch(queue), number: entry.prNumber }}
+              className="break"
+            >
+              <span className="number">#{entry.prNumber}</span> {entry.prTitle}
+            </Link>
+            <Text size="sm" c="dimmed">
+              {entry.conclusionReason !== null && `${wordsOf(entry.conclusionReason)}, `}
+              <Ago at={entry.stateChangedAt} />
+            </Text>
+          </li>
+        ))}
+      </ul>
+    </Stack>
+  );
+}

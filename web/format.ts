@@ -1,0 +1,40 @@
+// Spans, instants and figures as people read them.
+
+const units = [
+  { name: 'd', seconds: 86_400 },
+  { name: 'h', seconds: 3_600 },
+  { name: 'min', seconds: 60 },
+] as const;
+
+/** `3 min`, `2 h 5 min`: at most two units, nothing finer than a second. */
+export function spanOf(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  for (const [index, unit] of units.entries()) {
+    if (whole < unit.seconds) continue;
+    const count = Math.floor(whole / unit.seconds);
+    const finer = units[index + 1];
+    const rest = finer === undefined ? 0 : Math.floor((whole % unit.seconds) / finer.seconds);
+    return rest === 0 ? `${count} ${unit.name}` : `${count} ${unit.name} ${rest} ${finer!.name}`;
+  }
+  return `${whole} s`;
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+
+export const instantOf = (iso: string): string => clock.format(new Date(iso));
+
+export const secondsSince = (iso: string, nowMs: number): number => (nowMs - Date.parse(iso)) / 1_000;
+
+export const percentOf = (fraction: number): string =>
+  `${(fraction * 100).toFixed(fraction > 0 && fraction < 0.1 ? 1 : 0)} %`;
+
+export const countOf = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
+
+export const shortSha = (sha: string): string => sha.slice(0, 10);
+
+export const numbersOf = (numbers: readonly number[]): string =>
+  numbers.map((number) => `#${number}`).join(', ');
+
+/** `START_TEST_RUN_MERGE_CONFLICT` → `start test run merge conflict`. */
+export const wordsOf = (code: string): string => code.toLowerCase().replaceAll('_', ' ');

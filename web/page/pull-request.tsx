@@ -1,0 +1,135 @@
+import { Anchor, Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ResponseOf } from '#contract/endpoint.ts';
+import { Answer } from '../component/answer.tsx';
+import { EntryActions } from '../component/entry-action.tsx';
+import { FailedTests } from '../component/failed-tests.tsx';
+import { LandingProof } from '../component/landing-proof.tsx';
+import { LiveMark } from '../component/live-mark.tsx';
+import { Runs } from '../component/runs.tsx';
+import { EntryPill } from '../component/state.tsx';
+import { Eta, Since } from '../component/time.tsx';
+import { Timeline } from '../component/timeline.tsx';
+import { shortSha, wordsOf } from '../format.ts';
+import { queueKey, type QueueName, queueOfSearch, queueSearch } from '../name.ts';
+import { useLive, useMay, usePullRequest, useQueue } from '../query.ts';
+import type { StreamState } from '../stream.ts';
+
+const route = getRouteApi('/pull-request');
+
+type Submitted = ResponseOf<'getSubmittedPullRequest'>;
+
+export function PullRequestPage() {
+  const search = route.useSearch();
+  const queue = queueOfSearch(search);
+  const key = queueKey(queue);
+  const state = useLive([key], [['queue', key]]);
+  const record = usePullRequest(queue, search.number, state);
+  return (
+    <Stack key={`${key}#${search.number}`}>
+      <title>{`#${search.number} · Signalbox`}</title>
+      <Breadcrumbs>
+        <Anchor component={Link} to="/">
+          Queues
+        </Anchor>
+        <Link to="/queue" search={queueSearch(queue)}>
+          {queue.repo.owner}/{queue.repo.name} {queue.targetBranch}
+        </Link>
+      </Breadcrumbs>
+      <Answer query={record} loading={`Reading #${search.number}`}>
+        {(data) => <Body queue={queue} record={data} state={state} />}
+      </Answer>
+    </Stack>
+  );
+}
+
+type BodyProps = { readonly queue: QueueName; readonly record: Submitted; readonly state: StreamState };
+
+function Body({ queue, record, state }: BodyProps) {
+  const timeline = record.timeline ?? [];
+  return (
+    <>
+      <Head queue={queue} record={record} state={state} />
+      <Facts record={record} />
+      {record.failedTests !== null && record.failedTests.count > 0 && (
+        <section className="card" aria-label="Failing tests">
+          <Title order={2} size="h4">
+            Failing tests
+          </Title>
+          <FailedTests failed={record.failedTests} repo={queue.repo} />
+        </section>
+      )}
+      {record.state === 'merged' && <LandingProof queue={queue} number={record.prNumber} />}
+      <div className="two">
+        <Timeline events={timeline} />
+        <Runs queue={queue} events={timeline} />
+      </div>
+    </>
+  );
+}
+
+function Head({ queue, record, state }: BodyProps) {
+  const maySubmit = useMay('submit');
+  return (
+    <Group justify="space-between" align="flex-start" wrap="nowrap">
+      <div className="shrink">
+        <Title order={1} size="h2" className="break">
+          <span className="number">#{record.prNumber}</span> {record.prTitle}
+        </Title>
+        <Group gap="sm" mt="xs">
+          <EntryPill state={record.state} />
+          <Text c="dimmed" size="sm">
+            <Since at={record.stateChangedAt} prefix="for " />
+          </Text>
+          {record.isCurrentlySubmittedToQueue && <LiveMark state={state} />}
+        </Group>
+      </div>
+      {maySubmit && record.isCurrentlySubmittedToQueue && (
+        <Actions queue={queue} record={record} state={state} />
+      )}
+    </Group>
+  );
+}
+
+/** The line is read only where something may be done. */
+function Actions({ queue, record, state }: BodyProps) {
+  const line = useQueue(queue, state).data?.enqueuedPullRequests;
+  return line === undefined ? null : <EntryActions queue={queue} entry={record} line={line} />;
+}
+
+function Facts({ record }: { readonly record: Submitted }) {
+  const facts: readonly (readonly [string, string])[] = [
+    ['Author', record.prAuthor],
+    ['Head', shortSha(record.prSha)],
+    ['Onto', record.prBaseBranch],
+    ['Priority', record.priorityName + (record.noBatch ? ', tested alone' : '')],
+    ['Position', record.queuePosition === null ? 'not in line' : String(record.queuePosition + 1)],
+    ...(record.conclusionReason === null ? [] : [['Ended by', wordsOf(record.conclusionReason)] as const]),
+  ];
+  return (
+    <section className="card" aria-label="Where it stands">
+      <dl className="figures">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <Text component="dt" size="xs" c="dimmed">
+              {name}
+            </Text>
+            <Text component="dd" m={0} className="break">
+              {value}
+            </Text>
+          </div>
+        ))}
+      </dl>
+      {record.waitingFor.map((sentence) => (
+        <Text key={sentence} mt="xs" className="why">
+          {sentence}
+        </Text>
+      ))}
+      {record.estimatedMergeAt !== null && (
+        <Text mt="xs">
+          <Eta at={record.estimatedMergeAt} interval={record.estimatedMergeInterval} />
+        </Text>
+      )}
+    </section>
+  );
+}

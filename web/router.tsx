@@ -1,0 +1,82 @@
+// The pages and their addresses. Repository and branch are in the query, because both may hold slashes.
+
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { NotFound } from './component/answer.tsx';
+import { Shell } from './component/shell.tsx';
+import type { QueueSearch } from './name.ts';
+import { type TestTab, testTabs } from './test-tab.ts';
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
+const queueSearch = (search: Record<string, unknown>): QueueSearch => ({
+  repo: textOf(search['repo']),
+  branch: textOf(search['branch']),
+});
+
+type RepoSearch = { readonly repo?: string };
+
+const repoSearch = (search: Record<string, unknown>): RepoSearch => {
+  const repo = textOf(search['repo']);
+  return repo === '' ? {} : { repo };
+};
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('./page/home.tsx'), 'HomePage'),
+});
+
+const queueRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/queue',
+  validateSearch: queueSearch,
+  component: lazyRouteComponent(() => import('./page/queue.tsx'), 'QueuePage'),
+});
+
+const pullRequestRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/pull-request',
+  validateSearch: (search) => ({ ...queueSearch(search), number: Number(search['number']) || 0 }),
+  component: lazyRouteComponent(() => import('./page/pull-request.tsx'), 'PullRequestPage'),
+});
+
+const testsRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/tests',
+  validateSearch: (search): RepoSearch & { tab?: TestTab } => {
+    const tab = testTabs.find((known) => known === search['tab']);
+    return { ...repoSearch(search), ...(tab && { tab }) };
+  },
+  component: lazyRouteComponent(() => import('./page/tests.tsx'), 'TestsPage'),
+});
+
+const testRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/tests/$id',
+  validateSearch: repoSearch,
+  component: lazyRouteComponent(() => import('./page/test.tsx'), 'TestPage'),
+});
+
+const uploadsRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/uploads',
+  validateSearch: repoSearch,
+  component: lazyRouteComponent(() => import('./page/uploads.tsx'), 'UploadsPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, queueRoute, pullRequestRoute, testsRoute, testRoute, uploadsRoute]),
+  basepath: '/app',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  // oxlint-disable-next-line typescript/consistent-type-definitions -- the library's own type is added to
+  interface Register {
+    router: typeof router;
+  }
+}

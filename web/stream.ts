@@ -1,0 +1,60 @@
+// The live stream of queues: tells that something changed, never what. After a break it is opened anew, and whatever is
+// shown is asked for again, so nothing is missed.
+
+export type StreamState = 'live' | 'reconnecting';
+
+const reopenAfterMs = 2_000;
+/** Between two refetches, however many changes there are. */
+const foldMs = 500;
+
+type StreamOptions = {
+  readonly queues: readonly string[];
+  readonly onChanged: () => Promise<unknown>;
+  readonly onState: (state: StreamState) => void;
+};
+
+/** Answers with what closes it. */
+export function openStream({ queues, onChanged, onState }: StreamOptions): () => void {
+  const changed = foldCalls(onChanged);
+  const query = new URLSearchParams(queues.map((queue) => ['queue', queue]));
+  let source: EventSource | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const open = () => {
+    source = new EventSource(`/app/api/stream?${query.toString()}`);
+    source.addEventListener('open', () => {
+      onState('live');
+      changed();
+    });
+    source.addEventListener('changed', changed);
+    source.addEventListener('error', () => {
+      onState('reconnecting');
+      // The browser opens it anew by itself, unless the server refused: then it is up to us.
+      if (source?.readyState === EventSource.CLOSED) timer = setTimeout(open, reopenAfterMs);
+    });
+  };
+  open();
+  return () => {
+    clearTimeout(timer);
+    source?.close();
+  };
+}
+
+/** One call at a time and at most one per `foldMs`; what comes meanwhile is one more call afterwards. */
+export function foldCalls(run: () => Promise<unknown>, everyMs = foldMs): () => void {
+  let isRunning = false;
+  let isDirty = false;
+  const loop = async () => {
+    isRunning = true;
+    do {
+      isDirty = false;
+      const pause = new Promise((resolve) => setTimeout(resolve, everyMs));
+      await run().catch(() => undefined);
+      await pause;
+    } while (isDirty);
+    isRunning = false;
+  };
+  return () => {
+    isDirty = true;
+    if (!isRunning) void loop();
+  };
+}
