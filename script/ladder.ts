@@ -46,7 +46,11 @@ export const ladder: readonly Room[] = [
     imports: ['base', 'core', 'db'],
     holds: 'one file per command: load, decide, facts and job in one transaction',
   },
-  { folder: 'event', imports: ['base', 'core', 'contract', 'db'], holds: 'what goes out: metrics' },
+  {
+    folder: 'event',
+    imports: ['base', 'core', 'contract', 'db'],
+    holds: 'what goes out: metrics, and word of what changed',
+  },
   {
     folder: 'job',
     imports: [

@@ -10,6 +10,7 @@ import { defaultSettings, type QueueSettings } from '#core/queue/settings.ts';
 import { fullName, type RepositoryName } from '#core/repository.ts';
 import type { Cell } from '#db/cell.ts';
 import { enqueueAtHost, enqueueReconcile } from '#db/job.ts';
+import { noticeQueue } from '#db/queue-notice.ts';
 import * as store from '#db/queue-store.ts';
 import { ensureRepository } from '#db/repository-store.ts';
 import type { Repository } from '#db/scope-view.ts';
@@ -87,5 +88,6 @@ export function deleteQueue(
       });
     await store.deleteQueue(tx, lock, now);
     await store.appendQueueFact(tx, queueId, { kind: 'queue_deleted', payload: {} }, actor, now);
+    await noticeQueue(tx, queueId);
   });
 }

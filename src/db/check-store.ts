@@ -3,6 +3,7 @@
 import type { QueueId, RepositoryId } from '#base/id.ts';
 import type { Check } from '#core/queue/check.ts';
 import type { Tx } from './cell.ts';
+import { noticeTested } from './queue-notice.ts';
 import { statement } from './statement.ts';
 
 export type CheckWord = { readonly repositoryId: RepositoryId; readonly sha: string; readonly check: Check };
@@ -83,6 +84,7 @@ export async function recordChecks(tx: Tx, words: readonly CheckWord[]): Promise
   const [decided] = await Promise.all([
     closed.length === 0 ? [] : selectDecided(tx, arrayOf(closed)),
     changed.length === 0 ? [] : beginRuns(tx, arrayOf(changed.map((row) => row.sha))),
+    changed.length === 0 ? [] : noticeTested(tx, arrayOf(changed.map((row) => row.sha))),
   ]);
   return decided.map((row) => row.queue_id as QueueId).toSorted();
 }

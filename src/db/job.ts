@@ -4,6 +4,7 @@ import { assert } from '#base/assert.ts';
 import type { QueueId, RepositoryId } from '#base/id.ts';
 import type { HostEvent, WrittenComment } from '#core/queue/host-event.ts';
 import type { Tx } from './cell.ts';
+import { noticeColumn } from './queue-notice.ts';
 import { statement } from './statement.ts';
 import type { QueueLock } from './transaction.ts';
 
@@ -35,12 +36,12 @@ export type JobPayloads = {
 // sees every fact that was committed with it. A reconcile is retried for about a day with growing pauses.
 export const addReconcileStatement = `
   select graphile_worker.add_job('reconcile-queue', json_build_object('queueId', $1::text),
-    job_key := $2, run_at := $3, max_attempts := 20)`;
+    job_key := $2, run_at := $3, max_attempts := 20), ${noticeColumn('$1')}`;
 
 const addReconcile = statement<[queueId: string, jobKey: string, runAt: Date | null]>(addReconcileStatement);
 
 /**
- * Marks a queue dirty: the worker reads it whole and plans it anew. Only for those who hold a lock of the queue: a look
+ * Marks a queue dirty: the worker reads it whole and plans it anew, and whoever watches it is told. Only for those who hold a lock of the queue: a look
  * that has just begun waits for it, and so sees what they write. Others ask for enqueueReconciles.
  */
 export const enqueueReconcile = (tx: Tx, { queueId }: QueueLock): Promise<unknown> =>
@@ -61,12 +62,12 @@ async function surely(add: () => Promise<readonly { readonly id: string | null }
 
 // One after the other in the order of their ids: each locks a row, and two that lock many must never wait in a circle.
 const addReconciles = statement<[queueIds: string], { queue_id: QueueId; id: string | null }>(`
-  select q.id as queue_id, added.id
+  select q.id as queue_id, added.id, ${noticeColumn('q.id::text')}
   from (select id from unnest($1::uuid[]) as id order by id) q
   cross join lateral graphile_worker.add_job('reconcile-queue', json_build_object('queueId', q.id::text),
     job_key := 'reconcile:' || q.id::text, max_attempts := 20) as added`);
 
-/** Marks queues dirty. */
+/** Marks queues dirty, and tells whoever watches them. */
 export async function enqueueReconciles(tx: Tx, queueIds: readonly QueueId[]): Promise<void> {
   let missing = queueIds;
   for (let tries = 0; missing.length > 0; tries++) {

@@ -13,6 +13,7 @@ import type { Targets } from '#core/queue/planner/lane.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { Tx } from './cell.ts';
 import { type EntryChange, saveEntries } from './entry-store.ts';
+import { noticeQueue } from './queue-notice.ts';
 import { saveQueue } from './queue-store.ts';
 import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type QueueRow } from './row.ts';
 import { holdRuns } from './run-store.ts';
@@ -279,6 +280,7 @@ export async function saveLook(
     sent.push(concludeRuns(tx, queueId, JSON.stringify(look.concluded.map(conclusionRow)), now));
   if (picture.landing !== null) sent.push(markObserved(tx, queueId, picture.landing.number));
   if (look.landing !== null) sent.push(saveLanding(tx, queueId, picture, look.landing, entries, now));
+  if (sent.length > 0) sent.push(noticeQueue(tx, queueId));
   await Promise.all(sent);
 }
 

@@ -90,3 +90,24 @@ export async function listQueuesAfter(
     timeInQueueP50Seconds: row.time_in_queue_p50,
   }));
 }
+
+/** Where a queue is, by the lower-case forms of its repository. */
+export type QueuePlace = RepositoryName & { readonly branch: string };
+
+const selectIds = statement<[organizationId: string, places: string], { place: number; id: string }>(`
+  select p.place, q.id
+  from jsonb_to_recordset($2) as p (place int, host text, owner text, name text, branch text)
+  join repository r on r.organization_id = $1 and r.host_key = p.host and r.owner_key = p.owner and r.name_key = p.name
+  join queue q on q.repository_id = r.id and q.branch = p.branch and q.deleted_at is null`);
+
+/** In the order of the places; null where there is no queue. */
+export async function findQueueIds(
+  db: Tx,
+  organizationId: string,
+  places: readonly QueuePlace[],
+): Promise<readonly (QueueId | null)[]> {
+  const asked = places.map((place, index) => ({ ...place, place: index }));
+  const rows = await selectIds(db, organizationId, JSON.stringify(asked));
+  const ids = new Map(rows.map((row) => [row.place, row.id as QueueId]));
+  return places.map((_, index) => ids.get(index) ?? null);
+}

@@ -5,6 +5,7 @@ import { endpoints } from '#contract/endpoint.ts';
 import { sessionOf } from './app-cookie.ts';
 import { requireOwnPage } from './app-origin.ts';
 import { addSessionRoutes } from './app-session.ts';
+import { addStreamRoute } from './app-stream.ts';
 import { addEndpoint, type EndpointTools, type Entrance } from './endpoint.ts';
 import { isRaw, type OperationHandler } from './route/handler.ts';
 
@@ -25,6 +26,7 @@ export async function addAppRoutes(
       next();
     });
     addSessionRoutes(scope, tools);
+    addStreamRoute(scope, tools);
     for (const row of handlers)
       if (endpoints[row[0]].method === 'POST' && !isRaw(row)) addEndpoint(scope, tools, ...row, bySession);
     done();

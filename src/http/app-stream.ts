@@ -1,0 +1,151 @@
+// GET /app/api/stream?queue=host/owner/name@branch&queue=…: server-sent events that say which of the queues changed.
+//
+//   event: changed
+//   data: {"queue":"git.example/acme/widgets@main","version":12}
+//   id: 7f3a…-12
+//
+// Only the last of several that are told together has the id, so that who was cut off in the middle is told all of them
+// again. Whether the session still holds is asked again and again: a revoked token ends its streams too.
+
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { AppError, appError } from '#base/error.ts';
+import type { QueueId } from '#base/id.ts';
+import { repositoryKey } from '#core/repository.ts';
+import type { Cell } from '#db/cell.ts';
+import { listen } from '#db/listen.ts';
+import { findQueueIds, type QueuePlace } from '#db/queue-list-view.ts';
+import { queueChannel } from '#db/queue-notice.ts';
+import { createStreamHub, type StreamHub, type Told } from '#event/stream.ts';
+import { sessionOf } from './app-cookie.ts';
+import { principalOf } from './app-session.ts';
+import { authorize, type Caller } from './auth.ts';
+import type { Deps } from './deps.ts';
+import type { EndpointTools } from './endpoint.ts';
+import { parseInput } from './validate.ts';
+
+const scopes = ['read'] as const;
+
+/** Proxies end what is silent; a browser that is gone is found out by talking to it. */
+const heartbeatMs = 15_000;
+/** How soon a browser comes back. */
+const retryMs = 1_000;
+/** What may wait in memory for a browser that does not read; then it is cut off, and comes back. */
+const unreadBytesMax = 65_536;
+/** Streams of a process. */
+const streamsMax = 5_000;
+
+const queueName = /^([^/@]+)\/([^@]+)\/([^/@]+)@(.+)$/;
+
+const StreamQuery = z.object({
+  queue: z
+    .union([z.string(), z.array(z.string())])
+    .transform((value) => (typeof value === 'string' ? [value] : value))
+    .pipe(z.array(z.string().max(1024).regex(queueName, 'must be host/owner/name@branch')).min(1).max(100)),
+});
+
+function placeOf(text: string): QueuePlace {
+  const [, host = '', owner = '', name = '', branch = ''] = queueName.exec(text)!;
+  return { ...repositoryKey({ host, owner, name }), branch };
+}
+
+/** Queues by id, each as the browser named it. */
+type Named = ReadonlyMap<QueueId, string>;
+
+async function findNamed(cell: Cell, organizationId: string, names: readonly string[]): Promise<Named> {
+  const ids = await findQueueIds(cell.reader, organizationId, names.map(placeOf));
+  const named = new Map(names.flatMap((name, index) => (ids[index] ? [[ids[index], name] as const] : [])));
+  // One that was deleted meanwhile does not silence the others.
+  if (named.size === 0)
+    throw appError('QUEUE_NOT_FOUND', { public: 'None of these branches has a merge queue.' });
+  return named;
+}
+
+const eventsOf = (named: Named, { queueIds, version, id }: Told): string =>
+  queueIds
+    .map((queueId, index) => {
+      const data = JSON.stringify({ queue: named.get(queueId), version });
+      return `event: changed\ndata: ${data}\n${index === queueIds.length - 1 ? `id: ${id}\n` : ''}\n`;
+    })
+    .join('');
+
+const hubOf = ({ log }: Deps, { name, url }: Cell): StreamHub =>
+  createStreamHub((handlers) =>
+    listen({
+      url,
+      channel: queueChannel,
+      ...handlers,
+      onError: (error) =>
+        log.warn({ cell: name, reason: error.message }, 'what changes is not heard at present'),
+    }),
+  );
+
+type Stream = {
+  readonly hub: StreamHub;
+  readonly caller: Caller;
+  readonly named: Named;
+  readonly raw: ServerResponse;
+};
+
+async function serve({ hub, caller, named, raw }: Stream, lastId: string | undefined): Promise<void> {
+  const write = (text: string) => {
+    if (raw.writableLength > unreadBytesMax) raw.destroy();
+    else raw.write(text);
+  };
+  const beat = setInterval(() => {
+    write(':\n\n');
+    authorize(caller, { scopes }, {}).catch((error: unknown) => {
+      // A database that is away says nothing about the session.
+      if (error instanceof AppError) raw.end();
+    });
+  }, heartbeatMs);
+  const isOver = new Promise<void>((resolve) => raw.once('close', resolve));
+  write(`retry: ${retryMs}\n\n`);
+  const watching = hub.watch([...named.keys()], lastId, (told) => write(eventsOf(named, told)));
+  await isOver;
+  clearInterval(beat);
+  (await watching).close();
+}
+
+export function addStreamRoute(app: FastifyInstance, tools: EndpointTools): void {
+  const { deps } = tools;
+  const hubs = new Map(deps.cells.all.map((cell) => [cell.name, hubOf(deps, cell)]));
+  const open = new Set<ServerResponse>();
+  const state = { isClosing: false };
+
+  app.get('/app/api/stream', async (request, reply) => {
+    // No answer, rather than a refusal: a browser comes back by itself only then.
+    if (state.isClosing) {
+      reply.hijack().raw.destroy();
+      return;
+    }
+    const caller = sessionOf(deps.cells, request);
+    const parsed = parseInput(StreamQuery, request.query);
+    const { organizationId } = await principalOf(tools, caller, scopes);
+    if (parsed.kind === 'invalid') throw parsed.error;
+    const named = await findNamed(caller.cell, organizationId, parsed.value.queue);
+    if (open.size >= streamsMax)
+      throw appError('UNAVAILABLE', { public: 'Too many pages are open at once.', retryAfterSeconds: 30 });
+    const { raw } = reply.hijack();
+    raw.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-request-id': request.id,
+    });
+    open.add(raw);
+    raw.on('error', () => undefined);
+    raw.once('close', () => open.delete(raw));
+    const lastId = request.headers['last-event-id'];
+    const stream = { hub: hubs.get(caller.cell.name)!, caller, named, raw };
+    await serve(stream, typeof lastId === 'string' ? lastId : undefined);
+  });
+
+  // Streams have no end of their own: the server could not close while they are open.
+  app.addHook('preClose', async () => {
+    state.isClosing = true;
+    for (const raw of open) raw.end();
+    await Promise.all([...hubs.values()].map((hub) => hub.close()));
+  });
+}
