@@ -1,16 +1,8 @@
 // Calls of the dashboard: the operations of the API, authorised by the session's cookie.
 
 import type { ErrorBody } from '#contract/common.ts';
+import type { Session } from '#contract/session.ts';
 import type { Operation, RequestOf, ResponseOf } from '#contract/endpoint.ts';
-
-export type Session = {
-  readonly organization: { readonly slug: string; readonly name: string };
-  /** Of the token that it was opened with. */
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly role: 'viewer' | 'submitter' | 'admin';
-  readonly expires_at: string;
-};
 
 export class CallError extends Error {
   /** 0: the server could not be reached. */

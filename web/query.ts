@@ -1,9 +1,10 @@
 // What pages ask for. The first part of a key says what its change is told by: see useLiveQueue.
 
 import { keepPreviousData, QueryCache, QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
+import type { Session } from '#contract/session.ts';
 import { createContext, useContext, useEffect, useState } from 'react';
 import type { ResponseOf } from '#contract/endpoint.ts';
-import { call, CallError, isPassing, readSession, type Session } from './api.ts';
+import { call, CallError, isPassing, readSession } from './api.ts';
 import { queueKey, type QueueName } from './name.ts';
 import { openStream, type StreamState } from './stream.ts';
 

@@ -1,0 +1,31 @@
+// Steps that are checked, one line each.
+
+import type { Page } from 'playwright-core';
+import type { World } from './web-world.ts';
+
+export type Checklist = {
+  readonly passed: string[];
+  readonly failed: string[];
+  /** A step that throws, or answers with anything but true or nothing, has failed. */
+  readonly check: (name: string, step: () => Promise<unknown>) => Promise<void>;
+};
+
+export function createChecklist(): Checklist {
+  const passed: string[] = [];
+  const failed: string[] = [];
+  return {
+    passed,
+    failed,
+    check: async (name, step) => {
+      try {
+        const answer = await step();
+        if (answer === undefined || answer === true) passed.push(name);
+        else failed.push(`${name}: ${JSON.stringify(answer)}`);
+      } catch (error) {
+        failed.push(`${name}: ${String(error).slice(0, 600)}`);
+      }
+    },
+  };
+}
+
+export type Told = { readonly page: Page; readonly world: World; readonly check: Checklist['check'] };

@@ -1,0 +1,144 @@
+// The pages of the dashboard: where each is, what says that it is there, and how it is looked at.
+
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { empty, failingTest, numbers, quick, told, type World } from './web-world.ts';
+
+type Main = typeof told;
+
+const pathOf = ({ repo: { host, owner, name } }: Main): string => `${host}/${owner}/${name}`;
+
+const inQueue = (main: Main) =>
+  new URLSearchParams({ repo: pathOf(main), branch: main.targetBranch }).toString();
+
+export const queuePath = (main: Main): string => `/app/queue?${inQueue(main)}`;
+export const pullRequestPath = (main: Main, number: number): string =>
+  `/app/pull-request?${inQueue(main)}&number=${number}`;
+export const testsPath = (tab: string): string =>
+  `/app/tests?${new URLSearchParams({ repo: pathOf(told), tab }).toString()}`;
+const uploadsPath = `/app/uploads?${new URLSearchParams({ repo: pathOf(told) }).toString()}`;
+
+export type PageOfDashboard = {
+  readonly name: string;
+  readonly path: string;
+  /** Text that is there once the page is. */
+  readonly shows: string;
+  /** What opens a dialog on it. */
+  readonly open?: (page: Page) => Promise<void>;
+};
+
+const opens =
+  (...names: readonly string[]) =>
+  async (page: Page) => {
+    for (const name of names)
+      await page
+        .getByRole(name.endsWith('…') ? 'menuitem' : 'button', { name })
+        .first()
+        .click();
+    await page.getByRole('dialog').waitFor();
+  };
+
+export const pages = (testId: string): readonly PageOfDashboard[] => [
+  { name: 'home', path: '/app/', shows: 'acme/widgets' },
+  { name: 'queue', path: queuePath(told), shows: 'ci/build' },
+  { name: 'queue-empty', path: queuePath(empty), shows: 'The queue is empty' },
+  { name: 'queue-quick', path: queuePath(quick), shows: 'acme/gadgets' },
+  {
+    name: 'queue-unknown',
+    path: '/app/queue?repo=git.example/acme/none&branch=main',
+    shows: 'That did not work',
+  },
+  { name: 'submit', path: queuePath(told), shows: 'ci/build', open: opens('Submit pull request') },
+  {
+    name: 'priority',
+    path: queuePath(told),
+    shows: 'ci/build',
+    open: opens(`Actions for #${numbers.line + 9}`, 'Change priority …'),
+  },
+  {
+    name: 'pull-request-merged',
+    path: pullRequestPath(told, numbers.landed),
+    shows: 'Tested tree = landed tree',
+  },
+  { name: 'pull-request-failed', path: pullRequestPath(told, numbers.failing), shows: failingTest },
+  { name: 'pull-request-testing', path: pullRequestPath(told, numbers.line), shows: 'Under way' },
+  { name: 'tests-flaky', path: testsPath('flaky'), shows: 'page 1 of 2' },
+  { name: 'tests-broken', path: testsPath('broken'), shows: 'Fails on main since two hours.' },
+  { name: 'tests-quarantined', path: testsPath('quarantined'), shows: 'always quarantine' },
+  { name: 'test', path: `/app/tests/${testId}?repo=${pathOf(told)}`, shows: 'Most common failures' },
+  { name: 'uploads', path: uploadsPath, shows: 'passed,' },
+  { name: 'not-found', path: '/app/no/such/page', shows: 'There is no such page' },
+];
+
+export async function openPage(page: Page, { url }: World, wanted: PageOfDashboard): Promise<void> {
+  await page.goto(`${url}${wanted.path}`);
+  await page.getByText(wanted.shows).first().waitFor();
+  await wanted.open?.(page);
+}
+
+export async function signIn(page: Page, { url, tokens }: World, who: keyof World['tokens']): Promise<void> {
+  await page.goto(`${url}/app/`);
+  await page.getByLabel('API token').fill(tokens[who]);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Queues' }).waitFor();
+}
+
+export type Scheme = 'light' | 'dark';
+
+/** A browser of somebody's own, signed in. */
+export async function openContext(
+  browser: Browser,
+  world: World,
+  { scheme, width }: { readonly scheme: Scheme; readonly width: number },
+): Promise<BrowserContext> {
+  const context = await browser.newContext({
+    colorScheme: scheme,
+    viewport: { width, height: 900 },
+    reducedMotion: 'reduce',
+  });
+  context.setDefaultTimeout(10_000);
+  await signIn(await context.newPage(), world, 'admin');
+  return context;
+}
+
+/** What axe-core calls serious or critical, in words. */
+export async function findViolations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, help, nodes }) => {
+      const { html = '', failureSummary = '' } = nodes[0] ?? {};
+      return `${id}: ${help} (${nodes.length}): ${html.slice(0, 200)} ${failureSummary}`;
+    });
+}
+
+export async function takeScreenshots(
+  browser: Browser,
+  world: World,
+  folder: string,
+  testId: string,
+): Promise<number> {
+  let taken = 0;
+  for (const scheme of ['light', 'dark'] as const)
+    for (const width of [1440, 390]) {
+      const context = await openContext(browser, world, { scheme, width });
+      const page = context.pages()[0]!;
+      for (const wanted of pages(testId)) {
+        await openPage(page, world, wanted);
+        const path = join(folder, `${wanted.name}-${scheme}-${width}.png`);
+        await page.screenshot({ path, fullPage: wanted.open === undefined });
+        taken += 1;
+      }
+      await context.request.delete(`${world.url}/app/api/session`, {
+        headers: { 'x-signalbox-app': '1', origin: world.url },
+      });
+      await page.goto(`${world.url}/app/`);
+      await page.getByLabel('API token').waitFor();
+      await page.screenshot({ path: join(folder, `sign-in-${scheme}-${width}.png`) });
+      taken += 1;
+      await context.close();
+    }
+  return taken;
+}

@@ -1,0 +1,113 @@
+// `npm run e2e:web`: the dashboard in Debian's Chromium, against a real server and a real worker with the sandbox host.
+//   --screenshots FOLDER   every page, light and dark, at 1440 and 390 pixels
+//   --json                 the figures as JSON
+
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { type Browser, chromium } from 'playwright-core';
+import { createCleanup } from '../bench/fixture.ts';
+import { type Figure, isMissed, lineOf, noneOf } from '../soak/report.ts';
+import { findViolations, openContext, openPage, pages, takeScreenshots } from './web-page.ts';
+import { type Checklist, createChecklist } from './web-checklist.ts';
+import { runStory } from './web-story.ts';
+import { failingTest, openWorld, told, type World } from './web-world.ts';
+
+const { values } = parseArgs({
+  options: { screenshots: { type: 'string' }, json: { type: 'boolean', default: false } },
+});
+
+const cleanup = createCleanup();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void cleanup.run().then(() => process.exit(1)));
+try {
+  const world = await openWorld(cleanup);
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    // With it Chromium does not start as root, as whom containers run; what it shows here is our own.
+    chromiumSandbox: false,
+  });
+  cleanup.add(() => browser.close());
+  const testId = await findTestId(world);
+  const list = createChecklist();
+  let screenshots = 0;
+  if (values.screenshots !== undefined) {
+    await mkdir(values.screenshots, { recursive: true });
+    screenshots = await takeScreenshots(browser, world, values.screenshots, testId);
+  }
+  const violations = await lookAtAll(browser, world, list, testId);
+  const { liveMs } = await runStory(browser, world, list);
+  const firstLoad = await measureFirstLoad(browser, world);
+  const figures: Figure[] = [
+    { name: 'checks', value: list.passed.length, goal: '>= 40', isMet: list.passed.length >= 40 },
+    noneOf('checks that failed', list.failed.length),
+    noneOf('serious or critical violations of axe-core', violations),
+    atMost('first load, KB of compressed JavaScript', firstLoad / 1_000, 300),
+    atMost('from the call to the page, ms', liveMs, 1_000),
+    { name: 'JavaScript in all, KB compressed', value: (await totalSize()) / 1_000 },
+    ...(screenshots > 0 ? [{ name: 'screenshots', value: screenshots }] : []),
+  ];
+  for (const problem of list.failed) console.error(`failed: ${problem}`);
+  if (values.json) console.log(JSON.stringify({ figures, failed: list.failed }, null, 2));
+  else for (const figure of figures) console.log(lineOf(figure));
+  process.exitCode = figures.some(isMissed) ? 1 : 0;
+} finally {
+  await cleanup.run();
+}
+
+function atMost(name: string, value: number, most: number): Figure {
+  return { name, value, goal: `<= ${most}`, isMet: value <= most };
+}
+
+/** Of the test that failed in the pull request that failed. */
+async function findTestId({ call }: World): Promise<string> {
+  const { pullRequests } = await call('listPullRequests', { ...told, state: 'failed' });
+  const found = pullRequests[0]?.failedTests?.first.find(({ name }) => name === failingTest);
+  if (found === undefined) throw new Error('The failing test is not named.');
+  return found.testCaseId;
+}
+
+/** Every page in both schemes, as axe-core sees it. */
+async function lookAtAll(browser: Browser, world: World, list: Checklist, testId: string): Promise<number> {
+  let found = 0;
+  for (const scheme of ['light', 'dark'] as const) {
+    const context = await openContext(browser, world, { scheme, width: 1440 });
+    const page = context.pages()[0]!;
+    for (const wanted of pages(testId))
+      await list.check(`axe-core finds nothing serious on ${wanted.name} in ${scheme}`, async () => {
+        await openPage(page, world, wanted);
+        const violations = await findViolations(page);
+        found += violations.length;
+        return violations.length === 0 || violations.join('\n');
+      });
+    await context.close();
+  }
+  return found;
+}
+
+/** All JavaScript that the sign-in and the first page after it load, as gzip makes it. */
+async function measureFirstLoad(browser: Browser, world: World): Promise<number> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const sizes: Promise<number>[] = [];
+  page.on('response', (response) => {
+    if (new URL(response.url()).pathname.endsWith('.js'))
+      sizes.push(response.body().then((body) => gzipSync(body).length));
+  });
+  await page.goto(`${world.url}/app/`);
+  await page.getByLabel('API token').fill(world.tokens.admin);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('acme/widgets').first().waitFor();
+  const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  await context.close();
+  return total;
+}
+
+async function totalSize(): Promise<number> {
+  const folder = new URL('../web/dist/assets/', import.meta.url);
+  const scripts = (await readdir(folder)).filter((name) => name.endsWith('.js'));
+  const sizes = await Promise.all(
+    scripts.map(async (name) => gzipSync(await readFile(new URL(name, folder))).length),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
