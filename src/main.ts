@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
@@ -34,6 +35,7 @@ Configuration comes from the environment: see docs/reference/config.md.`;
 
 type Closer = { readonly name: string; readonly close: () => Promise<void> };
 
+const webFolder = fileURLToPath(new URL('../web/dist', import.meta.url));
 const packageFile = new URL('../package.json', import.meta.url);
 const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
 
@@ -57,7 +59,8 @@ const hostsFor = (config: Config, log: Log, cells: Cells): Promise<Hosts> =>
 
 async function serve(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): Promise<Closer> {
   const { hostFor } = await hostsFor(config, log, cells);
-  const app = await createApp({ cells, hostFor, clock: systemClock, log, blobsOf, config, version });
+  const deps = { cells, hostFor, clock: systemClock, log, blobsOf, config, version, webFolder };
+  const app = await createApp(deps);
   const address = await app.server.listen({ host: config.address, port: config.port });
   log.info({ address, cells: cells.all.map((cell) => cell.name) }, 'serving the API');
   if (config.sandbox)

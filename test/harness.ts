@@ -65,6 +65,8 @@ type WorldOptions = {
   readonly config?: Partial<Deps['config']>;
   /** Put between the queue and its hosts, to listen in. */
   readonly wrapHosts?: (hostFor: HostFor) => HostFor;
+  /** Where the built dashboard is; else there is none. */
+  readonly webFolder?: string;
   readonly wrapMirrors?: (mirrors: Mirrors) => Mirrors;
 };
 
@@ -112,6 +114,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     blobsOf: createBlobStore,
     config,
     version: 'test',
+    webFolder: options.webFolder ?? join(dataDir, 'web'),
   };
   const { server } = await createApp(deps);
   await server.ready();

@@ -15,9 +15,14 @@ const theme = createTheme({
   cursorType: 'pointer',
 });
 
+// Styles that components make in the browser are allowed by the page's nonce.
+const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+// Where the library that locks scrolling looks for it.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
+
 createRoot(document.querySelector('#root')!).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto">
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
       </QueryClientProvider>

@@ -10,6 +10,7 @@ import { appError } from '#base/error.ts';
 import { endpoints, type Operation } from '#contract/endpoint.ts';
 import { openApiDocument } from '#contract/openapi.ts';
 import { addAppRoutes } from './app-route.ts';
+import { addStaticRoutes } from './app-static.ts';
 import { createThrottle } from './auth.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { bodyBytesMax, parseJson } from './body.ts';
@@ -79,6 +80,7 @@ export async function createApp(deps: Deps): Promise<App> {
   const handlers = handlersFor(deps.config);
   await addOperations(server, tools, handlers);
   await addAppRoutes(server, tools, handlers);
+  await addStaticRoutes(server, deps);
   addServicePaths(server, deps, state);
   await addUploadRoute(server, deps, addresses);
   await addWebhookRoute(server, deps);

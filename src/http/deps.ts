@@ -19,4 +19,6 @@ export type Deps = {
     'publicUrl' | 'isPublicUrlGiven' | 'rateLimit' | 'sandbox' | 'ticketUrl' | 'upload' | 'secretKey'
   >;
   readonly version: string;
+  /** The built dashboard; it need not be there. */
+  readonly webFolder: string;
 };
