@@ -13,6 +13,10 @@ export type Checklist = {
 export function createChecklist(): Checklist {
   const passed: string[] = [];
   const failed: string[] = [];
+  const fail = (problem: string) => {
+    failed.push(problem);
+    console.error(`failed: ${problem}`);
+  };
   return {
     passed,
     failed,
@@ -20,9 +24,9 @@ export function createChecklist(): Checklist {
       try {
         const answer = await step();
         if (answer === undefined || answer === true) passed.push(name);
-        else failed.push(`${name}: ${JSON.stringify(answer)}`);
+        else fail(`${name}: ${JSON.stringify(answer)}`);
       } catch (error) {
-        failed.push(`${name}: ${String(error).slice(0, 600)}`);
+        fail(`${name}: ${String(error).slice(0, 600)}`);
       }
     },
   };

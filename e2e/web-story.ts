@@ -156,6 +156,7 @@ async function tellActions({ page, world, check }: Told): Promise<void> {
   await check('a batch behind it says what it is on top of', async () =>
     entry(numbers.line + 3)
       .getByText(/on top of #101, #102, #103/)
+      .first()
       .waitFor(),
   );
   await check('checks say their state in words and lead to CI', async () => {

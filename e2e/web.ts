@@ -47,7 +47,6 @@ try {
     { name: 'JavaScript in all, KB compressed', value: (await totalSize()) / 1_000 },
     ...(screenshots > 0 ? [{ name: 'screenshots', value: screenshots }] : []),
   ];
-  for (const problem of list.failed) console.error(`failed: ${problem}`);
   if (values.json) console.log(JSON.stringify({ figures, failed: list.failed }, null, 2));
   else for (const figure of figures) console.log(lineOf(figure));
   process.exitCode = figures.some(isMissed) ? 1 : 0;

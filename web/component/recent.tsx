@@ -4,8 +4,8 @@ import { Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { call } from '../api.ts';
-import { wordsOf } from '../format.ts';
 import { queueKey, type QueueName, queueSearch } from '../name.ts';
+import { reasonWords } from '../reason.ts';
 import type { StreamState } from '../stream.ts';
 import { EntryPill } from './state.tsx';
 import { Ago } from './time.tsx';
@@ -39,7 +39,7 @@ export function Recent({ queue, state }: { readonly queue: QueueName; readonly s
               <span className="number">#{entry.prNumber}</span> {entry.prTitle}
             </Link>
             <Text size="sm" c="dimmed">
-              {entry.conclusionReason !== null && `${wordsOf(entry.conclusionReason)}, `}
+              {entry.conclusionReason !== null && `${reasonWords[entry.conclusionReason]}, `}
               <Ago at={entry.stateChangedAt} />
             </Text>
           </li>

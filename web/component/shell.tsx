@@ -47,8 +47,8 @@ export function Shell() {
 async function signOut(): Promise<void> {
   await closeSession().catch(() => undefined);
   // Nothing of one person's stays for the next.
-  queryClient.clear();
-  queryClient.setQueryData(['session'], null);
+  queryClient.setQueryData(sessionQuery.queryKey, null);
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
 }
 
 export function SchemeToggle() {
@@ -74,7 +74,13 @@ type NavItemProps = {
 };
 
 const NavItem = ({ to, icon, label }: NavItemProps) => (
-  <Link to={to} className="nav-item" activeOptions={{ exact: to === '/', includeSearch: false }}>
+  <Link
+    to={to}
+    // Pages of tests stay with the repository that was looked at.
+    search={({ repo }: { readonly repo?: string }) => (repo === undefined || to === '/' ? {} : { repo })}
+    className="nav-item"
+    activeOptions={{ exact: to === '/', includeSearch: false }}
+  >
     <Icon name={icon} />
     {label}
   </Link>

@@ -2,7 +2,8 @@
 
 import { Stack, Text, Title } from '@mantine/core';
 import type { ResponseOf } from '#contract/endpoint.ts';
-import { shortSha, wordsOf } from '../format.ts';
+import { shortSha } from '../format.ts';
+import { reasonWords } from '../reason.ts';
 import { EntryPill } from './state.tsx';
 import { Instant } from './time.tsx';
 
@@ -27,7 +28,7 @@ export function Timeline({ events }: { readonly events: readonly TimelineEvent[]
               <li key={`${event.timestamp}${event.state}${event.reason}${event.testRunId}`}>
                 <EntryPill state={event.state} />
                 <div className="shrink">
-                  {event.reason !== null && <Text size="sm">{wordsOf(event.reason)}</Text>}
+                  {event.reason !== null && <Text size="sm">{reasonWords[event.reason]}</Text>}
                   <Text size="sm" c="dimmed">
                     <Instant at={event.timestamp} /> · {event.actor}
                     {event.testRunId !== undefined && ` · run ${shortSha(event.testRunId)}`}

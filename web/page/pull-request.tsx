@@ -10,9 +10,10 @@ import { Runs } from '../component/runs.tsx';
 import { EntryPill } from '../component/state.tsx';
 import { Eta, Since } from '../component/time.tsx';
 import { Timeline } from '../component/timeline.tsx';
-import { shortSha, wordsOf } from '../format.ts';
+import { shortSha } from '../format.ts';
 import { queueKey, type QueueName, queueOfSearch, queueSearch } from '../name.ts';
 import { useLive, useMay, usePullRequest, useQueue } from '../query.ts';
+import { reasonWords } from '../reason.ts';
 import type { StreamState } from '../stream.ts';
 
 const route = getRouteApi('/pull-request');
@@ -104,7 +105,9 @@ function Facts({ record }: { readonly record: Submitted }) {
     ['Onto', record.prBaseBranch],
     ['Priority', record.priorityName + (record.noBatch ? ', tested alone' : '')],
     ['Position', record.queuePosition === null ? 'not in line' : String(record.queuePosition + 1)],
-    ...(record.conclusionReason === null ? [] : [['Ended by', wordsOf(record.conclusionReason)] as const]),
+    ...(record.conclusionReason === null
+      ? []
+      : [['Ended because', reasonWords[record.conclusionReason]] as const]),
   ];
   return (
     <section className="card" aria-label="Where it stands">

@@ -6,7 +6,7 @@ import { call } from '../api.ts';
 import { Answer, Empty } from '../component/answer.tsx';
 import { QuarantineForm } from '../component/quarantine-form.tsx';
 import { HealthPill, Pill } from '../component/state.tsx';
-import { Ago, Instant } from '../component/time.tsx';
+import { Instant, Since } from '../component/time.tsx';
 import { percentOf } from '../format.ts';
 import { pathOf, type Repo, repoOf, safeHref } from '../name.ts';
 import { useMay, useSession } from '../query.ts';
@@ -55,7 +55,7 @@ function Body({ repo, test }: { readonly repo: Repo; readonly test: Test }) {
           <HealthPill status={test.status.value} />
           {test.quarantined && <Pill icon="shield" word="Quarantined" tone="calm" />}
           <Text size="sm" c="dimmed">
-            since <Ago at={test.status.timestamp} />
+            <Since at={test.status.timestamp} prefix="for " />
           </Text>
           {ticket !== undefined && (
             <a href={ticket} target="_blank" rel="noreferrer">

@@ -8,7 +8,7 @@ import { Answer, Empty } from '../component/answer.tsx';
 import { Pager } from '../component/pager.tsx';
 import { RepoChoice } from '../component/repo-choice.tsx';
 import { HealthPill, Pill } from '../component/state.tsx';
-import { Ago } from '../component/time.tsx';
+import { Since } from '../component/time.tsx';
 import { countOf, wordsOf } from '../format.ts';
 import { pathOf, type Repo } from '../name.ts';
 import { useSession } from '../query.ts';
@@ -129,7 +129,7 @@ const UnhealthyTest = ({ repo, test }: { readonly repo: Repo; readonly test: Tes
       {test.quarantined && <Pill icon="shield" word="Quarantined" tone="calm" />}
       <Text size="sm">{countOf(test.pull_requests_impacted_last_7d, 'pull request')} hit in 7 days</Text>
       <Text size="sm" c="dimmed">
-        since <Ago at={test.status.timestamp} />
+        <Since at={test.status.timestamp} prefix="for " />
       </Text>
     </div>
   </li>
@@ -176,7 +176,7 @@ function Quarantined({ repo }: { readonly repo: Repo }) {
                     <HealthPill status={test.status.toLowerCase() as Lowercase<typeof test.status>} />
                     <Text size="sm">{wordsOf(test.quarantine_setting)}</Text>
                     <Text size="sm" c="dimmed">
-                      since <Ago at={test.quarantined_at} />
+                      <Since at={test.quarantined_at} prefix="for " />
                     </Text>
                   </div>
                 </li>
