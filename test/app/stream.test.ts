@@ -171,7 +171,7 @@ it('a server that ends closes its streams, and the next one tells what was misse
   const startedAt = Date.now();
   await world.server.close();
   await before.ended;
-  expect(Date.now() - startedAt).toBeLessThan(2_000);
+  expect(Date.now() - startedAt).toBeLessThan(5_000);
 
   const { server } = await createApp(world.deps);
   try {
@@ -227,4 +227,4 @@ it('a stream ends when the token behind it is revoked', async () => {
   await revokeToken(cell.db, token.split('_')[2]!);
   await stream.ended;
   expect((await browser.call('getQueue', main)).status).toBe(401);
-}, 20_000);
+}, 60_000);
