@@ -69,8 +69,11 @@ export async function reconcileQueue(
     if (isTold(result.queue))
       for (const when of tellingsOf(loaded.untold, result)) send(enqueueTell(tx, queueId, when));
     if (result.wakeAt !== null) send(enqueueWakeUp(tx, queueId, new Date(result.wakeAt)));
-    if (loaded.picture.branchSha === null) send(enqueueAtHost(tx, 'sweep-queue', { queueId }));
-    else if (result.places.size > 0)
+    // A queue that was stopped because its branch is not there is not asked about it again and again.
+    const isUnseen = loaded.picture.branchSha === null;
+    if (isUnseen && loaded.picture.queue.stateReason === null)
+      send(enqueueAtHost(tx, 'sweep-queue', { queueId }));
+    else if (isUnseen || result.places.size > 0)
       send(enqueueBy(tx, 'sweep-queue', { queueId }, new Date(Date.now() + sweepMs)));
     await Promise.all(sent);
   });
