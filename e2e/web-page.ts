@@ -51,6 +51,15 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   },
   { name: 'submit', path: queuePath(told), shows: 'ci/build', open: opens('Submit pull request') },
   {
+    name: 'menu',
+    path: queuePath(told),
+    shows: 'ci/build',
+    open: async (page) => {
+      await page.getByRole('button', { name: `Actions for #${numbers.line + 9}` }).click();
+      await page.getByRole('menuitem').first().waitFor();
+    },
+  },
+  {
     name: 'priority',
     path: queuePath(told),
     shows: 'ci/build',

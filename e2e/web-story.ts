@@ -33,6 +33,7 @@ export async function runStory(
   const told = { page, world, check };
   await tellSignIn(told);
   const liveMs = await tellLive(told);
+  await tellRestart(told);
   await tellControl(told);
   await tellActions(told);
   await tellPullRequests(told);
@@ -71,8 +72,8 @@ async function tellLive({ page, world, check }: Told): Promise<number> {
     return page.evaluate('window.notReloaded === true');
   });
   await check('what somebody else submits appears by itself', async () => {
-    const beganAt = Date.now();
     await submit(world, quick, 8, { title: 'Told by another' });
+    const beganAt = Date.now();
     await page.locator('[data-number="8"]').first().waitFor();
     liveMs = Date.now() - beganAt;
   });
@@ -94,6 +95,24 @@ async function tellLive({ page, world, check }: Told): Promise<number> {
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   });
   return liveMs;
+}
+
+async function tellRestart({ page, world, check }: Told): Promise<void> {
+  await check('while the server is away the page says so and keeps what it shows', async () =>
+    world.restartServer(async () => {
+      await page.getByText('Reconnecting', { exact: true }).waitFor();
+      await page.locator('.recent-entry[data-number="8"]').waitFor();
+    }),
+  );
+  await check('once the server is back the page is live again by itself', async () => {
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('alert').first().waitFor({ state: 'hidden' });
+    return page.evaluate('window.notReloaded === true');
+  });
+  await check('and shows what happens from then on', async () => {
+    await submit(world, quick, 6, { title: 'After the restart' });
+    await page.locator('.recent-entry[data-number="6"]').getByText('Merged').waitFor();
+  });
 }
 
 async function tellControl({ page, world, check }: Told): Promise<void> {
@@ -296,6 +315,10 @@ async function tellTests({ page, world, check }: Told): Promise<void> {
   });
   await check('uploads are listed, with what could not be read', async () => {
     await page.getByRole('link', { name: 'Uploads' }).click();
-    await page.getByText(/1 passed, 1 failed/).waitFor();
+    await page
+      .getByText(/1 passed, 1 failed/)
+      .first()
+      .waitFor();
+    await page.locator('.row .why').first().waitFor();
   });
 }

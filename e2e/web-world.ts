@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Call, callerOf, migrate, startDeployment, until } from '../bench/deployment.ts';
-import { type Cleanup, root, token } from '../bench/fixture.ts';
+import { type Cleanup, root, startSignalbox, token } from '../bench/fixture.ts';
 import { startCluster } from '../script/postgres.ts';
 
 export const quick = { repo: { host: 'git.example', owner: 'acme', name: 'gadgets' }, targetBranch: 'main' };
@@ -26,6 +26,8 @@ const lineCount = 30;
 export type World = {
   readonly url: string;
   readonly call: Call;
+  /** Ends the server, and starts it anew at the same address after what is to happen meanwhile. */
+  readonly restartServer: (meanwhile: () => Promise<void>) => Promise<void>;
   readonly tokens: { readonly admin: string; readonly viewer: string };
 };
 
@@ -54,7 +56,25 @@ export async function openWorld(cleanup: Cleanup): Promise<World> {
   );
   const viewer = /sbx_\S+/.exec(printed)?.[0];
   if (viewer === undefined) throw new Error(`No token was printed: ${printed}`);
-  const world: World = { url: `http://127.0.0.1:${deployment.port}`, call, tokens: { admin: token, viewer } };
+  const restartServer: World['restartServer'] = async (meanwhile) => {
+    process.kill(deployment.pids.serve, 'SIGTERM');
+    await meanwhile();
+    const { port } = deployment;
+    await startSignalbox(cleanup, databaseUrl, 'serve', {
+      environment: {
+        ...environment,
+        SIGNALBOX_DATA_DIR: join(folder, 'data'),
+        SIGNALBOX_PORT: String(port),
+        SIGNALBOX_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      },
+    });
+  };
+  const world: World = {
+    restartServer,
+    url: `http://127.0.0.1:${deployment.port}`,
+    call,
+    tokens: { admin: token, viewer },
+  };
   await fill(world);
   return world;
 }
@@ -171,6 +191,11 @@ async function fillTests({ call }: World): Promise<void> {
     runs: [{ at: at(1), runs: 40, failures: 3 }],
   }));
   await call('sandboxPutTestCases', { repo: told.repo, testCases });
+  await call('updateHealthSettings', {
+    repo: told.repo,
+    org_url_slug: 'bench',
+    settings: { quarantine: { enabled: true } },
+  });
 }
 
 const report = `<?xml version="1.0"?><testsuites><testsuite name="page">
@@ -193,7 +218,8 @@ async function failOne(world: World): Promise<void> {
     pr: String(failing),
     job: 'test',
   });
-  for (const text of [report, 'this is no report']) {
+  // The second is cut off, as by a machine that died.
+  for (const text of [report, report.slice(0, -30)]) {
     await fetch(`${world.url}/v1/flaky-tests/upload?${query.toString()}`, {
       method: 'POST',
       headers: { 'x-api-token': world.tokens.admin, 'content-type': 'application/xml' },

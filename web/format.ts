@@ -33,8 +33,14 @@ export const countOf = (count: number, one: string, many = `${one}s`): string =>
 
 export const shortSha = (sha: string): string => sha.slice(0, 10);
 
-export const numbersOf = (numbers: readonly number[]): string =>
-  numbers.map((number) => `#${number}`).join(', ');
+/** `#1, #2 and 3 more`. */
+export function numbersOf(numbers: readonly number[], namedMax = 8): string {
+  const named = numbers
+    .slice(0, namedMax)
+    .map((number) => `#${number}`)
+    .join(', ');
+  return numbers.length > namedMax ? `${named} and ${numbers.length - namedMax} more` : named;
+}
 
 /** `START_TEST_RUN_MERGE_CONFLICT` → `start test run merge conflict`. */
 export const wordsOf = (code: string): string => code.toLowerCase().replaceAll('_', ' ');

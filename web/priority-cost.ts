@@ -20,11 +20,11 @@ type Change = {
 const underTest: ReadonlySet<string> = new Set(['testing', 'tests_passed', 'pending_failure']);
 const namedMax = 5;
 
-const listed = (entries: readonly Placed[]): string => {
-  const named = numbersOf(entries.slice(0, namedMax).map(({ prNumber }) => prNumber));
-  const more = entries.length - namedMax;
-  return more > 0 ? `${named} and ${more} more` : named;
-};
+const listed = (entries: readonly Placed[]): string =>
+  numbersOf(
+    entries.map(({ prNumber }) => prNumber),
+    namedMax,
+  );
 
 export function priorityCost({ line, number, value }: Change): readonly string[] {
   const at = line.findIndex(({ prNumber }) => prNumber === number);

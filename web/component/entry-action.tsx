@@ -34,7 +34,7 @@ export function EntryActions({ queue, entry, line }: EntryActionsProps) {
   const props = { queue, entry, line, onClose: close };
   return (
     <>
-      <Menu position="bottom-end" withinPortal>
+      <Menu position="bottom-end" withinPortal withInitialFocusPlaceholder={false}>
         <Menu.Target>
           <ActionIcon variant="default" size="lg" aria-label={`Actions for #${entry.prNumber}`}>
             <Icon name="dots" />

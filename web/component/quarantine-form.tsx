@@ -49,8 +49,10 @@ function useSetQuarantine({ repo, test }: QuarantineFormProps) {
         expires_at: days === 0 ? null : new Date(Date.now() + days * dayMs),
         note: note === '' ? null : note,
       }),
-    onSuccess: async ({ quarantined }) => {
-      say(quarantined ? 'The test is quarantined.' : 'The test is not quarantined.');
+    onSuccess: async ({ quarantined, quarantine_setting }) => {
+      const off =
+        quarantine_setting === 'ALWAYS_QUARANTINE' ? ' Quarantining is off for the repository.' : '';
+      say(quarantined ? 'The test is quarantined.' : `It is set. The test is not quarantined.${off}`);
       await queryClient.invalidateQueries({ queryKey: ['tests'] });
     },
   });
