@@ -276,7 +276,8 @@ describe('signalbox test', () => {
       '--',
       'sh',
       '-c',
-      'trap "echo ended; exit 1" TERM; echo ready; while :; do sleep 0.05; done',
+      // It only waits: a shell can lose a signal that comes while it starts a program.
+      "trap 'kill $!; echo ended; exit 1' TERM; sleep 25 >/dev/null 2>&1 & echo ready; wait",
     ]);
     await once(child.stdout, 'data');
     child.kill('SIGTERM');
