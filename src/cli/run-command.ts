@@ -21,7 +21,6 @@ export function runCommand(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<CommandEnd> {
   const [program = '', ...args] = command;
-  const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
   let isInterrupted = false;
   const listeners = forwarded.map((signal) => {
     const listener = () => {
@@ -33,6 +32,8 @@ export function runCommand(
     process.on(signal, listener);
     return { signal, listener };
   });
+  // After that: whoever sees it run may tell us to end at once, and it must not be left behind.
+  const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
   return new Promise<CommandEnd>((done) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
       const code = error.code === 'ENOENT' ? 127 : 126;

@@ -276,7 +276,6 @@ describe('signalbox test', () => {
       '--',
       'sh',
       '-c',
-      // It only waits: a shell can lose a signal that comes while it starts a program.
       "trap 'kill $!; echo ended; exit 1' TERM; sleep 25 >/dev/null 2>&1 & echo ready; wait",
     ]);
     await once(child.stdout, 'data');
