@@ -1,10 +1,9 @@
 // `serve` and `work` as processes of their own on one database and one folder, as in production, and a client of them.
 
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endpoints, type Operation, type ResponseOf } from '#contract/endpoint.ts';
+import { freePort } from '../script/free-port.ts';
 import { type Cleanup, root, type Server, startSignalbox, token, withClient } from './fixture.ts';
 
 export type Deployment = {
@@ -56,15 +55,6 @@ export async function startDeployment(cleanup: Cleanup, options: DeploymentOptio
       await serving.stop();
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 export type Call = <Name extends Operation>(name: Name, body: object) => Promise<ResponseOf<Name>>;

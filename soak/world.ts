@@ -13,11 +13,11 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { freePort } from '../script/free-port.ts';
 import { type Cluster, startCluster } from '../script/postgres.ts';
 
 export const token = 'soak-token-0123456789';
@@ -243,15 +243,4 @@ async function removeFolder(folder: string): Promise<void> {
       if (attempt === 20) throw error;
       await sleep(250);
     }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  probe.listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

@@ -3,10 +3,10 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../../script/free-port.ts';
 import { giteaFolder } from './build.ts';
 import { type Daemon, eventually, startDaemon } from './process.ts';
 import { type Runner, type RunnerOptions, startRunner } from './runner.ts';
@@ -185,14 +185,3 @@ async function callApi<T>(
 }
 
 const newPassword = () => randomBytes(16).toString('hex');
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
-}

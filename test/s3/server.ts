@@ -1,10 +1,10 @@
 // An S3-compatible server on loopback, for tests: its own folder, its own port, a bucket, and nothing left at the end.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import type { S3Options } from '#blob/s3.ts';
+import { freePort } from '../../script/free-port.ts';
 import { eventually, startDaemon } from '../gitea/process.ts';
 import { s3Folder } from './build.ts';
 
@@ -77,13 +77,4 @@ export async function startS3(): Promise<S3Server> {
       ) ?? [],
     stop,
   };
-}
-
-/** Of the machine; somebody else may take it before the server does, which then says so. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
