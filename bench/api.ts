@@ -21,6 +21,7 @@ import {
   temporaryDir,
   token,
 } from './fixture.ts';
+import { positiveWhole } from './option.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 import { type PgbenchResult, runPgbench } from './pgbench.ts';
 
@@ -42,12 +43,11 @@ function parseOptions(): Options {
       json: { type: 'boolean', default: false },
     },
   });
-  const positive = (name: 'seconds' | 'rounds') => {
-    const value = Number(values[name]);
-    if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1.`);
-    return value;
+  return {
+    seconds: positiveWhole(values, 'seconds'),
+    rounds: positiveWhole(values, 'rounds'),
+    json: values.json,
   };
-  return { seconds: positive('seconds'), rounds: positive('rounds'), json: values.json };
 }
 
 type Figures = { readonly perSecond: number; readonly p50Ms: number; readonly p99Ms: number };

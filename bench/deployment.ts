@@ -60,7 +60,7 @@ export async function startDeployment(cleanup: Cleanup, options: DeploymentOptio
 export type Call = <Name extends Operation>(name: Name, body: object) => Promise<ResponseOf<Name>>;
 
 export const callerOf =
-  ({ port }: Deployment): Call =>
+  ({ port }: Pick<Deployment, 'port'>): Call =>
   async (name, body) => {
     const response = await fetch(`http://127.0.0.1:${port}${endpoints[name].path}`, {
       method: 'POST',

@@ -18,6 +18,7 @@ import { runEventPgbench } from './event-pgbench.ts';
 import { type EventWorld, makeEventWorld } from './event-world.ts';
 import { goal, type Goal, median, percentile, printGoals } from './figure.ts';
 import { type Cleanup, createCleanup, forked, openCluster, temporaryDir, withClient } from './fixture.ts';
+import { positiveWhole } from './option.ts';
 
 type Options = {
   readonly queues: number;
@@ -44,15 +45,10 @@ function parseOptions(): Options {
       json: { type: 'boolean', default: false },
     },
   });
-  const positive = (name: 'queues' | 'seconds' | 'rounds') => {
-    const value = Number(values[name]);
-    if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1.`);
-    return value;
-  };
   return {
-    queues: positive('queues'),
-    seconds: positive('seconds'),
-    rounds: positive('rounds'),
+    queues: positiveWhole(values, 'queues'),
+    seconds: positiveWhole(values, 'seconds'),
+    rounds: positiveWhole(values, 'rounds'),
     json: values.json,
     profile: values.profile,
   };

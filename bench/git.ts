@@ -12,6 +12,7 @@ import { buildCandidate, type Change, type MergeMethod } from '#git/candidate.ts
 import { openMirror } from '#git/mirror.ts';
 import { goal, median, printGoals } from './figure.ts';
 import { type Cleanup, createCleanup, temporaryDir } from './fixture.ts';
+import { positiveWhole } from './option.ts';
 
 const size = { folders: 4_000, filesPerFolder: 50, pulls: 50, filesPerPull: 5, mainCommits: 20 };
 const methods: readonly MergeMethod[] = ['squash', 'merge_commit', 'rebase'];
@@ -154,8 +155,7 @@ async function measure(cleanup: Cleanup, rounds: number): Promise<Readonly<Recor
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, json: { type: 'boolean', default: false } },
 });
-const rounds = Number(values.rounds);
-if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number from 1.');
+const rounds = positiveWhole(values, 'rounds');
 const cleanup = createCleanup();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void cleanup.run().then(() => process.exit(1)));

@@ -4,6 +4,7 @@
 
 import { hash } from 'node:crypto';
 import { constants, zstdCompressSync } from 'node:zlib';
+import { tarEntry, tarOf } from '../test/fixture/report/archive.ts';
 
 export type Suite = {
   readonly job: string;
@@ -32,35 +33,13 @@ function caseOf({ job, failingPerMille, unstablePerMille }: Suite, index: number
   return `${head}><${element} message="expected 200 but was ${500 + (take % 3)}" type="AssertionError"><![CDATA[AssertionError\n${trace}]]></${element}></testcase>`;
 }
 
-function tarHeader(name: string, size: number): Buffer {
-  const header = Buffer.alloc(512);
-  header.write(name, 0);
-  header.write('0000644\0', 100);
-  header.write('0000000\0', 108);
-  header.write('0000000\0', 116);
-  header.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
-  header.write('00000000000\0', 136);
-  header.write('        ', 148);
-  header.write('0', 156);
-  header.write('ustar\x0000', 257);
-  const sum = header.reduce((total, byte) => total + byte, 0);
-  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-  return header;
-}
-
-const padding = (size: number): Buffer => Buffer.alloc((512 - (size % 512)) % 512);
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** The report of a job in one of the ways it may end, as a frame that ends a tar. */
 export function reportFrame(suite: Suite, take: number): Buffer {
   const lines = Array.from({ length: suite.tests }, (_, index) => caseOf(suite, index, take));
-  const report = Buffer.from(
-    `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n<testsuite name="${suite.job}" tests="${suite.tests}">\n${lines.join('\n')}\n</testsuite>\n</testsuites>\n`,
-  );
-  return zstdCompressSync(
-    Buffer.concat([tarHeader('junit/0', report.length), report, padding(report.length), Buffer.alloc(1_024)]),
-    fast,
-  );
+  const content = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n<testsuite name="${suite.job}" tests="${suite.tests}">\n${lines.join('\n')}\n</testsuite>\n</testsuites>\n`;
+  return zstdCompressSync(tarOf([{ name: 'junit/0', content }]), fast);
 }
 
 export type BundleAbout = {
@@ -76,25 +55,23 @@ export type BundleAbout = {
 /** bundle.tar.zstd: who says it, and what. */
 export function bundleOf(about: BundleAbout, frame: Buffer): Buffer {
   const { repo, org, job, sha, branch, pr, runId } = about;
-  const meta = Buffer.from(
-    JSON.stringify({
-      version: '1',
-      org,
-      repo: { repo, repo_head_sha: sha, repo_head_branch: branch },
-      file_sets: [
-        { file_set_type: 'Junit', files: [{ original_path: '/ci/junit.xml', path: 'junit/0', owners: [] }] },
-      ],
-      envs: {
-        SIGNALBOX_CI: 'true',
-        SIGNALBOX_CI_SHA: sha,
-        SIGNALBOX_CI_BRANCH: branch,
-        SIGNALBOX_CI_JOB: job,
-        SIGNALBOX_CI_RUN_ID: runId,
-        ...(pr === null ? {} : { SIGNALBOX_CI_PR: String(pr) }),
-      },
-      upload_time_epoch: 1_700_000_000,
-    }),
-  );
-  const head = Buffer.concat([tarHeader('meta.json', meta.length), meta, padding(meta.length)]);
+  const content = JSON.stringify({
+    version: '1',
+    org,
+    repo: { repo, repo_head_sha: sha, repo_head_branch: branch },
+    file_sets: [
+      { file_set_type: 'Junit', files: [{ original_path: '/ci/junit.xml', path: 'junit/0', owners: [] }] },
+    ],
+    envs: {
+      SIGNALBOX_CI: 'true',
+      SIGNALBOX_CI_SHA: sha,
+      SIGNALBOX_CI_BRANCH: branch,
+      SIGNALBOX_CI_JOB: job,
+      SIGNALBOX_CI_RUN_ID: runId,
+      ...(pr === null ? {} : { SIGNALBOX_CI_PR: String(pr) }),
+    },
+    upload_time_epoch: 1_700_000_000,
+  });
+  const head = tarEntry({ name: 'meta.json', content });
   return Buffer.concat([zstdCompressSync(head, fast), frame]);
 }

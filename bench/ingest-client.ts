@@ -3,30 +3,16 @@
 
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { token } from './fixture.ts';
+import { type Call, until } from './deployment.ts';
 import { type BundleAbout, bundleOf } from './ingest-bundle.ts';
 
 export type Place = BundleAbout['repo'];
 export const org = 'bench';
 
-async function post<Answer>(port: number, path: string, body: object): Promise<Answer> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-token': token },
-    body: JSON.stringify(body),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
-  return JSON.parse(text) as Answer;
-}
-
-export const ask = post;
-
 /** Answers with the upload's id once it is stored. */
-export async function uploadBundle(port: number, repo: Place, bundle: Buffer): Promise<string> {
-  const { id, url } = await post<{ id: string; url: string }>(port, '/v1/metrics/createBundleUpload', {
+export async function uploadBundle(call: Call, repo: Place, bundle: Buffer): Promise<string> {
+  const { id, url } = await call('createBundleUpload', {
     repo,
     orgUrlSlug: org,
     clientVersion: 'bench',
@@ -82,12 +68,18 @@ export function processorSecondsOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-export async function waitUntilRead(client: Client, withinMs = 300_000): Promise<void> {
-  for (const deadline = Date.now() + withinMs; ; await sleep(50)) {
-    const { rows } = await client.query<{ waiting: number }>(
-      "select count(*)::int as waiting from upload where state in ('awaited', 'stored')",
-    );
-    if (rows[0]!.waiting === 0) return;
-    if (Date.now() > deadline) throw new Error(`${rows[0]!.waiting} uploads were not read.`);
-  }
+/** Uploads that are not read yet. */
+export async function countWaiting(client: Client, states: readonly string[]): Promise<number> {
+  const { rows } = await client.query<{ waiting: number }>(
+    'select count(*)::int as waiting from upload where state = any ($1)',
+    [states],
+  );
+  return rows[0]!.waiting;
 }
+
+export const waitUntilRead = (client: Client): Promise<true> =>
+  until(
+    'The end of reading',
+    async () => ((await countWaiting(client, ['awaited', 'stored'])) === 0 ? true : null),
+    { everyMs: 50, withinMs: 300_000 },
+  );

@@ -3,7 +3,8 @@
 import type { Client } from 'pg';
 import type { Figure } from '../soak/report.ts';
 import { goal, percentile } from './figure.ts';
-import { ask, org, type Place } from './ingest-client.ts';
+import type { Call } from './deployment.ts';
+import { org, type Place } from './ingest-client.ts';
 
 const failedTests = 1_000;
 const unhealthyTests = 100_000;
@@ -37,7 +38,7 @@ async function timed(times: number, question: (n: number) => Promise<unknown>): 
   return spent;
 }
 
-export async function measureLookups(client: Client, port: number, repo: Place): Promise<readonly Figure[]> {
+export async function measureLookups(client: Client, call: Call, repo: Place): Promise<readonly Figure[]> {
   await makeUnhealthy(client, repo);
   const { rows: known } = await client.query<{ id: string; name: string; file: string; classname: string }>(
     `select c.id, c.name, c.file_path as file, c.classname from test_case c join repository r on r.id = c.repository_id
@@ -53,12 +54,11 @@ export async function measureLookups(client: Client, port: number, repo: Place):
     variant: '',
   }));
   const quarantine = await timed(questions, () =>
-    ask(port, '/v1/metrics/getQuarantineConfig', { repo, remoteUrls: [], orgUrlSlug: org, testIdentifiers }),
+    call('getQuarantineConfig', { repo, remoteUrls: [], orgUrlSlug: org, testIdentifiers }),
   );
-  type Page = { readonly page: { readonly next_page_token: string; readonly total_rows?: number } };
   let token = '';
   const pages = await timed(questions, async (n) => {
-    const answer = await ask<Page>(port, '/v1/flaky-tests/list-unhealthy-tests', {
+    const answer = await call('listUnhealthyTests', {
       repo,
       org_url_slug: org,
       status: 'FLAKY',

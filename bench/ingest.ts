@@ -10,11 +10,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Client } from 'pg';
 import { type Figure, isMissed, lineOf } from '../soak/report.ts';
-import { type Deployment, migrate, startDeployment } from './deployment.ts';
+import { type Call, callerOf, type Deployment, migrate, startDeployment } from './deployment.ts';
 import { goal, percentile } from './figure.ts';
 import { type Cleanup, createCleanup, openCluster, temporaryDir, withClient } from './fixture.ts';
 import { bundleOf, reportFrame, type Suite } from './ingest-bundle.ts';
 import {
+  countWaiting,
   memoryOf,
   nthBundle,
   org,
@@ -38,6 +39,7 @@ const steadyShare = 0.8;
 type World = {
   readonly url: string;
   readonly deployment: Deployment;
+  readonly call: Call;
   readonly client: Client;
 };
 
@@ -45,13 +47,6 @@ const repo: Place = { host: 'sandbox.example', owner: 'bench', name: 'widgets' }
 const largeRepo: Place = { host: 'sandbox.example', owner: 'bench', name: 'large' };
 
 type Sustained = { readonly figures: readonly Figure[]; readonly perSecond: number };
-
-const waiting = async (client: Client): Promise<number> => {
-  const { rows } = await client.query<{ waiting: number }>(
-    "select count(*)::int as waiting from upload where state = 'stored'",
-  );
-  return rows[0]!.waiting;
-};
 
 /** What was read in a span of time, and how long each waited. */
 async function readBetween(client: Client, from: Date, to: Date) {
@@ -71,13 +66,13 @@ type Drive = {
 
 /** Uploads for a while; answers with the number of the next. */
 async function drive(world: World, frames: Frames, first: number, { seconds, rate }: Drive): Promise<number> {
-  const { client, deployment } = world;
+  const { client, call } = world;
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1_000;
   let next = first;
   // One asks for all how many wait.
   let asked: Promise<number> | null = null;
-  const waitingNow = () => (asked ??= waiting(client).finally(() => (asked = null)));
+  const waitingNow = () => (asked ??= countWaiting(client, ['stored']).finally(() => (asked = null)));
   const uploader = async () => {
     while (performance.now() < endsAt) {
       const n = next++;
@@ -85,7 +80,7 @@ async function drive(world: World, frames: Frames, first: number, { seconds, rat
         const dueAt = startedAt + ((n - first) / rate) * 1_000;
         if (dueAt > performance.now()) await sleep(dueAt - performance.now());
       } else while ((await waitingNow()) > waitingMax && performance.now() < endsAt) await sleep(50);
-      await uploadBundle(deployment.port, repo, nthBundle(repo, frames, n).bundle);
+      await uploadBundle(call, repo, nthBundle(repo, frames, n).bundle);
     }
   };
   await Promise.all(Array.from({ length: 6 }, uploader));
@@ -202,7 +197,7 @@ async function sizesOf(client: Client): Promise<readonly Figure[]> {
 }
 
 async function measureFile(world: World, tests: number): Promise<readonly Figure[]> {
-  const { client, deployment } = world;
+  const { client, call, deployment } = world;
   const suite = { job: 'everything', tests, failingPerMille: 1, unstablePerMille: 10 };
   const frame = reportFrame(suite, 0);
   const about = { repo: largeRepo, org, job: suite.job, branch: 'main', pr: null };
@@ -212,7 +207,7 @@ async function measureFile(world: World, tests: number): Promise<readonly Figure
   const sampler = setInterval(() => (peak = Math.max(peak, memoryOf(deployment.pids.work).now)), 100);
   for (const number of [1, 2]) {
     const bundle = bundleOf({ ...about, sha: shaOf(number), runId: String(number) }, frame);
-    const id = await uploadBundle(deployment.port, largeRepo, bundle);
+    const id = await uploadBundle(call, largeRepo, bundle);
     await waitUntilRead(client);
     const { rows } = await client.query<{ tests: number; waited: number; begun: number }>(
       `select tests, extract(epoch from ingested_at - uploaded_at)::float8 as waited from upload where id = $1`,
@@ -241,7 +236,8 @@ async function measure(cleanup: Cleanup, parts: ReadonlySet<string>, seconds: nu
     profileDir: process.env['BENCH_PROFILE'],
   });
   return withClient(url, async (client) => {
-    const world: World = { url, deployment, client };
+    const call = callerOf(deployment);
+    const world: World = { url, deployment, call, client };
     const figures: Figure[] = [];
     if (copied !== null) {
       const sustained = await measureIngest(world, seconds);
@@ -256,7 +252,7 @@ async function measure(cleanup: Cleanup, parts: ReadonlySet<string>, seconds: nu
       const file = await measureFile(world, tests);
       if (parts.has('file')) figures.push(...file);
     }
-    if (parts.has('lookup')) figures.push(...(await measureLookups(client, deployment.port, largeRepo)));
+    if (parts.has('lookup')) figures.push(...(await measureLookups(client, call, largeRepo)));
     await deployment.stop();
     return figures;
   });

@@ -22,6 +22,7 @@ import {
 } from './deployment.ts';
 import { goal, type Goal, median, percentile, printGoals } from './figure.ts';
 import { type Cleanup, createCleanup, openCluster, temporaryDir, withClient } from './fixture.ts';
+import { positive } from './option.ts';
 import { createRefWatch, type RefWatch } from './ref-watch.ts';
 
 type Options = {
@@ -47,15 +48,10 @@ function parseOptions(): Options {
       json: { type: 'boolean', default: false },
     },
   });
-  const positive = (name: 'queues' | 'landings' | 'rate') => {
-    const value = Number(values[name]);
-    if (!(value > 0)) throw new Error(`--${name} must be a number above 0.`);
-    return value;
-  };
   return {
-    queues: positive('queues'),
-    landings: positive('landings'),
-    rate: positive('rate'),
+    queues: positive(values, 'queues'),
+    landings: positive(values, 'landings'),
+    rate: positive(values, 'rate'),
     json: values.json,
     profile: values.profile,
   };

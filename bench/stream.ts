@@ -20,6 +20,7 @@ import {
   token,
   withClient,
 } from './fixture.ts';
+import { positive } from './option.ts';
 
 type Options = {
   readonly streams: number;
@@ -37,15 +38,10 @@ function parseOptions(): Options {
       json: { type: 'boolean', default: false },
     },
   });
-  const positive = (name: 'streams' | 'changes' | 'rate') => {
-    const value = Number(values[name]);
-    if (!(value > 0)) throw new Error(`--${name} must be a number above 0.`);
-    return value;
-  };
   return {
-    streams: positive('streams'),
-    changes: positive('changes'),
-    rate: positive('rate'),
+    streams: positive(values, 'streams'),
+    changes: positive(values, 'changes'),
+    rate: positive(values, 'rate'),
     json: values.json,
   };
 }

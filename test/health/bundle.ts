@@ -1,5 +1,6 @@
 // Reports and bundles as clients make them: written from the contract, with nothing of the server's.
 import { zstdCompressSync } from 'node:zlib';
+import { tarOf } from '../fixture/report/archive.ts';
 
 export type Outcome = {
   readonly name: string;
@@ -10,7 +11,8 @@ export type Outcome = {
   readonly suite?: string;
 };
 
-const escaped = (text: string): string =>
+/** Text as an attribute or between tags. */
+export const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
 /** JUnit XML of one suite. */
@@ -31,27 +33,6 @@ export function junit(outcomes: readonly Outcome[], suite = 'calculator'): strin
     '</testsuites>',
     '',
   ].join('\n');
-}
-
-type TarEntry = { readonly name: string; readonly bytes: Buffer };
-
-function tar(entries: readonly TarEntry[]): Buffer {
-  const blocks = entries.flatMap(({ name, bytes }) => {
-    const header = Buffer.alloc(512);
-    header.write(name, 0);
-    header.write('0000644\0', 100);
-    header.write('0000000\0', 108);
-    header.write('0000000\0', 116);
-    header.write(`${bytes.length.toString(8).padStart(11, '0')}\0`, 124);
-    header.write('00000000000\0', 136);
-    header.write('        ', 148);
-    header.write('0', 156);
-    header.write('ustar\x0000', 257);
-    const sum = header.reduce((total, byte) => total + byte, 0);
-    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-    return [header, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)];
-  });
-  return Buffer.concat([...blocks, Buffer.alloc(1024)]);
 }
 
 type BundleParts = {
@@ -100,10 +81,10 @@ export function bundleOf(parts: BundleParts): Buffer {
     num_tests: reports.length,
     a_key_of_the_future: { any: 'thing' },
   };
-  const entries: TarEntry[] = [
-    { name: 'meta.json', bytes: Buffer.from(JSON.stringify(meta)) },
-    ...reports.map((report, index) => ({ name: `junit/${index}`, bytes: Buffer.from(report) })),
-    ...(parts.codeowners === undefined ? [] : [{ name: 'CODEOWNERS', bytes: Buffer.from(parts.codeowners) }]),
-  ];
-  return zstdCompressSync(tar(entries));
+  const archive = tarOf([
+    { name: 'meta.json', content: JSON.stringify(meta) },
+    ...reports.map((content, index) => ({ name: `junit/${index}`, content })),
+    ...(parts.codeowners === undefined ? [] : [{ name: 'CODEOWNERS', content: parts.codeowners }]),
+  ]);
+  return zstdCompressSync(archive);
 }

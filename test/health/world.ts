@@ -9,6 +9,7 @@ import { ensureRepository } from '#db/repository-store.ts';
 import { newUploadKey, type UploadTrust } from '#db/upload-store.ts';
 import { findUpload, type UploadDetails } from '#db/upload-view.ts';
 import { openWorldForTest, widgets, type World } from '../harness.ts';
+import { escaped } from './bundle.ts';
 
 /** What a test did: passed, failed with a message, failed and then passed, or was skipped. */
 export type Outcome = 'pass' | 'skip' | { readonly fail: string } | { readonly flake: string };
@@ -36,9 +37,6 @@ export type HealthWorld = {
   readonly statusOf: (name: string) => Promise<{ status: string; reason: string; quarantined: boolean }>;
   readonly count: (table: string) => Promise<number>;
 };
-
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
 function junit(results: Readonly<Record<string, Outcome>>): string {
   const cases = Object.entries(results).map(([name, outcome]) => {
