@@ -3,7 +3,7 @@
 
 import { evaluate, type Evaluation } from '#core/health/monitor.ts';
 import { emptyHistory, type History } from '#core/health/history.ts';
-import { quarantineOf, type QuarantineSetting } from '#core/health/quarantine.ts';
+import { isOverrideOver, quarantineOf, type QuarantineSetting } from '#core/health/quarantine.ts';
 import type { HealthSettings, MonitorId } from '#core/health/settings.ts';
 import type { HealthStatus } from '#core/health/status.ts';
 import type { Tx } from '#db/cell.ts';
@@ -86,8 +86,7 @@ function verdictOf(
   now: Date,
 ): Verdict {
   // An override that is over is one no more.
-  const isOver =
-    before.quarantine_expires_at !== null && before.quarantine_expires_at.getTime() <= now.getTime();
+  const isOver = isOverrideOver(before.quarantine_expires_at?.getTime() ?? null, now.getTime());
   const setting: QuarantineSetting = isOver ? 'AUTO_QUARANTINE' : before.quarantine_setting;
   const expiresAt = isOver ? null : before.quarantine_expires_at;
   const facts = { settings, setting, expiresAt: null, status: status.value, mayAutoQuarantine };

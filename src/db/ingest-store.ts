@@ -2,11 +2,11 @@
 
 import type { RepositoryId } from '#base/id.ts';
 import type { BranchClass } from '#core/health/branch.ts';
-import type { UploadProblem } from '#core/health/reported-case.ts';
 import type { Tx } from './cell.ts';
 import { statement } from './statement.ts';
 import type { TestsLock } from './transaction.ts';
 import type { UploadTrust } from './upload-store.ts';
+import type { UploadFindings } from './upload-view.ts';
 
 /** What is known of an upload before it is read. */
 export type StoredUpload = {
@@ -79,31 +79,11 @@ export async function listStillStored(
 }
 
 /** What is to be written of an upload that was read. */
-export type IngestedUpload = {
-  readonly id: string;
-  readonly uploaded_at: Date;
-  readonly state: 'ingested' | 'failed';
-  readonly sha: string;
-  readonly branch: string;
-  readonly branch_class: BranchClass;
-  readonly pr_number: number | null;
-  readonly variant: string;
-  readonly job: string;
-  readonly ci_run_id: string;
-  readonly ci_attempt: number;
-  readonly ci_url: string;
-  readonly tests: number;
-  readonly passed: number;
-  readonly failed: number;
-  readonly flaky: number;
-  readonly skipped: number;
-  readonly quarantined: number;
-  readonly usual_tests: number | null;
-  readonly missing_tests: number | null;
-  readonly is_suspect: boolean;
-  readonly is_complete: boolean;
-  readonly problems: readonly UploadProblem[];
-};
+export type IngestedUpload = Omit<StoredUpload, 'trust' | 'content_bytes' | 'tries'> &
+  UploadFindings & {
+    readonly state: 'ingested' | 'failed';
+    readonly branch_class: BranchClass;
+  };
 
 // An upload about the commit of a queue's test run belongs to that run.
 const updateIngested = statement<[repositoryId: string, now: Date, rows: string]>(`

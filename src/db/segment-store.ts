@@ -30,6 +30,10 @@ export function shapeOf(ordinals: Int32Array): Shape {
 /** Of a stored shape. */
 export const ordinalsOfBody = (body: Uint8Array): Int32Array => unpackNumbers(decompress(body));
 
+/** None are stored as nothing. */
+const durationsOf = (typical: Uint8Array): Uint8Array =>
+  typical.length === 0 ? new Uint8Array() : decompress(typical);
+
 const insertShape = statement<
   [
     repositoryId: string,
@@ -70,7 +74,7 @@ export async function putShape(
     typical,
     at,
   );
-  return row!.typical.length === 0 ? new Uint8Array() : decompress(row!.typical);
+  return durationsOf(row!.typical);
 }
 
 const selectShapes = statement<
@@ -93,7 +97,7 @@ export async function findShapes(
       name.toString('hex'),
       {
         ordinals: ordinalsOfBody(body),
-        typical: () => (typical.length === 0 ? new Uint8Array() : decompress(typical)),
+        typical: () => durationsOf(typical),
       },
     ]),
   );

@@ -69,21 +69,11 @@ export const insertStored = (
   { hash, bytes, form }: UploadContent,
   source: UploadSource,
 ): Promise<unknown> =>
-  insertUpload(
-    tx,
-    ...head(upload, 'direct', 'stored'),
-    hash,
-    bytes,
-    form,
-    source.sha,
-    source.branch,
-    source.prNumber,
-    source.variant,
-    source.job,
-    source.ciRunId,
-    source.ciAttempt,
-    source.ciUrl,
-  );
+  insertUpload(tx, ...head(upload, 'direct', 'stored'), hash, bytes, form, ...placeOf(source), source.ciUrl);
+
+/** What tells one run of CI from another. */
+const placeOf = ({ sha, branch, prNumber, variant, job, ciRunId, ciAttempt }: UploadSource) =>
+  [sha, branch, prNumber, variant, job, ciRunId, ciAttempt] as const;
 
 const head = (upload: NewUpload, door: string, state: string) =>
   [
@@ -151,20 +141,7 @@ export async function findSameUpload(
   const rows =
     source === null
       ? await findSameBundle(db, repositoryId, hash, uploadId, trust)
-      : await findSameReport(
-          db,
-          repositoryId,
-          hash,
-          uploadId,
-          trust,
-          source.sha,
-          source.branch,
-          source.prNumber,
-          source.variant,
-          source.job,
-          source.ciRunId,
-          source.ciAttempt,
-        );
+      : await findSameReport(db, repositoryId, hash, uploadId, trust, ...placeOf(source));
   return rows[0]?.id ?? null;
 }
 

@@ -12,7 +12,22 @@ type UploadState = 'awaited' | 'stored' | 'ingested' | 'failed';
 /** flaky: known to be; broken: already on the default branch; new: it passed before and never failed so; unknown: first seen. */
 export type FailureVerdict = 'flaky' | 'broken' | 'new' | 'unknown';
 
-export type UploadSummary = {
+/** What was read in an upload. */
+export type UploadFindings = {
+  readonly tests: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly flaky: number;
+  readonly skipped: number;
+  readonly quarantined: number;
+  readonly usual_tests: number | null;
+  readonly missing_tests: number | null;
+  readonly is_suspect: boolean;
+  readonly is_complete: boolean;
+  readonly problems: readonly UploadProblem[];
+};
+
+export type UploadSummary = UploadFindings & {
   readonly id: string;
   readonly state: UploadState;
   readonly trust: 'full' | 'untrusted';
@@ -25,17 +40,6 @@ export type UploadSummary = {
   readonly uploaded_at: Date;
   readonly ingested_at: Date | null;
   readonly duplicate_of: string | null;
-  readonly tests: number;
-  readonly passed: number;
-  readonly failed: number;
-  readonly flaky: number;
-  readonly skipped: number;
-  readonly quarantined: number;
-  readonly usual_tests: number | null;
-  readonly missing_tests: number | null;
-  readonly is_suspect: boolean;
-  readonly is_complete: boolean;
-  readonly problems: readonly UploadProblem[];
 };
 
 type UploadFailure = {

@@ -10,23 +10,24 @@ export const reportTooLarge = () =>
       'The report is larger than 20 MiB, or grows too much when it is decompressed. Send it in parts, or as a bundle (createBundleUpload).',
   });
 
+/** In the pieces it comes in; throws where it is larger than the limit. */
+async function* bounded(body: Readable | null): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bodyBytesMax) throw reportTooLarge();
+    yield chunk;
+  }
+}
+
 /** All of it, in the pieces it came in. */
 export async function readChunks(body: Readable | null): Promise<readonly Buffer[]> {
   const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > bodyBytesMax) throw reportTooLarge();
-    chunks.push(chunk as Buffer);
-  }
+  for await (const chunk of bounded(body)) chunks.push(chunk);
   return chunks;
 }
 
 /** Reads it to its end, so that the connection can be used again, and keeps nothing. */
 export async function passOver(body: Readable | null): Promise<void> {
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > bodyBytesMax) throw reportTooLarge();
-  }
+  for await (const _chunk of bounded(body));
 }

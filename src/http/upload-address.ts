@@ -9,11 +9,13 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { appError } from '#base/error.ts';
 import type { RepositoryId } from '#base/id.ts';
+import { createShelf } from '#base/shelf.ts';
 import { acceptBundle, type BundleOutcome } from '#command/accept-upload.ts';
 import type { Cell } from '#db/cell.ts';
 import { ensureServerKey } from '#db/server-key-store.ts';
 import { findUploadState, type UploadContent, type UploadKey } from '#db/upload-store.ts';
 import { uploadedAtOf } from '#db/upload-view.ts';
+import { compressionOf } from '#report/decompress.ts';
 import type { Deps } from './deps.ts';
 
 const keyName = 'upload-address';
@@ -22,16 +24,11 @@ const keyName = 'upload-address';
 type KeyOf = (cell: Cell) => Promise<Buffer>;
 
 function uploadKeys({ config: { secretKey } }: Pick<Deps, 'config'>): KeyOf {
-  const kept = new Map<string, Promise<Buffer>>();
-  return (cell) => {
-    if (secretKey !== null)
-      return Promise.resolve(Buffer.from(hkdfSync('sha256', secretKey, '', `${keyName} ${cell.name}`, 32)));
-    const known = kept.get(cell.name) ?? ensureServerKey(cell.db, keyName);
-    kept.set(cell.name, known);
-    // What could not be read is asked for again.
-    known.catch(() => kept.delete(cell.name));
-    return known;
-  };
+  if (secretKey !== null)
+    return (cell) =>
+      Promise.resolve(Buffer.from(hkdfSync('sha256', secretKey, '', `${keyName} ${cell.name}`, 32)));
+  const { recall } = createShelf<Buffer>(() => 0, Infinity);
+  return (cell) => recall(cell.name, () => ensureServerKey(cell.db, keyName));
 }
 
 type Signed = {
@@ -188,7 +185,6 @@ function measure(bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array>, bytesM
 
 /** By the first bytes; `zstd`: what is in it where it is compressed so. */
 export function formOf(start: Uint8Array, zstd: string): string {
-  const magic = Buffer.from(start.subarray(0, 4)).toString('hex');
-  if (magic === '28b52ffd') return zstd;
-  return magic.startsWith('1f8b') ? 'gzip' : 'plain';
+  const compression = compressionOf(Buffer.from(start.subarray(0, 4)));
+  return compression === 'zstd' ? zstd : (compression ?? 'plain');
 }

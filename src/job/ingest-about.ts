@@ -3,20 +3,11 @@
 
 import { ciEnvironmentOf } from '#config/ci.ts';
 import { type BranchClass, branchClassOf } from '#core/health/branch.ts';
-import type { StoredUpload } from '#db/ingest-store.ts';
+import type { IngestedUpload, StoredUpload } from '#db/ingest-store.ts';
+import type { UploadSource } from '#db/upload-store.ts';
 import type { BundleMeta } from '#report/meta.ts';
 
-export type UploadAbout = {
-  readonly sha: string;
-  readonly branch: string;
-  readonly branchClass: BranchClass;
-  readonly prNumber: number | null;
-  readonly variant: string;
-  readonly job: string;
-  readonly ciRunId: string;
-  readonly ciAttempt: number;
-  readonly ciUrl: string;
-};
+export type UploadAbout = UploadSource & { readonly branchClass: BranchClass };
 
 const textMax = 512;
 const variantMax = 64;
@@ -47,3 +38,19 @@ export function aboutOf(
     ciUrl: firstOf(upload.ci_url, ci?.url),
   };
 }
+
+/** What is written of any upload, whatever was in it. */
+export const uploadColumns = (upload: StoredUpload, about: UploadAbout) =>
+  ({
+    id: upload.id,
+    uploaded_at: upload.uploaded_at,
+    sha: about.sha,
+    branch: about.branch,
+    branch_class: about.branchClass,
+    pr_number: about.prNumber,
+    variant: about.variant,
+    job: about.job,
+    ci_run_id: about.ciRunId,
+    ci_attempt: about.ciAttempt,
+    ci_url: about.ciUrl,
+  }) satisfies Partial<IngestedUpload>;

@@ -23,6 +23,7 @@ import { putTestJobs } from '#db/test-job-store.ts';
 import { forgetToldOf } from '#db/telling-store.ts';
 import { type TestsLock, withTestsLock } from '#db/transaction.ts';
 import { countImpact, findStandings } from '#db/verdict-store.ts';
+import { uploadColumns } from './ingest-about.ts';
 import { failuresOf, type Judged } from './ingest-failure.ts';
 import { changeHistories, type ChangedHistory, type GuardedUpload, hourOf } from './ingest-history.ts';
 import type { ReadUpload } from './ingest-read.ts';
@@ -216,19 +217,9 @@ function ingestedOf(read: ReadUpload, usual: Usual, quarantined: number): Ingest
   for (const code of runs.outcomes) counts[code]!++;
   const isEmpty = runs.ordinals.length + runs.skipped.length === 0;
   return {
-    id: upload.id,
-    uploaded_at: upload.uploaded_at,
+    ...uploadColumns(upload, about),
     // A report without tests says nothing, and one that could not be read even less: neither may look like a success.
     state: isEmpty && (read.problems.length > 0 || !read.isComplete) ? 'failed' : 'ingested',
-    sha: about.sha,
-    branch: about.branch,
-    branch_class: about.branchClass,
-    pr_number: about.prNumber,
-    variant: about.variant,
-    job: about.job,
-    ci_run_id: about.ciRunId,
-    ci_attempt: about.ciAttempt,
-    ci_url: about.ciUrl,
     tests: runs.ordinals.length + runs.skipped.length,
     passed: counts[0]!,
     failed: counts[1]!,

@@ -10,7 +10,7 @@ import { readNumbering } from '#db/numbering-store.ts';
 import { findRepository } from '#db/repository-store.ts';
 import { findHealthContext } from '#db/verdict-store.ts';
 import type { TaskDeps } from './deps.ts';
-import { aboutOf } from './ingest-about.ts';
+import { aboutOf, uploadColumns } from './ingest-about.ts';
 import { writeOwners } from './ingest-owners.ts';
 import { readUpload, type ReadUpload } from './ingest-read.ts';
 import { writeUploads } from './ingest-write.ts';
@@ -103,25 +103,14 @@ async function giveUp(
   upload: StoredUpload,
   defaultBranches: readonly string[],
 ): Promise<void> {
-  const about = aboutOf(upload, null, defaultBranches);
   const problem: UploadProblem =
     upload.tries >= triesMax
       ? { file: '', code: 'GAVE_UP', message: 'Reading it was tried ten times.', count: 1 }
       : { file: '', code: 'BYTES_LOST', message: 'Its bytes are not in their store any more.', count: 1 };
   const nothing = { tests: 0, passed: 0, failed: 0, flaky: 0, skipped: 0, quarantined: 0 };
   const row = {
-    id: upload.id,
-    uploaded_at: upload.uploaded_at,
+    ...uploadColumns(upload, aboutOf(upload, null, defaultBranches)),
     state: 'failed',
-    sha: about.sha,
-    branch: about.branch,
-    branch_class: about.branchClass,
-    pr_number: about.prNumber,
-    variant: about.variant,
-    job: about.job,
-    ci_run_id: about.ciRunId,
-    ci_attempt: about.ciAttempt,
-    ci_url: about.ciUrl,
     ...nothing,
     usual_tests: null,
     missing_tests: null,

@@ -17,11 +17,13 @@ export type QuarantineFacts = {
   readonly mayAutoQuarantine: boolean;
 };
 
+export const isOverrideOver = (expiresAt: number | null, now: number): boolean =>
+  expiresAt !== null && expiresAt <= now;
+
 export function quarantineOf(facts: QuarantineFacts, now: number): boolean {
   const { settings, expiresAt, status, mayAutoQuarantine } = facts;
   if (!settings.quarantine.enabled) return false;
-  const isExpired = expiresAt !== null && expiresAt <= now;
-  const setting = isExpired ? 'AUTO_QUARANTINE' : facts.setting;
+  const setting = isOverrideOver(expiresAt, now) ? 'AUTO_QUARANTINE' : facts.setting;
   if (setting !== 'AUTO_QUARANTINE') return setting === 'ALWAYS_QUARANTINE';
   return settings.quarantine.auto && status === 'flaky' && mayAutoQuarantine;
 }

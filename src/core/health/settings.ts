@@ -1,7 +1,7 @@
 // How a repository judges and quarantines its tests. What is stored are differences from the defaults here, so a better
 // default reaches everybody who did not choose otherwise.
 
-import type { BranchClass } from './branch.ts';
+import { type BranchClass, branchClasses } from './branch.ts';
 
 export const monitorIds = [
   'pass_on_retry',
@@ -83,8 +83,6 @@ export type HealthSettingsChange = {
   readonly quarantine?: Partial<HealthSettings['quarantine']> | undefined;
 };
 
-const everywhere: readonly BranchClass[] = ['default', 'queue', 'pull_request', 'other'];
-
 export const defaultHealthSettings: HealthSettings = {
   defaultBranches: null,
   monitors: {
@@ -94,7 +92,7 @@ export const defaultHealthSettings: HealthSettings = {
       sourcesMin: 2,
       chanceMax: 0.05,
       quietDays: 7,
-      branches: everywhere,
+      branches: branchClasses,
     },
     failure_rate_flaky: {
       isOn: false,
