@@ -54,6 +54,8 @@ export type World = {
   readonly clock: { now: () => Date; advance: (ms: number) => void };
   /** Runs every job that is due, and those they cause, until none is left; those held back wait. */
   readonly runJobs: (heldBack?: readonly string[]) => Promise<void>;
+  /** Makes every job due that waits for its time. */
+  readonly makeJobsDue: () => Promise<void>;
   /** What jobs have thrown; the worker tries such jobs again. */
   readonly jobErrors: unknown[];
   /** A client of an organization (made if it is not there) with a token of the given scopes. */
@@ -163,6 +165,12 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     server,
     clock,
     runJobs,
+    makeJobsDue: async () => {
+      for (const { pool } of cells)
+        await pool.query(
+          'update graphile_worker._private_jobs set run_at = now() where run_at > now() and locked_at is null',
+        );
+    },
     jobErrors,
     client: async (organization = 'acme', scopes = allScopes, cell = cells[0]!) => {
       const { id } = await ensureOrganization(cell.db, organization, organization);

@@ -377,13 +377,9 @@ function peopleOf(client: Client, numbered: (pr: number) => object, settle: () =
 
 type Time = ReturnType<typeof timeOf>;
 
-function timeOf({ clock, cell }: World, settle: () => Promise<void>) {
-  const makeDue = () =>
-    cell.pool.query(
-      'update graphile_worker._private_jobs set run_at = now() where run_at > now() and locked_at is null',
-    );
+function timeOf({ clock, makeJobsDue }: World, settle: () => Promise<void>) {
   const wait = async () => {
-    await makeDue();
+    await makeJobsDue();
     await settle();
   };
   return {

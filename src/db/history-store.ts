@@ -125,6 +125,11 @@ export async function putActiveMonitors(
   );
 }
 
+const hourMs = 3_600_000;
+
+/** The hour that an instant counts for. */
+export const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / hourMs) * hourMs);
+
 export type TestHour = {
   readonly testCaseId: string;
   readonly hour: Date;

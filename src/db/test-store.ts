@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { RepositoryId } from '#base/id.ts';
 import { sql } from 'kysely';
 import type { Tx } from './cell.ts';
+import { hourOf } from './history-store.ts';
 
 export type TestCaseRecord = {
   readonly id: string;
@@ -85,8 +86,6 @@ async function putFailure(
     select ${owner.repository_id}, ${owner.test_case_id}, ${at}::timestamptz, ${fingerprint}::bytea
     from generate_series(1, ${count}::int)`.execute(tx);
 }
-
-const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / 3_600_000) * 3_600_000);
 
 /** False if the repository has no such test. */
 export async function linkTicket(

@@ -15,7 +15,7 @@ import {
 } from '#core/health/history.ts';
 import { placeOf } from '#core/health/segment.ts';
 import type { Tx } from '#db/cell.ts';
-import { findHistories, type TestHour, type WatchedTest } from '#db/history-store.ts';
+import { findHistories, hourOf, type TestHour, type WatchedTest } from '#db/history-store.ts';
 import { listPassSources, type PassSource } from '#db/ingest-store.ts';
 import { listRecentShapes, listShapeHours, type ShapeHour } from '#db/segment-store.ts';
 import type { ReadUpload } from './ingest-read.ts';
@@ -24,9 +24,6 @@ import type { TestMemory } from './test-memory.ts';
 
 /** How far back earlier passes are looked for: what the longest window of a monitor can see. */
 const earlierMs = 14 * dayMs;
-const hourMs = 3_600_000;
-
-export const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / hourMs) * hourMs);
 
 /** An upload, with what the guard said of it. */
 export type GuardedUpload = { readonly read: ReadUpload; readonly isSuspect: boolean };

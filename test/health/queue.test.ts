@@ -55,9 +55,7 @@ it('ties a report to the run whose commit it is about, and says of each failing 
 it('names the failing tests on the pull request, also where the report comes after the verdict', async () => {
   const { report, ciFails, team, world } = await openQueue();
   const comment = async () => {
-    await world.cell.pool.query(
-      'update graphile_worker._private_jobs set run_at = now() where run_at > now() and locked_at is null',
-    );
+    await world.makeJobsDue();
     await world.runJobs();
     const { comments } = await team.call('sandboxListComments', { repo: widgets, pr: { number: 1 } });
     return comments.map((comment) => JSON.stringify(comment)).join('\n');

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ResponseOf } from '#contract/endpoint.ts';
 import { Answer } from '../component/answer.tsx';
 import { EntryActions } from '../component/entry-action.tsx';
+import { type Fact, Facts } from '../component/facts.tsx';
 import { FailedTests } from '../component/failed-tests.tsx';
 import { LandingProof } from '../component/landing-proof.tsx';
 import { LiveMark } from '../component/live-mark.tsx';
@@ -51,7 +52,7 @@ function Body({ queue, record, state }: BodyProps) {
   return (
     <>
       <Head queue={queue} record={record} state={state} />
-      <Facts record={record} />
+      <Standing record={record} />
       {record.failedTests !== null && record.failedTests.count > 0 && (
         <section className="card" aria-label="Failing tests">
           <Title order={2} size="h4">
@@ -98,8 +99,8 @@ function Actions({ queue, record, state }: BodyProps) {
   return line === undefined ? null : <EntryActions queue={queue} entry={record} line={line} />;
 }
 
-function Facts({ record }: { readonly record: Submitted }) {
-  const facts: readonly (readonly [string, string])[] = [
+function Standing({ record }: { readonly record: Submitted }) {
+  const facts: readonly Fact[] = [
     ['Author', record.prAuthor],
     ['Head', shortSha(record.prSha)],
     ['Onto', record.prBaseBranch],
@@ -111,18 +112,7 @@ function Facts({ record }: { readonly record: Submitted }) {
   ];
   return (
     <section className="card" aria-label="Where it stands">
-      <dl className="figures">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <Text component="dt" size="xs" c="dimmed">
-              {name}
-            </Text>
-            <Text component="dd" m={0} className="break">
-              {value}
-            </Text>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
       {record.waitingFor.map((sentence) => (
         <Text key={sentence} mt="xs" className="why">
           {sentence}

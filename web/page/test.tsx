@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ResponseOf } from '#contract/endpoint.ts';
 import { call } from '../api.ts';
 import { Answer, Empty } from '../component/answer.tsx';
+import { type Fact, Facts } from '../component/facts.tsx';
 import { QuarantineForm } from '../component/quarantine-form.tsx';
 import { HealthPill, Pill } from '../component/state.tsx';
 import { Instant, Since } from '../component/time.tsx';
@@ -65,7 +66,7 @@ function Body({ repo, test }: { readonly repo: Repo; readonly test: Test }) {
         </Group>
       </div>
       {test.status.reason !== '' && <Text className="why">{test.status.reason}</Text>}
-      <Facts test={test} />
+      <Figures test={test} />
       <section aria-labelledby="failures">
         <Title order={2} size="h4" id="failures" mb="xs">
           Most common failures
@@ -80,8 +81,8 @@ function Body({ repo, test }: { readonly repo: Repo; readonly test: Test }) {
   );
 }
 
-function Facts({ test }: { readonly test: Test }) {
-  const facts: readonly (readonly [string, string])[] = [
+function Figures({ test }: { readonly test: Test }) {
+  const facts: readonly Fact[] = [
     ['Failing, last 24 h', percentOf(test.failure_rate_last_24h)],
     ['Failing, last 7 days', percentOf(test.failure_rate_last_7d)],
     ['Pull requests hit in 7 days', String(test.pull_requests_impacted_last_7d)],
@@ -91,20 +92,7 @@ function Facts({ test }: { readonly test: Test }) {
     ['Variant', test.variant || 'none'],
     ['Owners', test.codeowners.join(', ') || 'none'],
   ];
-  return (
-    <dl className="figures card">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <Text component="dt" size="xs" c="dimmed">
-            {name}
-          </Text>
-          <Text component="dd" m={0} className="break">
-            {value}
-          </Text>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Facts className="card" facts={facts} />;
 }
 
 function Failures({ failures }: { readonly failures: Test['most_common_failures'] }) {
