@@ -72,7 +72,7 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   },
   { name: 'pull-request-failed', path: pullRequestPath(told, numbers.failing), shows: failingTest },
   { name: 'pull-request-testing', path: pullRequestPath(told, numbers.line), shows: 'Under way' },
-  { name: 'tests-flaky', path: testsPath('flaky'), shows: 'page 1 of 2' },
+  { name: 'tests-flaky', path: testsPath('flaky'), shows: 'page 1 of 3' },
   { name: 'tests-broken', path: testsPath('broken'), shows: 'Fails on main since two hours.' },
   { name: 'tests-quarantined', path: testsPath('quarantined'), shows: 'always quarantine' },
   { name: 'test', path: `/app/tests/${testId}?repo=${pathOf(told)}`, shows: 'Most common failures' },

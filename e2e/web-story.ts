@@ -169,12 +169,12 @@ async function tellActions({ page, world, check }: Told): Promise<void> {
   });
   await check('a batch says with whom it is tested', async () =>
     entry(numbers.line)
-      .getByText(/In a batch with #102, #103/)
+      .getByText(/In a batch with #4902, #4903/)
       .waitFor(),
   );
   await check('a batch behind it says what it is on top of', async () =>
     entry(numbers.line + 3)
-      .getByText(/on top of #101, #102, #103/)
+      .getByText(/on top of #4901, #4902, #4903/)
       .first()
       .waitFor(),
   );

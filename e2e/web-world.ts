@@ -7,7 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Call, callerOf, migrate, startDeployment, until } from '../bench/deployment.ts';
 import { type Cleanup, root, startSignalbox, token } from '../bench/fixture.ts';
+import { openCell } from '#db/cell.ts';
 import { startCluster } from '../script/postgres.ts';
+import { fillHistory, type Place } from './web-history.ts';
+import { fillTestHistory, type Owner, preparePast } from './web-test-history.ts';
 
 export const quick = { repo: { host: 'git.example', owner: 'acme', name: 'gadgets' }, targetBranch: 'main' };
 export const told = { repo: { host: 'git.example', owner: 'acme', name: 'widgets' }, targetBranch: 'main' };
@@ -20,7 +23,14 @@ export const empty = {
 export const markup = '<img src=x onerror="window.stolen = 1"><b>Bold</b> & "quoted"';
 export const failingTest = 'renders <script>window.stolen = 1</script> as text';
 
-export const numbers = { landed: 1, failing: 10, line: 101, markup: 103, notReady: 130 } as const;
+/** Above those of the past. */
+export const numbers = {
+  landed: 4_801,
+  failing: 4_810,
+  line: 4_901,
+  markup: 4_903,
+  notReady: 4_930,
+} as const;
 const lineCount = 30;
 
 export type World = {
@@ -75,7 +85,7 @@ export async function openWorld(cleanup: Cleanup): Promise<World> {
     call,
     tokens: { admin: token, viewer },
   };
-  await fill(world);
+  await fill(world, databaseUrl);
   return world;
 }
 
@@ -90,7 +100,7 @@ const titles = [
 ];
 const people = ['ana', 'ben', 'chidi', 'dora', 'emre'];
 
-async function fill(world: World): Promise<void> {
+async function fill(world: World, databaseUrl: string): Promise<void> {
   const { call } = world;
   await call('sandboxConfigureRepository', {
     repo: quick.repo,
@@ -100,13 +110,32 @@ async function fill(world: World): Promise<void> {
   await call('createQueue', { ...empty, requiredStatuses: ['ci/test'], mode: 'parallel' });
   await call('sandboxConfigureRepository', { repo: told.repo, ci: { mode: 'manual' } });
   await call('createQueue', { ...told, requiredStatuses: ['ci/build', 'ci/test'], concurrency: 5 });
-  for (let number = 1; number <= 6; number += 1) {
+  await fillPast(databaseUrl);
+  for (let number = numbers.landed; number < numbers.landed + 6; number += 1) {
     await submit(world, told, number, {});
     await conclude(world, number, 'success');
   }
   await fillTests(world);
   await failOne(world);
   await fillLine(world);
+}
+
+/** What was before the stories begin. */
+async function fillPast(url: string): Promise<void> {
+  const cell = openCell({ name: 'main', url, connections: 2, readerConnections: 1, onError: console.error });
+  try {
+    const now = new Date();
+    const [place] = (await cell.db.run(
+      `select q.id as "queueId", r.id as "repositoryId", r.organization_id as "organizationId"
+      from queue q join repository r on r.id = q.repository_id where r.name = $1`,
+      [told.repo.name],
+    )) as [Place & Owner];
+    await preparePast(cell, now);
+    await fillHistory(cell, place, now);
+    await fillTestHistory(cell, place, now);
+  } finally {
+    await cell.close();
+  }
 }
 
 export async function submit(world: World, main: Main, number: number, wishes: object): Promise<void> {
