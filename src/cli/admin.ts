@@ -2,6 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import { scopes as allScopes } from '#contract/common.ts';
+import { recordAudit } from '#db/audit-store.ts';
 import type { Cell, Cells } from '#db/cell.ts';
 import {
   createToken,
@@ -11,6 +12,7 @@ import {
   revokeToken,
 } from '#db/organization-store.ts';
 import { withTransaction } from '#db/transaction.ts';
+import { byCommandLine } from './auditor.ts';
 import { connect, connectOptions, connectUsage } from './connect.ts';
 
 const usage = `Usage: signalbox admin <command>
@@ -85,7 +87,15 @@ async function createOrganization(
   for (const other of cells.all)
     if ((await findOrganization(other.db, slug)) !== null)
       return fail(1, `There is an organization ${slug} already, in the cell ${other.name}.`);
-  await withTransaction(cell, (tx) => ensureOrganization(tx, slug, name ?? slug));
+  await withTransaction(cell, async (tx) => {
+    const { id } = await ensureOrganization(tx, slug, name ?? slug);
+    await recordAudit(tx, byCommandLine(id), {
+      action: 'organization.create',
+      subject: slug,
+      before: null,
+      after: { name: name ?? slug },
+    });
+  });
   console.log(`Created the organization ${slug} in the cell ${cell.name}.`);
   return 0;
 }

@@ -3,10 +3,12 @@
 
 import { readFileSync } from 'node:fs';
 import type { OrganizationId } from '#base/id.ts';
+import { recordAudit } from '#db/audit-store.ts';
 import type { Cell } from '#db/cell.ts';
 import { saveConnection } from '#db/connection-store.ts';
 import { withTransaction } from '#db/transaction.ts';
 import type { Credentials } from '#host/connection.ts';
+import { byCommandLine } from './auditor.ts';
 
 export const connectOptions = {
   kind: { type: 'string' },
@@ -86,14 +88,20 @@ export async function connect(
   if ('mistake' in address) return address;
   const credentials = credentialsFrom(wishes);
   if ('mistake' in credentials) return credentials;
-  const connection = await withTransaction(cell, (tx) =>
-    saveConnection(tx, secretKey, {
+  const connection = await withTransaction(cell, async (tx) => {
+    await recordAudit(tx, byCommandLine(organizationId), {
+      action: 'host.connect',
+      subject: address.host,
+      before: null,
+      after: { kind, url: address.url, credentials: credentials.kind },
+    });
+    return saveConnection(tx, secretKey, {
       organizationId,
       kind,
       ...address,
       credentials: JSON.stringify(credentials),
-    }),
-  );
+    });
+  });
   return [
     `Connected to ${address.host}. Now let it tell Signalbox what happens:`,
     `  webhook address  ${webhookUrl(publicUrl, cell, connection.id)}`,

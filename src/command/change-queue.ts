@@ -1,36 +1,39 @@
-// Creating, changing and deleting a queue. Each is one transaction with its fact and the dirty mark.
+// Creating, changing, stopping and deleting a queue. Each is one transaction with its fact, its line in the audit log and
+// the dirty mark.
 
 import { v7 as newId } from 'uuid';
 import { appError } from '#base/error.ts';
 import type { OrganizationId, QueueId } from '#base/id.ts';
 import type { QueueChange } from '#core/queue/command.ts';
-import { decideQueueChange } from '#core/queue/decide-queue.ts';
+import { decideQueueChange, queueDifference, stopQueue } from '#core/queue/decide-queue.ts';
 import type { Queue } from '#core/queue/model.ts';
 import { defaultSettings, type QueueSettings } from '#core/queue/settings.ts';
 import { fullName, type RepositoryName } from '#core/repository.ts';
-import type { Cell } from '#db/cell.ts';
+import { type Auditor, recordAudit } from '#db/audit-store.ts';
+import type { Cell, Tx } from '#db/cell.ts';
 import { enqueueAtHost, enqueueReconcile } from '#db/job.ts';
 import { noticeQueue } from '#db/queue-notice.ts';
 import * as store from '#db/queue-store.ts';
 import { ensureRepository } from '#db/repository-store.ts';
 import type { Repository } from '#db/scope-view.ts';
-import { withQueueLock, withTransaction } from '#db/transaction.ts';
+import { type QueueLock, withQueueLock, withTransaction } from '#db/transaction.ts';
 
 type NewQueue = {
-  readonly organizationId: OrganizationId;
   readonly repository: RepositoryName;
   readonly branch: string;
   readonly settings: Partial<QueueSettings>;
-  readonly actor: string;
 };
+
+/** A queue as the audit log names it. */
+const subjectOf = (repository: RepositoryName, branch: string): string => `${fullName(repository)} ${branch}`;
 
 export function createQueue(
   cell: Cell,
-  { organizationId, repository, branch, settings, actor }: NewQueue,
-  now: Date,
+  { repository, branch, settings }: NewQueue,
+  by: Auditor,
 ): Promise<{ readonly queue: Queue; readonly repository: Repository }> {
   return withTransaction(cell, async (tx) => {
-    const kept = await ensureRepository(tx, organizationId, repository);
+    const kept = await ensureRepository(tx, by.organizationId, repository);
     const queue: Queue = {
       id: newId() as QueueId,
       targetBranch: branch,
@@ -43,22 +46,33 @@ export function createQueue(
       throw appError('QUEUE_ALREADY_EXISTS', {
         public: `The branch ${branch} of ${fullName(kept)} already has a merge queue. Change it with updateQueue.`,
       });
+    const { actor, now } = by;
     await store.appendQueueFact(tx, queue.id, { kind: 'queue_created', payload: queue.settings }, actor, now);
+    await recordAudit(tx, by, {
+      action: 'queue.create',
+      subject: subjectOf(kept, branch),
+      before: null,
+      after: settings,
+    });
     // The branch is looked at before the first pull request comes.
     await enqueueAtHost(tx, 'sweep-queue', { queueId: queue.id });
     return { queue, repository: kept };
   });
 }
 
-type QueueRef = { readonly cell: Cell; readonly queueId: QueueId; readonly actor: string };
+type QueueRef = {
+  readonly cell: Cell;
+  readonly queueId: QueueId;
+  readonly repository: RepositoryName;
+  readonly by: Auditor;
+};
 
 const gone = () =>
   appError('QUEUE_NOT_FOUND', { public: 'The queue was deleted meanwhile. Create it with createQueue.' });
 
 export function changeQueue(
-  { cell, queueId, actor }: QueueRef,
+  { cell, queueId, repository, by }: QueueRef,
   change: QueueChange,
-  now: Date,
 ): Promise<Queue> {
   return withQueueLock(cell, queueId, async (tx, lock) => {
     const loaded = await store.loadQueue(tx, lock);
@@ -67,17 +81,44 @@ export function changeQueue(
     if (decision.kind === 'rejected') throw appError(decision.code, { public: decision.message });
     await store.saveQueue(tx, lock, decision.queue);
     const payload = { ...change.settings, ...(change.state === undefined ? {} : { state: change.state }) };
-    await store.appendQueueFact(tx, queueId, { kind: 'queue_changed', payload }, actor, now);
+    await store.appendQueueFact(tx, queueId, { kind: 'queue_changed', payload }, by.actor, by.now);
+    const difference = queueDifference(loaded.queue, decision.queue);
+    if (difference !== null)
+      await recordAudit(tx, by, {
+        action: 'queue.update',
+        subject: subjectOf(repository, loaded.queue.targetBranch),
+        ...difference,
+      });
     await enqueueReconcile(tx, lock);
     return decision.queue;
   });
 }
 
-export function deleteQueue(
-  { cell, queueId, actor }: QueueRef,
-  repository: RepositoryName,
-  now: Date,
+/**
+ * Stops a queue until a person has looked, in the transaction of what it was that stopped it. A queue that is stopped
+ * for this reason already stays as it is.
+ */
+export async function haltQueue(
+  tx: Tx,
+  lock: QueueLock,
+  { organizationId, ...repository }: RepositoryName & { readonly organizationId: OrganizationId },
+  { reason, now }: { readonly reason: string; readonly now: Date },
 ): Promise<void> {
+  const loaded = await store.loadQueue(tx, lock);
+  if (loaded === null) return;
+  const stopped = stopQueue(loaded.queue, reason);
+  const difference = queueDifference(loaded.queue, stopped);
+  if (difference === null) return;
+  await store.saveQueue(tx, lock, stopped);
+  const subject = subjectOf(repository, stopped.targetBranch);
+  await recordAudit(
+    tx,
+    { organizationId, actor: 'queue', now },
+    { action: 'queue.stop', subject, ...difference },
+  );
+}
+
+export function deleteQueue({ cell, queueId, repository, by }: QueueRef): Promise<void> {
   return withQueueLock(cell, queueId, async (tx, lock) => {
     const loaded = await store.loadQueue(tx, lock);
     if (loaded === null) throw gone();
@@ -86,8 +127,10 @@ export function deleteQueue(
       throw appError('QUEUE_NOT_EMPTY', {
         public: `The queue for ${queue.targetBranch} in ${fullName(repository)} still holds ${liveCount} pull request${liveCount === 1 ? '' : 's'}. Cancel or merge them first.`,
       });
-    await store.deleteQueue(tx, lock, now);
-    await store.appendQueueFact(tx, queueId, { kind: 'queue_deleted', payload: {} }, actor, now);
+    await store.deleteQueue(tx, lock, by.now);
+    await store.appendQueueFact(tx, queueId, { kind: 'queue_deleted', payload: {} }, by.actor, by.now);
+    const subject = subjectOf(repository, queue.targetBranch);
+    await recordAudit(tx, by, { action: 'queue.delete', subject, before: queue.settings, after: null });
     await noticeQueue(tx, queueId);
   });
 }

@@ -3,6 +3,7 @@
 import type { ErrorCode } from '#base/error.ts';
 import { Empty } from './common.ts';
 import type { Endpoint } from './endpoint.ts';
+import * as audit from './audit.ts';
 import * as quarantine from './quarantine.ts';
 import * as testHealth from './test-health.ts';
 import * as upload from './upload.ts';
@@ -115,8 +116,8 @@ export const testHealthEndpoints = {
     path: '/v1/listAuditLog',
     tag: 'Organization',
     summary: 'List who changed which setting, newest first',
-    request: quarantine.ListAuditLogRequest,
-    response: quarantine.ListAuditLogResponse,
+    request: audit.ListAuditLogRequest,
+    response: audit.ListAuditLogResponse,
     errors: ['INVALID_PAGE_TOKEN'],
   },
   uploadReport: {

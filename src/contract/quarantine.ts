@@ -1,5 +1,5 @@
-// Requests and responses about what people decide on tests: settings of a repository, overrides of one test, and the
-// record of who changed what. They keep the snake_case of test health.
+// Requests and responses about what people decide on tests: settings of a repository and overrides of one test. They keep
+// the snake_case of test health.
 
 import { z } from 'zod';
 import { branchPatternsMax } from '#core/health/branch.ts';
@@ -159,24 +159,3 @@ export const UpdateSettingsRequest = z.object({
   settings: HealthSettingsChange,
 });
 export const SettingsResponse = z.object({ settings: HealthSettings });
-
-export const ListAuditLogRequest = z.object({
-  cursor: z.string().max(2_048).nullish().meta({ description: 'nextCursor of the page before.' }),
-  take: z.int().min(1).max(100).default(50),
-});
-
-export const ListAuditLogResponse = z.object({
-  entries: z.array(
-    z
-      .object({
-        at: InstantOut,
-        actor: z.string(),
-        action: z.string(),
-        subject: z.string(),
-        before: z.json().nullable(),
-        after: z.json().nullable(),
-      })
-      .meta({ id: 'AuditEntry' }),
-  ),
-  nextCursor: z.string().optional(),
-});

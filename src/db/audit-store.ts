@@ -1,6 +1,7 @@
-// Writes audit: every change that a person or a token made to settings, with what was there before. Reads it too: there
-// is no more to it than a list.
+// Writes audit: every change to settings, whoever made it, with what was there before. Reads it too: there is no more to
+// it than a list.
 
+import { sql } from 'kysely';
 import type { OrganizationId } from '#base/id.ts';
 import type { Tx } from './cell.ts';
 import { statement } from './statement.ts';
@@ -46,15 +47,49 @@ export type AuditRow = {
   readonly after: unknown;
 };
 
-const selectAudit = statement<[string, Date | null, number | null, number], AuditRow>(`
-  select at, seq, actor, action, subject, before, after from audit
-  where organization_id = $1 and ($2::timestamptz is null or (at, seq) < ($2, $3::bigint))
-  order by at desc, seq desc limit $4`);
+/** What is asked for; null: whatever it is. */
+export type AuditFilter = {
+  readonly organizationId: OrganizationId;
+  /** Part of it, in any case of letters. */
+  readonly actor: string | null;
+  /** How it begins. */
+  readonly action: string | null;
+  /** Part of it, in any case of letters. */
+  readonly subject: string | null;
+  readonly since: Date | null;
+  readonly until: Date | null;
+};
 
-/** Newest first, those after the cursor. */
-export const listAudit = (
+export type AuditPage = { readonly rows: readonly AuditRow[]; readonly next: AuditCursor | null };
+
+/** Entries that one page looks at, however few of them fit: a word that is nowhere must not read the whole log. */
+const lookedAtMax = 20_000;
+
+/** Newest first, those after the cursor. The next page begins after the last row, or after what was looked at. */
+export async function listAudit(
   db: Tx,
-  organizationId: OrganizationId,
+  filter: AuditFilter,
   after: AuditCursor | null,
   take: number,
-): Promise<AuditRow[]> => selectAudit(db, organizationId, after?.at ?? null, after?.seq ?? null, take);
+): Promise<AuditPage> {
+  const { actor, action, subject, since, until } = filter;
+  const within = [sql`organization_id = ${filter.organizationId}`];
+  if (after !== null) within.push(sql`(at, seq) < (${after.at}, ${after.seq})`);
+  if (since !== null) within.push(sql`at >= ${since}`);
+  if (until !== null) within.push(sql`at < ${until}`);
+  const fits = [sql`true`];
+  if (actor !== null) fits.push(sql`position(lower(${actor}) in lower(actor)) > 0`);
+  if (action !== null) fits.push(sql`starts_with(action, ${action})`);
+  if (subject !== null) fits.push(sql`position(lower(${subject}) in lower(subject)) > 0`);
+  const looked = sql`from audit where ${sql.join(within, sql` and `)} order by at desc, seq desc`;
+  // One more than asked for tells whether there is a next page.
+  const { rows } = await sql<AuditRow>`
+    select * from (
+      select at, seq, actor, action, subject, before, after ${looked} limit ${lookedAtMax}
+    ) looked
+    where ${sql.join(fits, sql` and `)} order by at desc, seq desc limit ${take + 1}`.execute(db);
+  if (rows.length > take) return { rows: rows.slice(0, take), next: rows[take - 1]! };
+  const { rows: ends } = await sql<AuditCursor>`
+    select at, seq ${looked} offset ${lookedAtMax - 1} limit 1`.execute(db);
+  return { rows, next: ends[0] ?? null };
+}

@@ -1,10 +1,9 @@
-// Writes what was seen of a queue at its host: where the branch is, whether the host answers, and why a queue stopped.
+// Writes what was seen of a queue at its host: where the branch is, and whether the host answers.
 
 import type { QueueId } from '#base/id.ts';
 import type { Tx } from './cell.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
 import { statement } from './statement.ts';
-import type { QueueLock } from './transaction.ts';
 
 const updateBranch = statement<[queueId: string, sha: string, epoch: number], { id: string }>(`
   update queue set branch_sha = $2 where id = $1 and branch_epoch = $3 and branch_sha is distinct from $2
@@ -29,17 +28,6 @@ export async function recordHostAway(tx: Tx, queueId: QueueId, at: Date): Promis
 
 export async function recordHostBack(tx: Tx, queueId: QueueId): Promise<boolean> {
   return (await updateBack(tx, queueId)).length > 0;
-}
-
-const updateHalted = statement<[queueId: string, reason: string]>(`
-  update queue set state = case when switching_mode is null then 'PAUSED' else state end,
-    switching_return_to = case when switching_mode is null then switching_return_to else 'PAUSED' end,
-    state_reason = $2
-  where id = $1`);
-
-/** Stops the queue until a person has looked. */
-export async function haltQueue(tx: Tx, lock: QueueLock, reason: string): Promise<void> {
-  await updateHalted(tx, lock.queueId, reason);
 }
 
 export type Sweeping = QueueAtHost & {

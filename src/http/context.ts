@@ -5,6 +5,7 @@ import { appError } from '#base/error.ts';
 import type { Operation, RequestOf, ResponseOf } from '#contract/endpoint.ts';
 import { type Queue } from '#core/queue/model.ts';
 import { fullName, type RepositoryName } from '#core/repository.ts';
+import type { Auditor } from '#db/audit-store.ts';
 import type { Cell } from '#db/cell.ts';
 import { ensureRepository } from '#db/repository-store.ts';
 import type { Repository, Scope } from '#db/scope-view.ts';
@@ -53,6 +54,13 @@ const notConnected = (repo: RepositoryName) =>
   appError('REPOSITORY_NOT_FOUND', {
     public: `No repository ${fullName(repo)} on ${repo.host} is connected to this organization. Check its spelling, or connect the host.`,
   });
+
+/** Who answers for a change, for the audit log. */
+export const auditorOf = ({ scope, actor, now }: Context): Auditor => ({
+  organizationId: scope.principal.organizationId,
+  actor,
+  now,
+});
 
 /** For the first queue of a repository: one that has no row yet is looked for at its host. */
 export async function connectedRepository(

@@ -3,7 +3,7 @@
 // same changes on the branch as it is; the tree is compared with the tested one before anything is pushed wherever
 // nothing came in between.
 
-import { haltQueue } from '#db/host-store.ts';
+import { haltQueue } from '#command/change-queue.ts';
 import { enqueueReconcile, type JobPayloads } from '#db/job.ts';
 import {
   type IntendedLanding,
@@ -52,7 +52,7 @@ async function conclude({ cell, clock, log }: TaskDeps, landing: IntendedLanding
     const halt = outcome.kind === 'landed' ? outcome.halt : outcome.kind === 'halted' ? outcome.why : null;
     if (halt !== null) {
       log.error({ queue: queue.id, landing: number }, halt);
-      await haltQueue(tx, lock, halt);
+      await haltQueue(tx, lock, landing.repository, { reason: halt, now });
     }
     await enqueueReconcile(tx, lock);
   });

@@ -3,10 +3,11 @@
 // once an hour.
 
 import { type CheckWord, recordChecks } from '#db/check-store.ts';
-import { haltQueue, listTestBranches, loadSweeping, recordBranch, type Sweeping } from '#db/host-store.ts';
+import { listTestBranches, loadSweeping, recordBranch, type Sweeping } from '#db/host-store.ts';
 import { enqueueBy, enqueueReconcile, enqueueRefresh, type JobPayloads } from '#db/job.ts';
 import { withQueueLock } from '#db/transaction.ts';
 import { recordWordsRead, wordsReadAt } from '#db/words-store.ts';
+import { haltQueue } from '#command/change-queue.ts';
 import { recordHostEvents } from '#command/record-host-events.ts';
 import { branchRef } from '#git/ref.ts';
 import { atHost, type Place } from './at-host.ts';
@@ -43,7 +44,8 @@ async function sweep(deps: TaskDeps, work: Sweeping, place: Place, isQuick: bool
   await withQueueLock(cell, queue.id, async (tx, lock) => {
     const news = words.length > 0 ? await recordChecks(tx, words) : [];
     const moved = tip !== null && (await recordBranch(tx, queue.id, tip, work.branchEpoch));
-    if (halt !== null && (moved || tip === null)) await haltQueue(tx, lock, halt);
+    if (halt !== null && (moved || tip === null))
+      await haltQueue(tx, lock, repository, { reason: halt, now: deps.clock.now() });
     if (moved || news.length > 0 || tip === null) await enqueueReconcile(tx, lock);
     for (const number of refresh) await enqueueRefresh(tx, repository.id, number);
   });

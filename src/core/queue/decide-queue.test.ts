@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aQueue } from '../../../test/fixture/entry.ts';
-import { admits, decideQueueChange, finishModeSwitch } from './decide-queue.ts';
+import { admits, decideQueueChange, finishModeSwitch, queueDifference, stopQueue } from './decide-queue.ts';
 import { queueStates, settableQueueStates } from './model.ts';
 
 const idle = false;
@@ -110,4 +110,40 @@ it('a queue that is not switching has no switch to finish', () => {
 
 it('only a running queue admits', () => {
   expect(queueStates.filter((state) => admits(aQueue({ state })))).toEqual(['RUNNING']);
+});
+
+describe('a queue that stops by itself', () => {
+  it('is paused and says why', () => {
+    expect(stopQueue(aQueue({ state: 'DRAINING' }), 'The branch is gone.')).toEqual(
+      aQueue({ state: 'PAUSED', stateReason: 'The branch is gone.' }),
+    );
+  });
+
+  it('while it switches modes, is paused once it has switched', () => {
+    const stopped = stopQueue(switching, 'The branch is gone.');
+    expect(stopped.state).toBe('SWITCHING_MODES');
+    expect(finishModeSwitch(stopped)).toMatchObject({ state: 'PAUSED', stateReason: 'The branch is gone.' });
+  });
+});
+
+describe('the difference between two looks at a queue', () => {
+  it('names what changed and nothing else', () => {
+    const after = aQueue({ state: 'PAUSED', settings: { requiredStatuses: ['build'] } });
+    expect(queueDifference(aQueue(), after)).toEqual({
+      before: { state: 'RUNNING', requiredStatuses: null },
+      after: { state: 'PAUSED', requiredStatuses: ['build'] },
+    });
+  });
+
+  it('counts a mode as set once it is being switched to', () => {
+    const before = aQueue({ state: 'DRAINING' });
+    expect(queueDifference(before, switching)).toEqual({
+      before: { state: 'DRAINING', mode: 'single' },
+      after: { state: 'SWITCHING_MODES', mode: 'parallel' },
+    });
+  });
+
+  it('is nothing between equals', () => {
+    expect(queueDifference(aQueue(), aQueue())).toBeNull();
+  });
 });

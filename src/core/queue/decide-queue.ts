@@ -48,3 +48,31 @@ export function finishModeSwitch(queue: Queue): Queue {
 
 /** Whether a queue in this state lets ready entries into the line. */
 export const admits = (queue: Queue): boolean => queue.state === 'RUNNING';
+
+/** The queue stopped until a person has looked; one that switches modes stops as soon as it has. */
+export function stopQueue(queue: Queue, stateReason: string): Queue {
+  if (queue.switching === null) return { ...queue, state: 'PAUSED', stateReason };
+  return { ...queue, switching: { ...queue.switching, returnTo: 'PAUSED' }, stateReason };
+}
+
+type Said = Readonly<Record<string, unknown>>;
+
+/** What can be set, by name; a mode that is being switched to counts as set. */
+const sayable = ({ state, stateReason, switching, settings }: Queue): Said => ({
+  state,
+  stateReason,
+  ...settings,
+  mode: switching?.mode ?? settings.mode,
+});
+
+/** What differs between two looks at a queue, by name; null: nothing. */
+export function queueDifference(
+  before: Queue,
+  after: Queue,
+): { readonly before: Said; readonly after: Said } | null {
+  const [old, now] = [sayable(before), sayable(after)];
+  const names = Object.keys(now).filter((name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]));
+  if (names.length === 0) return null;
+  const pick = (said: Said): Said => Object.fromEntries(names.map((name) => [name, said[name]]));
+  return { before: pick(old), after: pick(now) };
+}

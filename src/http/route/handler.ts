@@ -2,6 +2,7 @@
 
 import { type Endpoint, endpoints, type Operation } from '#contract/endpoint.ts';
 import type { Handler } from '../context.ts';
+import { auditHandlers } from './audit.ts';
 import { organizationHandlers } from './organization.ts';
 import { pullRequestHandlers } from './pull-request.ts';
 import { quarantineHandlers } from './quarantine.ts';
@@ -22,6 +23,7 @@ export function handlersFor({ sandbox }: { readonly sandbox: boolean }): readonl
     ...quarantineHandlers,
     ...uploadHandlers,
     ...organizationHandlers,
+    ...auditHandlers,
     ...(sandbox ? sandboxHandlers : {}),
   };
   return Object.entries(handlers) as [Operation, Handler<Operation>][];

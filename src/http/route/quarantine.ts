@@ -14,19 +14,18 @@ import { testCaseId } from '#core/health/identity.ts';
 import { createMessageReader, type MessageReader } from '#core/health/known-message.ts';
 import { isExcused } from '#core/health/quarantine.ts';
 import { defaultHealthSettings } from '#core/health/settings.ts';
-import { listAudit } from '#db/audit-store.ts';
 import { findHealthSettings } from '#db/health-settings-store.ts';
 import { findMute, type OverrideRow } from '#db/override-store.ts';
 import { findQuarantined, listQuarantinedIds, type QuarantinedTest } from '#db/quarantine-view.ts';
 import type { Repository } from '#db/scope-view.ts';
 import {
+  auditorOf,
   type Context,
   ensuredRepository,
   type Handlers,
   knownRepository,
   requireOrganization,
 } from '../context.ts';
-import { auditCursorFrom, auditCursorText } from '../page-token.ts';
 import { settingsFromWire, settingsToWire } from '../health-settings.ts';
 import { type Asked, noSuchTest } from './test-health.ts';
 
@@ -37,7 +36,6 @@ export const quarantineHandlers: Handlers<
   | 'muteMonitor'
   | 'getHealthSettings'
   | 'updateHealthSettings'
-  | 'listAuditLog'
 > = {
   getQuarantineConfig: async (context, input) => {
     requireOrganization(context, input.orgUrlSlug);
@@ -93,26 +91,7 @@ export const quarantineHandlers: Handlers<
     const settings = await changeSettings({ cell, repository, by: auditorOf(context) }, wish);
     return { settings: settingsToWire(settings) };
   },
-
-  listAuditLog: async (context, input) => {
-    const { organizationId } = context.scope.principal;
-    const filter = { list: 'audit', organizationId };
-    const after = typeof input.cursor === 'string' ? auditCursorFrom(filter, input.cursor) : null;
-    const rows = await listAudit(context.cell.reader, organizationId, after, input.take + 1);
-    const shown = rows.slice(0, input.take);
-    const last = shown.at(-1);
-    return {
-      entries: shown.map(({ seq: _seq, ...row }) => ({ ...row, at: row.at.toISOString() }) as never),
-      ...(rows.length > input.take && last ? { nextCursor: auditCursorText(filter, last) } : {}),
-    };
-  },
 };
-
-const auditorOf = ({ scope, actor, now }: Context) => ({
-  organizationId: scope.principal.organizationId,
-  actor,
-  now,
-});
 
 function testChange(context: Context, input: Asked & { readonly test_case_id: string }): TestChange {
   requireOrganization(context, input.org_url_slug);

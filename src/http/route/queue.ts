@@ -8,7 +8,7 @@ import { readQueueNumbers } from '#db/metrics-view.ts';
 import { listQueuesAfter } from '#db/queue-list-view.ts';
 import { listEnqueued } from '#db/queue-view.ts';
 import { renderMetrics } from '#event/metrics.ts';
-import { connectedRepository, type Handlers, knownRepository, requireQueue } from '../context.ts';
+import { auditorOf, connectedRepository, type Handlers, knownRepository, requireQueue } from '../context.ts';
 import { queueCursorFrom, queueCursorText } from '../page-token.ts';
 import { presentEnqueued, presentListed, presentQueue } from '../present.ts';
 import { metricsRepository } from '../scope-key.ts';
@@ -20,29 +20,24 @@ export const queueHandlers: Handlers<
     const repo = await connectedRepository(context, input.repo);
     const { queue, repository } = await createQueue(
       context.cell,
-      {
-        organizationId: context.scope.principal.organizationId,
-        repository: repo,
-        branch: input.targetBranch,
-        settings: settingsOf(input),
-        actor: context.actor,
-      },
-      context.now,
+      { repository: repo, branch: input.targetBranch, settings: settingsOf(input) },
+      auditorOf(context),
     );
     return presentQueue(repository, queue);
   },
 
   updateQueue: async (context, input) => {
     const { queue, repository } = requireQueue(context, input);
-    const { cell, actor, now } = context;
+    const { cell } = context;
     const change = { settings: settingsOf(input), state: input.state };
-    return presentQueue(repository, await changeQueue({ cell, queueId: queue.id, actor }, change, now));
+    const ref = { cell, queueId: queue.id, repository, by: auditorOf(context) };
+    return presentQueue(repository, await changeQueue(ref, change));
   },
 
   deleteQueue: async (context, input) => {
     const { queue, repository } = requireQueue(context, input);
-    const { cell, actor, now } = context;
-    await deleteQueue({ cell, queueId: queue.id, actor }, repository, now);
+    const { cell } = context;
+    await deleteQueue({ cell, queueId: queue.id, repository, by: auditorOf(context) });
     return {};
   },
 
