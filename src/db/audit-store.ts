@@ -37,7 +37,7 @@ export const recordAudit = (tx: Tx, by: Auditor, change: AuditChange): Promise<u
 /** An entry's place in the log. */
 export type AuditCursor = { readonly at: Date; readonly seq: number };
 
-export type AuditRow = {
+type AuditRow = {
   readonly at: Date;
   readonly seq: number;
   readonly actor: string;
@@ -60,7 +60,7 @@ export type AuditFilter = {
   readonly until: Date | null;
 };
 
-export type AuditPage = { readonly rows: readonly AuditRow[]; readonly next: AuditCursor | null };
+type AuditPage = { readonly rows: readonly AuditRow[]; readonly next: AuditCursor | null };
 
 /** Entries that one page looks at, however few of them fit: a word that is nowhere must not read the whole log. */
 const lookedAtMax = 20_000;
