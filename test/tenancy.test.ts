@@ -86,6 +86,7 @@ describe('an organization', () => {
     getMergeQueueMetrics: [() => ({ repo: 'acme/widgets', repoHost: 'sandbox.example' }), 'QUEUE_NOT_FOUND'],
     listUnhealthyTests: [() => ({ ...health, ...page, status: 'FLAKY' }), null],
     getTestDetails: [() => ({ ...health, test_id: testId }), 'TEST_CASE_NOT_FOUND'],
+    searchTests: [() => ({ org_url_slug: 'globex', query: 'test' }), null],
     listQuarantinedTests: [() => ({ ...health, ...page }), null],
     listFailingTests: [() => ({ ...health, ...page, ...span() }), null],
     linkTicketToTestCase: [

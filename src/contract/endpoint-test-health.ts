@@ -30,6 +30,15 @@ export const testHealthEndpoints = {
     response: testHealth.ListUnhealthyResponse,
     errors: [...ofTests, 'INVALID_PAGE_TOKEN'],
   },
+  searchTests: {
+    ...read,
+    path: '/v1/flaky-tests/search-tests',
+    tag: 'Test health',
+    summary: 'Find tests of any health by name, file or class',
+    request: testHealth.SearchTestsRequest,
+    response: testHealth.SearchTestsResponse,
+    errors: ofTests,
+  },
   getTestDetails: {
     ...read,
     path: '/v1/flaky-tests/get-test-details',

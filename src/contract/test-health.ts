@@ -6,10 +6,19 @@ import { InstantIn, InstantOut, Page, PageQuery, Repository, Uuid, lenientEnum, 
 const Slug = z.string().min(1).max(100);
 const repositoryOfOrganization = { repo: Repository, org_url_slug: Slug };
 
+/** What narrows a list of tests. */
+const testFilter = {
+  search: line(1, 200).nullish().meta({
+    description: 'Only tests with every word of it in their name, file or class. ASCII letters in any case.',
+  }),
+  codeowner: line(1, 255).nullish().meta({ description: 'Only tests of this code owner, as it is spelled.' }),
+};
+
 export const ListUnhealthyRequest = z.object({
   ...repositoryOfOrganization,
   page_query: PageQuery,
   status: lenientEnum(['FLAKY', 'BROKEN']),
+  ...testFilter,
 });
 
 export const TestCase = z
@@ -49,7 +58,11 @@ export const ListUnhealthyResponse = z.object({ tests: z.array(TestCase), page: 
 export const TestDetailsRequest = z.object({ ...repositoryOfOrganization, test_id: Uuid });
 export const TestDetailsResponse = z.object({ test: TestCaseDetails });
 
-export const ListQuarantinedRequest = z.object({ ...repositoryOfOrganization, page_query: PageQuery });
+export const ListQuarantinedRequest = z.object({
+  ...repositoryOfOrganization,
+  page_query: PageQuery,
+  ...testFilter,
+});
 
 const QuarantinedTest = z
   .object({
@@ -67,6 +80,33 @@ const QuarantinedTest = z
   })
   .meta({ id: 'QuarantinedTest' });
 export const ListQuarantinedResponse = z.object({ quarantined_tests: z.array(QuarantinedTest), page: Page });
+
+export const SearchTestsRequest = z.object({
+  repo: Repository.optional().meta({ description: 'Absent: all repositories of the organization.' }),
+  org_url_slug: Slug,
+  query: line(1, 200).meta({ description: 'Words, each in the name, file or class of a test.' }),
+  take: z.int().min(1).max(20).default(10),
+});
+
+const FoundTest = z
+  .object({
+    id: Uuid,
+    name: z.string(),
+    variant: z.string(),
+    file_path: z.string().optional(),
+    classname: z.string().optional(),
+    repository: z.object({
+      html_url: z.string(),
+      host: z.string(),
+      owner: z.string(),
+      name: z.string(),
+    }),
+    html_url: z.string(),
+    status: z.enum(['healthy', 'flaky', 'broken']),
+    quarantined: z.boolean(),
+  })
+  .meta({ id: 'FoundTest' });
+export const SearchTestsResponse = z.object({ tests: z.array(FoundTest) });
 
 const weekMs = 7 * 24 * 3_600_000;
 

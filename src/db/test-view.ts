@@ -5,6 +5,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Tx } from './cell.ts';
 import type { TestCase } from './database.ts';
 import { type KeysetPage, type PageCursor, readPage } from './keyset.ts';
+import { matching } from './test-search-view.ts';
 
 export type TestCaseRow = Omit<Selectable<TestCase>, 'repository_id' | 'created_at'>;
 
@@ -55,18 +56,27 @@ export async function findTestDetails(
   return rows[0] ?? null;
 }
 
+/** What narrows a list of tests; null: anything. */
+export type TestFilter = { readonly search: string | null; readonly codeowner: string | null };
+
+const narrowed = ({ search, codeowner }: TestFilter): RawBuilder<unknown> => {
+  const bySearch = search === null ? sql`` : sql` and ${matching(search)}`;
+  const byOwner = codeowner === null ? sql`` : sql` and ${codeowner} = any (c.codeowners)`;
+  return sql`${bySearch}${byOwner}`;
+};
+
 export type PageWish = { readonly size: number; readonly cursor: PageCursor | null };
 
 export function listUnhealthy(
   db: Tx,
   repositoryId: RepositoryId,
-  status: 'flaky' | 'broken',
+  { status, ...filter }: TestFilter & { readonly status: 'flaky' | 'broken' },
   page: PageWish,
 ): Promise<KeysetPage<TestCaseRow>> {
   return readPage(db, {
     columns: caseColumns,
     source: sql`from test_case c
-      where c.repository_id = ${repositoryId} and c.status = ${status} and c.status <> 'healthy'`,
+      where c.repository_id = ${repositoryId} and c.status = ${status} and c.status <> 'healthy'${narrowed(filter)}`,
     keys: [
       { column: 'c.pull_requests_impacted_7d', direction: 'desc', type: 'bigint' },
       { column: 'c.status_changed_at', direction: 'desc', type: 'timestamptz' },
@@ -79,11 +89,13 @@ export function listUnhealthy(
 export function listQuarantined(
   db: Tx,
   repositoryId: RepositoryId,
+  filter: TestFilter,
   page: PageWish,
 ): Promise<KeysetPage<TestCaseRow>> {
   return readPage(db, {
     columns: caseColumns,
-    source: sql`from test_case c where c.repository_id = ${repositoryId} and c.quarantined_at is not null`,
+    source: sql`from test_case c
+      where c.repository_id = ${repositoryId} and c.quarantined_at is not null${narrowed(filter)}`,
     keys: [
       { column: 'c.quarantined_at', direction: 'desc', type: 'timestamptz' },
       { column: 'c.id', direction: 'asc', type: 'uuid' },

@@ -53,6 +53,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   post('getSubmittedPullRequests', ['read'], [...QUEUE, 'prs'], { prs: [{ number: 1 }] }),
   post('listMergeQueueTestingResults', ['read'], [...QUEUE, 'since'], { since: '2026-01-01T00:00:00.000Z' }),
   post('flaky-tests/list-unhealthy-tests', ['read'], [...TESTS, 'status'], { status: 'FLAKY' }),
+  post('flaky-tests/search-tests', ['read'], ['org_url_slug', 'query'], { query: 'signal' }),
   post('flaky-tests/get-test-details', ['read'], [...REPO, 'org_url_slug', 'test_id'], {
     test_id: UNKNOWN_ID,
   }),

@@ -23,6 +23,7 @@ const HIDDEN: Readonly<Record<string, string>> = {
   getSubmittedPullRequests: 'QUEUE_NOT_FOUND',
   listMergeQueueTestingResults: 'QUEUE_NOT_FOUND',
   'flaky-tests/list-unhealthy-tests': 'ORGANIZATION_NOT_FOUND',
+  'flaky-tests/search-tests': 'ORGANIZATION_NOT_FOUND',
   'flaky-tests/get-test-details': 'ORGANIZATION_NOT_FOUND',
   'flaky-tests/list-quarantined-tests': 'ORGANIZATION_NOT_FOUND',
   'flaky-tests/list-failing-tests': 'ORGANIZATION_NOT_FOUND',

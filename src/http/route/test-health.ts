@@ -2,6 +2,7 @@
 
 import { appError } from '#base/error.ts';
 import { setTicket } from '#command/override-test.ts';
+import type { ResponseOf } from '#contract/endpoint.ts';
 import type { TestCase, TestCaseDetails } from '#contract/test-health.ts';
 import { type RepositoryName, repositoryUrl } from '#core/repository.ts';
 import type { KeysetPage } from '#db/keyset.ts';
@@ -13,12 +14,15 @@ import {
   type PageWish,
   type TestCaseRow,
   type TestDetailsRow,
+  type TestFilter,
 } from '#db/test-view.ts';
+import { type FoundTest, searchTests } from '#db/test-search-view.ts';
 import { type Context, type Handlers, knownRepository, requireOrganization } from '../context.ts';
 import { type Filter, pageCursorFrom, pageOf } from '../page-token.ts';
 
 export const testHealthHandlers: Handlers<
   | 'listUnhealthyTests'
+  | 'searchTests'
   | 'getTestDetails'
   | 'listQuarantinedTests'
   | 'listFailingTests'
@@ -26,11 +30,26 @@ export const testHealthHandlers: Handlers<
 > = {
   listUnhealthyTests: async (context, input) => {
     const status = input.status === 'FLAKY' ? 'flaky' : 'broken';
-    const list = listing(context, input, { list: 'unhealthy', status });
+    const filter = { status, ...filterOf(input) } as const;
+    const list = listing(context, input, { list: 'unhealthy', ...filter });
     const page = await list.read((repositoryId, wish) =>
-      listUnhealthy(context.cell.reader, repositoryId, status, wish),
+      listUnhealthy(context.cell.reader, repositoryId, filter, wish),
     );
     return { tests: page.rows.map((row) => presentTest(context, input.repo, row)), page: list.page(page) };
+  },
+
+  searchTests: async (context, input) => {
+    requireOrganization(context, input.org_url_slug);
+    const { cell, scope } = context;
+    const repository = input.repo === undefined ? null : knownRepository(context, input.repo);
+    if (input.repo !== undefined && repository === null) return { tests: [] };
+    const found = await searchTests(cell.reader, {
+      organizationId: scope.principal.organizationId,
+      repositoryId: repository?.id ?? null,
+      text: input.query,
+      take: input.take,
+    });
+    return { tests: found.map((row) => presentFound(context, row)) };
   },
 
   getTestDetails: async (context, input) => {
@@ -42,9 +61,10 @@ export const testHealthHandlers: Handlers<
   },
 
   listQuarantinedTests: async (context, input) => {
-    const list = listing(context, input, { list: 'quarantined' });
+    const filter = filterOf(input);
+    const list = listing(context, input, { list: 'quarantined', ...filter });
     const page = await list.read((repositoryId, wish) =>
-      listQuarantined(context.cell.reader, repositoryId, wish),
+      listQuarantined(context.cell.reader, repositoryId, filter, wish),
     );
     return { quarantined_tests: page.rows.map(presentQuarantined), page: list.page(page) };
   },
@@ -106,12 +126,38 @@ export function listing(
   };
 }
 
-function presentTest({ deps }: Context, repo: RepositoryName, row: TestCaseRow): TestCase {
-  const ticketUrl = ticketUrlOf(deps.config.ticketUrl, row.ticket_id);
+type FilterInput = {
+  readonly search?: string | null | undefined;
+  readonly codeowner?: string | null | undefined;
+};
+
+/** A search for blanks alone is for anything. */
+const filterOf = ({ search, codeowner }: FilterInput): TestFilter => ({
+  search: search?.trim() || null,
+  codeowner: codeowner ?? null,
+});
+
+const pageUrlOf = ({ deps }: Context, repo: RepositoryName, id: string): string =>
+  `${deps.config.publicUrl}/app/tests/${id}?repo=${encodeURIComponent(`${repo.host}/${repo.owner}/${repo.name}`)}`;
+
+const presentFound = (
+  context: Context,
+  { repository, file_path, classname, is_quarantined, ...row }: FoundTest,
+): ResponseOf<'searchTests'>['tests'][number] => ({
+  ...row,
+  quarantined: is_quarantined,
+  repository: { html_url: repositoryUrl(repository), ...repository },
+  html_url: pageUrlOf(context, repository, row.id),
+  ...(file_path === null ? {} : { file_path }),
+  ...(classname === null ? {} : { classname }),
+});
+
+function presentTest(context: Context, repo: RepositoryName, row: TestCaseRow): TestCase {
+  const ticketUrl = ticketUrlOf(context.deps.config.ticketUrl, row.ticket_id);
   return {
     id: row.id,
     repository: { html_url: repositoryUrl(repo) },
-    html_url: `${deps.config.publicUrl}/app/tests/${row.id}?repo=${encodeURIComponent(`${repo.host}/${repo.owner}/${repo.name}`)}`,
+    html_url: pageUrlOf(context, repo, row.id),
     name: row.name,
     variant: row.variant,
     status: {
