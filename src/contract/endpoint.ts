@@ -9,6 +9,7 @@ import * as landing from './landing.ts';
 import * as pullRequest from './pull-request.ts';
 import * as queue from './queue.ts';
 import * as sandbox from './sandbox.ts';
+import { searchEndpoints } from './endpoint-search.ts';
 import { testHealthEndpoints } from './endpoint-test-health.ts';
 import * as testing from './testing.ts';
 
@@ -223,6 +224,7 @@ export const endpoints = {
     response: null,
     errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
   },
+  ...searchEndpoints,
   ...testHealthEndpoints,
   getOrganization: {
     method: 'POST',

@@ -138,6 +138,10 @@ const ListedQueue = z
       description: 'Median time in queue of what merged within the last 24 hours; null where nothing did.',
     }),
     isHostAway: z.boolean().meta({ description: 'The repository’s host does not answer: the queue waits.' }),
+    stall: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the queue stands still, in a sentence; null: it goes on, or nobody waits.' }),
   })
   .meta({ id: 'ListedQueue' });
 

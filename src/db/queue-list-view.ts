@@ -2,6 +2,7 @@
 
 import type { OrganizationId, QueueId } from '#base/id.ts';
 import type { Queue } from '#core/queue/model.ts';
+import type { Progress } from '#core/queue/stall.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { Tx } from './cell.ts';
 import { queueColumns, queueOf, type QueueRow } from './row.ts';
@@ -10,11 +11,14 @@ import { statement } from './statement.ts';
 export type ListedQueue = {
   readonly repository: RepositoryName;
   readonly queue: Queue;
-  readonly isHostAway: boolean;
+  readonly hostAwayAt: Date | null;
   readonly depth: number;
   readonly testing: number;
   readonly notReady: number;
   readonly oldestEntryAt: Date | null;
+  readonly longestTest: Progress['longestTest'];
+  readonly movedAt: Date | null;
+  readonly usualTestMs: number | null;
   readonly mergedLast24h: number;
   readonly failedLast24h: number;
   readonly timeInQueueP50Seconds: number | null;
@@ -24,11 +28,16 @@ type ListedRow = QueueRow & {
   host: string;
   owner: string;
   name: string;
-  is_host_away: boolean;
+  host_away_at: Date | null;
   depth: number;
   testing: number;
   not_ready: number;
   oldest_entry_at: Date | null;
+  longest_test: number | null;
+  longest_test_since: Date | null;
+  moved_at: Date | null;
+  ended_at: Date | null;
+  usual_test_ms: number | null;
   merged: number;
   failed: number;
   time_in_queue_p50: number | null;
@@ -49,20 +58,26 @@ const selectQueues = statement<
       where q.id = $2 and r.organization_id = $1))
     order by ${order} limit $3
   )
-  select ${queueColumns}, q.host, q.owner, q.name, q.host_away_at is not null as is_host_away,
-    live.depth, live.testing, live.not_ready, live.oldest_entry_at, ended.merged, ended.failed, ended.time_in_queue_p50
+  select ${queueColumns}, q.host, q.owner, q.name, q.host_away_at, live.*, ended.*
   from page q
   cross join lateral (
     select count(*) filter (where e.line_rank < 2) as depth, count(*) filter (where e.state = 'testing') as testing,
       count(*) filter (where e.line_rank = 2) as not_ready,
-      min(e.queued_at) filter (where e.line_rank < 2) as oldest_entry_at
+      min(e.queued_at) filter (where e.line_rank < 2) as oldest_entry_at,
+      (array_agg(e.pr_number order by e.state_changed_at, e.pr_number) filter (where e.state = 'testing'))[1]
+        as longest_test,
+      min(e.state_changed_at) filter (where e.state = 'testing') as longest_test_since,
+      max(e.state_changed_at) filter (where e.line_rank < 2) as moved_at
     from entry e where e.queue_id = q.id and e.line_rank is not null
   ) live
   cross join lateral (
     select count(*) filter (where t.conclusion = 'merged') as merged,
       count(*) filter (where t.conclusion = 'failed') as failed,
       percentile_cont(0.5) within group (order by t.in_queue_ms / 1000.0)
-        filter (where t.conclusion = 'merged' and t.queued_at is not null) as time_in_queue_p50
+        filter (where t.conclusion = 'merged' and t.queued_at is not null) as time_in_queue_p50,
+      percentile_cont(0.5) within group (order by t.test_ms) filter (where t.conclusion = 'merged' and t.test_ms > 0)
+        as usual_test_ms,
+      max(t.concluded_at) as ended_at
     from trip t where t.queue_id = q.id
       and t.concluded_at > $4::timestamptz - interval '24 hours' and t.concluded_at <= $4
   ) ended
@@ -80,16 +95,23 @@ export async function listQueuesAfter(
   return rows.map((row) => ({
     repository: { host: row.host, owner: row.owner, name: row.name },
     queue: queueOf(row),
-    isHostAway: row.is_host_away,
+    hostAwayAt: row.host_away_at,
     depth: row.depth,
     testing: row.testing,
     notReady: row.not_ready,
     oldestEntryAt: row.oldest_entry_at,
+    longestTest:
+      row.longest_test === null ? null : { number: row.longest_test, since: row.longest_test_since! },
+    movedAt: latest(row.moved_at, row.ended_at),
+    usualTestMs: row.usual_test_ms,
     mergedLast24h: row.merged,
     failedLast24h: row.failed,
     timeInQueueP50Seconds: row.time_in_queue_p50,
   }));
 }
+
+const latest = (one: Date | null, other: Date | null): Date | null =>
+  one === null || (other !== null && other > one) ? other : one;
 
 /** Where a queue is, by the lower-case forms of its repository. */
 export type QueuePlace = RepositoryName & { readonly branch: string };

@@ -8,6 +8,7 @@ import type { FailedTests } from '#core/queue/failed-test.ts';
 import { type Entry, isEnded, type Queue } from '#core/queue/model.ts';
 import { defaultPriorityName, isUrgent, priorityNameOf } from '#core/queue/priority.ts';
 import { readinessOf } from '#core/queue/readiness.ts';
+import { stallOf } from '#core/queue/stall.ts';
 import { explainStanding, type Standing } from '#core/queue/standing.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { ListedQueue } from '#db/queue-list-view.ts';
@@ -94,14 +95,19 @@ export function presentQueue(repository: RepositoryName, queue: Queue): Response
   };
 }
 
-export function presentListed(listed: ListedQueue): ResponseOf<'listQueues'>['queues'][number] {
-  const { repository, queue, oldestEntryAt, ...numbers } = listed;
+export function presentListed(listed: ListedQueue, now: Date): ResponseOf<'listQueues'>['queues'][number] {
+  const { repository, queue, oldestEntryAt, hostAwayAt, longestTest, movedAt, usualTestMs, ...numbers } =
+    listed;
+  const { host } = repository;
+  const { depth } = numbers;
   return {
     repo: repository,
     targetBranch: queue.targetBranch,
     state: queue.state,
     stateReason: queue.stateReason,
     mode: queue.settings.mode,
+    isHostAway: hostAwayAt !== null,
+    stall: stallOf({ queue, host, hostAwayAt, depth, longestTest, movedAt, usualTestMs }, now),
     oldestEntryAt: oldestEntryAt?.toISOString() ?? null,
     ...numbers,
   };

@@ -23,7 +23,7 @@ it('lists every queue with what is in it and what became of it', async () => {
   await stranger.call('createQueue', { repo: widgets, targetBranch: 'theirs' });
 
   const { queues } = await client.call('listQueues', {});
-  const names = { repo: widgets, isHostAway: false, stateReason: null };
+  const names = { repo: widgets, isHostAway: false, stateReason: null, stall: null };
   expect(queues).toEqual([
     {
       ...names,
@@ -55,6 +55,10 @@ it('lists every queue with what is in it and what became of it', async () => {
   world.clock.advance(25 * 3_600_000);
   const [later] = (await client.call('listQueues', {})).queues;
   expect(later).toMatchObject({ mergedLast24h: 0, failedLast24h: 0, timeInQueueP50Seconds: null, depth: 1 });
+  expect(later?.stall).toBe('#3 has been under test for 25 h.');
+  await client.call('updateQueue', { ...main, state: 'PAUSED' });
+  const [paused] = (await client.call('listQueues', {})).queues;
+  expect(paused?.stall).toBe('It is paused while 1 pull request waits.');
 });
 
 it('lists page by page, also where the last of a page was deleted since', async () => {

@@ -82,6 +82,7 @@ export const LISTED_QUEUE: Shape = {
   failedLast24h: integer,
   timeInQueueP50Seconds: orNull(number),
   isHostAway: flag,
+  stall: orNull(text),
 };
 
 export const ENQUEUED: Shape = {

@@ -8,6 +8,7 @@ import { pullRequestHandlers } from './pull-request.ts';
 import { quarantineHandlers } from './quarantine.ts';
 import { queueHandlers } from './queue.ts';
 import { sandboxHandlers } from './sandbox.ts';
+import { searchHandlers } from './search.ts';
 import { testHealthHandlers } from './test-health.ts';
 import { testingHandlers } from './testing.ts';
 import { uploadHandlers } from './upload.ts';
@@ -19,6 +20,7 @@ export function handlersFor({ sandbox }: { readonly sandbox: boolean }): readonl
     ...pullRequestHandlers,
     ...queueHandlers,
     ...testingHandlers,
+    ...searchHandlers,
     ...testHealthHandlers,
     ...quarantineHandlers,
     ...uploadHandlers,

@@ -55,7 +55,7 @@ export const queueHandlers: Handlers<
     const page = rows.slice(0, take);
     const last = page.at(-1);
     return {
-      queues: page.map(presentListed),
+      queues: page.map((listed) => presentListed(listed, now)),
       ...(rows.length > take && last ? { nextCursor: queueCursorText(last.queue.id) } : {}),
     };
   },
