@@ -179,6 +179,15 @@ describe('CI of the sandbox', () => {
     expect((await sandbox.team.refusal('sandboxSetCheck', unknown, 404)).code).toBe('TEST_RUN_NOT_FOUND');
   });
 
+  it('keeps what it was told before the push when it is manual', async () => {
+    const sandbox = await openSandbox();
+    await configure(sandbox, { ci: { ...atOnce, mode: 'manual' } });
+    const sha = await headOf(sandbox, 1);
+    await sandbox.team.call('sandboxSetCheck', { repo: widgets, sha, name: 'ci/test', state: 'success' });
+    await push(sandbox, 'signalbox/main/1', sha);
+    expect(await checksOf(sandbox, sha)).toEqual(['ci/test success']);
+  });
+
   it('can be told the end of the newest test run of a pull request', async () => {
     const sandbox = await openSandbox();
     await sandbox.team.call('createQueue', { repo: widgets, targetBranch: 'main' });

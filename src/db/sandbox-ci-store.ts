@@ -59,13 +59,21 @@ export async function listSandboxChecks(
 
 // Later words have later times, even within a millisecond.
 const upsertChecks = statement<
-  [repositoryId: string, sha: string, names: readonly string[], state: string, url: string],
+  [
+    repositoryId: string,
+    sha: string,
+    names: readonly string[],
+    state: string,
+    url: string,
+    replaces: boolean,
+  ],
   CheckRow
 >(`
   insert into sandbox_check as c (repository_id, sha, name, state, url, updated_at)
   select $1, $2, name, $4, $5, date_trunc('milliseconds', clock_timestamp()) from unnest($3::text[]) as name
   on conflict (repository_id, sha, name) do update set state = excluded.state, url = excluded.url,
     updated_at = greatest(excluded.updated_at, c.updated_at + interval '1 millisecond')
+  where $6
   returning ${checkColumns}`);
 
 export async function saveSandboxCheck(
@@ -74,7 +82,7 @@ export async function saveSandboxCheck(
   sha: string,
   { name, state, url }: Omit<StatusCheck, 'kind' | 'at'>,
 ): Promise<readonly StatusCheck[]> {
-  return (await upsertChecks(db, repositoryId, sha, [name], state, url)).map(checkOf);
+  return (await upsertChecks(db, repositoryId, sha, [name], state, url, true)).map(checkOf);
 }
 
 const selectCheckNames = statement<[repositoryId: string], { name: string }>(`
@@ -107,7 +115,9 @@ export function startSandboxCi(
   return withTransaction(cell, async (tx) => {
     const [record] = await insertCi(tx, repositoryId, branch, sha, delayMs);
     if (record === undefined) return null;
-    const checks = await upsertChecks(tx, repositoryId, sha, contexts, 'pending', '');
+    // CI that is told what to say may have been told before it began: that stays.
+    const isTold = delayMs === null;
+    const checks = await upsertChecks(tx, repositoryId, sha, contexts, 'pending', '', !isTold);
     if (delayMs !== null) await enqueueSandboxCi(tx, { repositoryId, branch, sha }, delayMs);
     return checks.map(checkOf);
   });
@@ -164,7 +174,7 @@ export function endSandboxCi(
   return withTransaction(cell, async (tx) => {
     const [ended] = await updateDone(tx, repositoryId, branch, sha, outcome, log);
     if (ended?.is_newest !== true) return [];
-    return (await upsertChecks(tx, repositoryId, sha, contexts, outcome, '')).map(checkOf);
+    return (await upsertChecks(tx, repositoryId, sha, contexts, outcome, '', true)).map(checkOf);
   });
 }
 
