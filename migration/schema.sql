@@ -530,7 +530,8 @@ CREATE TABLE public.trip (
     wait_ms bigint DEFAULT 0 NOT NULL,
     test_ms bigint DEFAULT 0 NOT NULL,
     in_queue_ms bigint DEFAULT 0 NOT NULL,
-    restarts integer DEFAULT 0 NOT NULL
+    restarts integer DEFAULT 0 NOT NULL,
+    head_sha text DEFAULT ''::text NOT NULL
 )
 PARTITION BY RANGE (concluded_at);
 
@@ -739,6 +740,8 @@ CREATE INDEX entry_planned ON public.entry USING btree (queue_id) WHERE (plan IS
 
 CREATE INDEX fact_entry ON ONLY public.fact USING btree (queue_id, pr_number, recorded_at, seq) WHERE (pr_number IS NOT NULL);
 
+CREATE INDEX fact_of_queue ON ONLY public.fact USING btree (queue_id, recorded_at) WHERE (pr_number IS NULL);
+
 CREATE INDEX fact_restart ON ONLY public.fact USING btree (queue_id, recorded_at) WHERE restart;
 
 CREATE INDEX heard_comment_age ON public.heard_comment USING btree (heard_at);
@@ -800,6 +803,8 @@ CREATE UNIQUE INDEX test_run_number ON public.test_run USING btree (queue_id, nu
 CREATE INDEX test_run_open ON public.test_run USING btree (queue_id) WHERE (phase <> 'closed'::text);
 
 CREATE INDEX test_run_sha ON public.test_run USING btree (test_branch_sha) WHERE (status = 'in_progress'::text);
+
+CREATE INDEX test_run_time ON public.test_run USING btree (queue_id, created_at) INCLUDE (pushed_at, concluded_at);
 
 CREATE INDEX upload_by_content ON ONLY public.upload USING btree (repository_id, content_hash) WHERE (content_hash IS NOT NULL);
 

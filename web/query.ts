@@ -112,6 +112,12 @@ export const useRecords = (queue: QueueName, numbers: readonly number[], state: 
 export const usePullRequest = (queue: QueueName, number: number, state: StreamState) =>
   useQuery({
     queryKey: ['queue', queueKey(queue), 'pull-request', number],
-    queryFn: () => call('getSubmittedPullRequest', { ...queue, pr: { number }, includeTimeline: true }),
+    queryFn: () =>
+      call('getSubmittedPullRequest', {
+        ...queue,
+        pr: { number },
+        includeTimeline: true,
+        includeTimeSpent: true,
+      }),
     refetchInterval: pollWhile(state),
   });

@@ -17,6 +17,7 @@ import {
   queueRef,
 } from './common.ts';
 import { FailedTests } from './testing.ts';
+import { TimeSpent } from './time-spent.ts';
 
 const priorityNames = Object.keys(priorities) as [PriorityName, ...PriorityName[]];
 
@@ -56,6 +57,7 @@ export const GetSubmittedRequest = z.object({
   ...queueRef,
   pr: PullRequestRef,
   includeTimeline: z.boolean().optional(),
+  includeTimeSpent: z.boolean().optional().meta({ description: 'Where the time went, per trip.' }),
 });
 
 const impactedTargetLengthMax = 1024;
@@ -158,6 +160,7 @@ export const SubmittedPullRequest = z
       .nullable()
       .meta({ description: 'The 10th and the 90th percentile of when it lands.' }),
     timeline: z.array(TimelineEvent).optional().meta({ description: 'Newest first.' }),
+    timeSpent: z.array(TimeSpent).optional().meta({ description: 'Per trip, newest first.' }),
   })
   .meta({ id: 'SubmittedPullRequest' });
 export type SubmittedPullRequest = z.infer<typeof SubmittedPullRequest>;

@@ -481,6 +481,7 @@ export interface TestShapeHour {
 export interface Trip {
   concluded_at: Timestamp;
   conclusion: string;
+  head_sha: Generated<string>;
   in_queue_ms: Generated<number>;
   pr_number: number;
   queue_id: string;

@@ -173,5 +173,6 @@ export function tripRow(queueId: QueueId, entry: Entry): Selectable<TripTable> {
     test_ms: entry.testMs,
     in_queue_ms: entry.inQueueMs,
     restarts: entry.restarts,
+    head_sha: entry.pullRequest.headSha,
   };
 }

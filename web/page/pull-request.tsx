@@ -9,6 +9,7 @@ import { LandingProof } from '../component/landing-proof.tsx';
 import { LiveMark } from '../component/live-mark.tsx';
 import { Runs } from '../component/runs.tsx';
 import { EntryPill } from '../component/state.tsx';
+import { TimeSpent } from '../component/time-spent.tsx';
 import { Eta, Since } from '../component/time.tsx';
 import { Timeline } from '../component/timeline.tsx';
 import { shortSha } from '../format.ts';
@@ -61,6 +62,7 @@ function Body({ queue, record, state }: BodyProps) {
           <FailedTests failed={record.failedTests} repo={queue.repo} />
         </section>
       )}
+      <TimeSpent queue={queue} trips={record.timeSpent ?? []} />
       {record.state === 'merged' && <LandingProof queue={queue} number={record.prNumber} />}
       <div className="two">
         <Timeline events={timeline} />

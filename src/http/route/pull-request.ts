@@ -10,9 +10,11 @@ import { listEntries, listNewest, listTimeline } from '#db/queue-view.ts';
 import type { Standing } from '#core/queue/standing.ts';
 import type { Repository } from '#db/scope-view.ts';
 import { readScope } from '#db/scope-view.ts';
+import { listPauses, listTripMoments } from '#db/time-view.ts';
 import { type Context, type Handlers, hostRepository, type QueueScope, requireQueue } from '../context.ts';
 import { cursorFrom, cursorText } from '../page-token.ts';
 import { presentEntry } from '../present.ts';
+import { presentTimeSpent } from '../present-time.ts';
 
 type Target = {
   readonly repo: RepositoryName;
@@ -70,9 +72,13 @@ export const pullRequestHandlers: Handlers<
     const { queue } = requireQueue(context, input);
     const entry = requireEntry(context, input);
     const forecast = await readForecast(context, queue, [entry]);
-    if (input.includeTimeline !== true) return presentEntry(queue, entry, context.now, forecast);
-    const timeline = await listTimeline(context.cell.reader, queue.id, input.pr.number);
-    return presentEntry(queue, entry, context.now, forecast, timeline);
+    const { reader } = context.cell;
+    const timeline =
+      input.includeTimeline === true && (await listTimeline(reader, queue.id, input.pr.number));
+    return {
+      ...presentEntry(queue, entry, context.now, forecast, timeline || undefined),
+      ...(input.includeTimeSpent === true && { timeSpent: await readTimeSpent(context, queue, input) }),
+    };
   },
 
   getSubmittedPullRequests: async (context, input) => {
@@ -126,6 +132,13 @@ async function readFromHost(context: Context, repository: Repository, input: Tar
   throw appError('PULL_REQUEST_NOT_FOUND', {
     public: `${repository.host} knows no pull request #${input.pr.number} in ${fullName(repository)}.`,
   });
+}
+
+async function readTimeSpent({ cell, now }: Context, { id }: Queue, { pr }: Target) {
+  const trips = await listTripMoments(cell.reader, id, pr.number);
+  const since = trips.at(-1)?.moments[0]?.at;
+  const pauses = since === undefined ? [] : await listPauses(cell.reader, id, since);
+  return trips.map((trip) => presentTimeSpent(trip, pauses, now));
 }
 
 const readForecast = ({ readForecast, cell, now }: Context, queue: Queue, entries: readonly Standing[]) =>

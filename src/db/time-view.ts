@@ -1,0 +1,120 @@
+// What the time of a pull request in its queue is made of: what moved it, who made its tests begin anew, and when the
+// queue was paused.
+
+import type { QueueId } from '#base/id.ts';
+import type { Moment, Pause } from '#core/queue/time-spent.ts';
+import type { Tx } from './cell.ts';
+import { statement } from './statement.ts';
+
+const momentsMax = 2_000;
+
+type MomentRow = {
+  readonly recorded_at: Date;
+  readonly kind: string;
+  readonly state: Moment['state'];
+  readonly reason: Moment['reason'];
+  readonly actor: string;
+  readonly test_run_id: string | null;
+  readonly restart: boolean;
+  readonly trip: number;
+};
+
+const selectMoments = statement<[queueId: string, prNumber: number], MomentRow>(`
+  select recorded_at, kind, state, reason, actor, test_run_id, restart, trip from fact
+  where queue_id = $1 and pr_number = $2
+    and kind in ('submitted', 'moved', 'restart_requested', 'landing_begun', 'landing_ended')
+  order by recorded_at desc, seq desc limit ${momentsMax}`);
+
+/** Who of those that a run was about left while it was under way, as the reason says; the latest, and of these the first in line. */
+const selectCulprits = statement<
+  [queueId: string, prNumber: number, restarts: string],
+  { n: number; pr_number: number }
+>(`
+  select w.n, c.pr_number
+  from jsonb_to_recordset($3) as w (n int, run_id uuid, at timestamptz, reason text)
+  join test_run r on r.queue_id = $1 and r.id = w.run_id
+  cross join lateral (
+    select t.pr_number from trip t
+    join test_run_member m on m.queue_id = $1 and m.test_run_id = r.id and m.pr_number = t.pr_number
+    where t.queue_id = $1 and t.concluded_at between r.created_at and w.at and t.pr_number <> $2
+      and case w.reason
+        when 'PREREQUISITE_MERGE_ITEM_FAILED' then t.conclusion = 'failed'
+        when 'PREREQUISITE_MERGE_ITEM_CANCELLED' then t.conclusion = 'cancelled'
+        when 'PREREQUISITE_MERGE_ITEM_MANUALLY_MERGED' then t.reason = 'MANUAL_MERGE' end
+    order by t.concluded_at desc, m.position limit 1) c`);
+
+/** Restarts whose cause is looked for; of more the newest. */
+const restartsMax = 50;
+
+export type TripMoments = { readonly trip: number; readonly moments: readonly Moment[] };
+
+/** The trips of a pull request, newest first, each with its moments from the submission on; at most 2,000 of them. */
+export async function listTripMoments(
+  db: Tx,
+  queueId: QueueId,
+  prNumber: number,
+): Promise<readonly TripMoments[]> {
+  const rows = (await selectMoments(db, queueId, prNumber)).toReversed();
+  const culprits = await readCulprits(db, queueId, prNumber, rows);
+  const moments = rows.map((row, index) => ({ trip: row.trip, moment: momentOf(row, culprits.get(index)) }));
+  return (
+    [...Map.groupBy(moments, ({ trip }) => trip)]
+      .map(([trip, list]) => ({ trip, moments: list.map(({ moment }) => moment) }))
+      // One whose beginning is too long ago to be read cannot add up.
+      .filter(({ moments: [first] }) => first?.kind === 'submitted')
+      .toReversed()
+  );
+}
+
+async function readCulprits(
+  db: Tx,
+  queueId: QueueId,
+  prNumber: number,
+  rows: readonly MomentRow[],
+): Promise<ReadonlyMap<number, number>> {
+  let runId: string | null = null;
+  const restarts: object[] = [];
+  for (const [n, row] of rows.entries()) {
+    if (row.restart && runId !== null && row.reason?.startsWith('PREREQUISITE_') === true)
+      restarts.push({ n, run_id: runId, at: row.recorded_at, reason: row.reason });
+    runId = row.test_run_id ?? runId;
+  }
+  if (restarts.length === 0) return new Map();
+  const asked = JSON.stringify(restarts.slice(-restartsMax));
+  const found = await selectCulprits(db, queueId, prNumber, asked);
+  return new Map(found.map((row) => [row.n, row.pr_number]));
+}
+
+const momentOf = (row: MomentRow, culprit: number | undefined): Moment => ({
+  at: row.recorded_at,
+  kind: row.kind,
+  state: row.state,
+  reason: row.reason,
+  actor: row.actor,
+  runId: row.test_run_id,
+  culprit: culprit ?? null,
+});
+
+const selectStates = statement<[queueId: string, since: Date], { recorded_at: Date; state: string }>(`
+  (select recorded_at, payload ->> 'state' as state from fact
+    where queue_id = $1 and pr_number is null and kind = 'queue_changed' and payload ? 'state' and recorded_at < $2
+    order by recorded_at desc limit 1)
+  union all
+  (select recorded_at, payload ->> 'state' from fact
+    where queue_id = $1 and pr_number is null and kind = 'queue_changed' and payload ? 'state' and recorded_at >= $2
+    order by recorded_at limit 1000)
+  order by 1`);
+
+/** When people paused the queue, since then. */
+export async function listPauses(db: Tx, queueId: QueueId, since: Date): Promise<readonly Pause[]> {
+  const pauses: Pause[] = [];
+  let from: Date | null = null;
+  for (const { recorded_at: at, state } of await selectStates(db, queueId, since)) {
+    if (state === 'PAUSED') from ??= at;
+    else if (from !== null) {
+      pauses.push({ from, to: at });
+      from = null;
+    }
+  }
+  return from === null ? pauses : [...pauses, { from, to: null }];
+}
