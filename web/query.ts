@@ -1,10 +1,11 @@
 // What pages ask for. The first part of a key says what its change is told by: see useLiveQueue.
 
-import { keepPreviousData, QueryCache, QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
+import { QueryCache, QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import type { Session } from '#contract/session.ts';
 import { createContext, useContext, useEffect, useState } from 'react';
 import type { ResponseOf } from '#contract/endpoint.ts';
 import { call, CallError, isPassing, readSession } from './api.ts';
+import { createLoader, type Loader } from './loader.ts';
 import { queueKey, type QueueName } from './name.ts';
 import { openStream, type StreamState } from './stream.ts';
 
@@ -33,6 +34,9 @@ export function useSession(): Session {
 }
 
 export const useMay = (scope: 'submit' | 'admin'): boolean => useSession().scopes.includes(scope);
+
+/** What the API gives in one call. */
+const recordsMax = 50;
 
 /** How often is asked while the stream is down. */
 const pollMs = 3_000;
@@ -86,28 +90,30 @@ export const useRunsUnderWay = (queue: QueueName, state: StreamState) =>
     refetchInterval: pollWhile(state),
   });
 
-const batchMax = 50;
-
-/** The records of some pull requests of a queue, by number. */
-export const useRecords = (queue: QueueName, numbers: readonly number[], state: StreamState) =>
-  useQuery({
-    queryKey: ['queue', queueKey(queue), 'records', numbers.join()],
-    queryFn: async () => {
-      const batches: (readonly number[])[] = [];
-      for (let at = 0; at < numbers.length; at += batchMax) batches.push(numbers.slice(at, at + batchMax));
-      const answers = await Promise.all(
-        batches.map(async (batch) =>
-          call('getSubmittedPullRequests', { ...queue, prs: batch.map((number) => ({ number })) }),
-        ),
-      );
-      return new Map(
-        answers.flatMap(({ pullRequests }) => pullRequests).map((record) => [record.prNumber, record]),
-      );
-    },
-    enabled: numbers.length > 0,
-    placeholderData: keepPreviousData,
+/** The record of a pull request in the line; those that are asked for together are one call. */
+export function useRecord(queue: QueueName, number: number, state: StreamState) {
+  const key = queueKey(queue);
+  return useQuery({
+    queryKey: ['queue', key, 'record', number],
+    queryFn: () => recordsOf(key, queue).load(number),
     refetchInterval: pollWhile(state),
   });
+}
+
+const loaders = new Map<string, Loader<number, ResponseOf<'getSubmittedPullRequest'> | null>>();
+
+function recordsOf(key: string, queue: QueueName) {
+  const known = loaders.get(key);
+  if (known !== undefined) return known;
+  const made = createLoader(recordsMax, async (numbers: readonly number[]) => {
+    const prs = numbers.map((number) => ({ number }));
+    const { pullRequests } = await call('getSubmittedPullRequests', { ...queue, prs });
+    const byNumber = new Map(pullRequests.map((record) => [record.prNumber, record]));
+    return numbers.map((number) => byNumber.get(number) ?? null);
+  });
+  loaders.set(key, made);
+  return made;
+}
 
 export const usePullRequest = (queue: QueueName, number: number, state: StreamState) =>
   useQuery({

@@ -32,7 +32,10 @@ const home = createRoute({
 const queueRoute = createRoute({
   getParentRoute: () => root,
   path: '/queue',
-  validateSearch: queueSearch,
+  validateSearch: (search): QueueSearch & { find?: string | undefined } => {
+    const find = textOf(search['find']);
+    return { ...queueSearch(search), ...(find && { find }) };
+  },
   component: lazyRouteComponent(() => import('./page/queue.tsx'), 'QueuePage'),
 });
 

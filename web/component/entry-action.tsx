@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { call } from '../api.ts';
 import { type QueueName } from '../name.ts';
 import { type Placed, priorityCost } from '../priority-cost.ts';
+import { useQueue } from '../query.ts';
 import { Dialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
 
@@ -19,19 +20,14 @@ const restartable: ReadonlySet<string> = new Set(['testing', 'tests_passed', 'pe
 
 type Actionable = Placed & { readonly prTitle: string; readonly noBatch: boolean };
 
-type EntryActionsProps = {
-  readonly queue: QueueName;
-  readonly entry: Actionable;
-  /** The whole line, for what a priority costs. */
-  readonly line: readonly Placed[];
-};
+type EntryActionsProps = { readonly queue: QueueName; readonly entry: Actionable };
 
 type Open = 'none' | 'cancel' | 'restart' | 'priority';
 
-export function EntryActions({ queue, entry, line }: EntryActionsProps) {
+export function EntryActions({ queue, entry }: EntryActionsProps) {
   const [open, setOpen] = useState<Open>('none');
   const close = () => setOpen('none');
-  const props = { queue, entry, line, onClose: close };
+  const props = { queue, entry, onClose: close };
   return (
     <>
       <Menu position="bottom-end" withinPortal withInitialFocusPlaceholder={false}>
@@ -91,7 +87,8 @@ const RestartDialog = ({ queue, entry, onClose }: EntryDialogProps) => (
   </Dialog>
 );
 
-function PriorityDialog({ queue, entry, line, onClose }: EntryDialogProps) {
+function PriorityDialog({ queue, entry, onClose }: EntryDialogProps) {
+  const line = useQueue(queue, 'live').data?.enqueuedPullRequests;
   const [value, setValue] = useState(String(entry.priorityValue));
   const priority = Number(value);
   return (
@@ -107,9 +104,13 @@ function PriorityDialog({ queue, entry, line, onClose }: EntryDialogProps) {
       <PrioritySelect value={value} onChange={setValue} />
       <div role="status">
         <Text fw={600}>What it costs</Text>
-        {priorityCost({ line, number: entry.prNumber, value: priority }).map((sentence) => (
-          <Text key={sentence}>{sentence}</Text>
-        ))}
+        {line === undefined ? (
+          <Text>Reading the line …</Text>
+        ) : (
+          priorityCost({ line, number: entry.prNumber, value: priority }).map((sentence) => (
+            <Text key={sentence}>{sentence}</Text>
+          ))
+        )}
       </div>
     </Dialog>
   );

@@ -4,6 +4,8 @@ import { useSyncExternalStore } from 'react';
 import { instantOf, secondsSince, spanOf } from '../format.ts';
 
 const listeners = new Set<() => void>();
+/** Between two looks at the clock: each repaints whatever is younger than a minute. */
+const tickMs = 5_000;
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 
@@ -12,7 +14,7 @@ function subscribe(listener: () => void): () => void {
   timer ??= setInterval(() => {
     now = Date.now();
     for (const each of listeners) each();
-  }, 1_000);
+  }, tickMs);
   return () => {
     listeners.delete(listener);
     if (listeners.size > 0) return;
@@ -21,11 +23,13 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-const useNow = (): number => useSyncExternalStore(subscribe, () => now);
+/** Of the present instant; rendered again only when the text is another. */
+const useTextNow = (textAt: (nowMs: number) => string): string =>
+  useSyncExternalStore(subscribe, () => textAt(now));
 
 /** `for 3 min`, with the instant itself on hover and for machines. */
 export function Since({ at, prefix = '' }: { readonly at: string; readonly prefix?: string }) {
-  const span = spanOf(secondsSince(at, useNow()));
+  const span = useTextNow((nowMs) => spanOf(secondsSince(at, nowMs)));
   return (
     <time dateTime={at} title={instantOf(at)}>
       {prefix}
@@ -46,18 +50,15 @@ type EtaProps = { readonly at: string; readonly interval: readonly string[] | nu
 
 /** When something is expected, and how sure that is. */
 export function Eta({ at, interval }: EtaProps) {
-  const nowMs = useNow();
-  const inSeconds = (iso: string) => Math.max(0, -secondsSince(iso, nowMs));
-  const [early, late] = interval ?? [];
+  const text = useTextNow((nowMs) => {
+    const until = (iso: string) => spanOf(Math.max(0, -secondsSince(iso, nowMs)));
+    const [early, late] = interval ?? [];
+    const range = early === undefined || late === undefined ? '' : ` (${until(early)} to ${until(late)})`;
+    return `lands in about ${until(at)}${range}`;
+  });
   return (
     <time dateTime={at} title={instantOf(at)}>
-      lands in about {spanOf(inSeconds(at))}
-      {early !== undefined && late !== undefined && (
-        <>
-          {' '}
-          ({spanOf(inSeconds(early))} to {spanOf(inSeconds(late))})
-        </>
-      )}
+      {text}
     </time>
   );
 }

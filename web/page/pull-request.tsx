@@ -14,7 +14,7 @@ import { Eta, Since } from '../component/time.tsx';
 import { Timeline } from '../component/timeline.tsx';
 import { shortSha } from '../format.ts';
 import { queueKey, type QueueName, queueOfSearch, queueSearch } from '../name.ts';
-import { useLive, useMay, usePullRequest, useQueue } from '../query.ts';
+import { useLive, useMay, usePullRequest } from '../query.ts';
 import { reasonWords } from '../reason.ts';
 import type { StreamState } from '../stream.ts';
 
@@ -88,17 +88,9 @@ function Head({ queue, record, state }: BodyProps) {
           {record.isCurrentlySubmittedToQueue && <LiveMark state={state} />}
         </Group>
       </div>
-      {maySubmit && record.isCurrentlySubmittedToQueue && (
-        <Actions queue={queue} record={record} state={state} />
-      )}
+      {maySubmit && record.isCurrentlySubmittedToQueue && <EntryActions queue={queue} entry={record} />}
     </Group>
   );
-}
-
-/** The line is read only where something may be done. */
-function Actions({ queue, record, state }: BodyProps) {
-  const line = useQueue(queue, state).data?.enqueuedPullRequests;
-  return line === undefined ? null : <EntryActions queue={queue} entry={record} line={line} />;
 }
 
 function Standing({ record }: { readonly record: Submitted }) {

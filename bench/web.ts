@@ -1,0 +1,144 @@
+// `npm run bench:web`: the dashboard in Debian's Chromium under load, against a real server, a real worker and a durable
+// PostgreSQL.
+//
+//   live    200 pages, first spread over ten queues and then all on one. Pull requests are submitted, cancelled, tested
+//           and merged; measured is from the commit in PostgreSQL, by its own commit timestamps, until the DOM of each
+//           page that shows the queue has it. Then the server is restarted while the worker goes on.
+//   smooth  a line of 1,000 with several changes a second: the longest task of the page, at rest and while scrolling.
+//
+// Browser, server, worker and database share this machine, so the figures are those of the machine as much as ours: what
+// each took of it is printed. `--pages`, `--seconds` and `--entries` make it smaller.
+
+import { availableParallelism, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import type { Browser } from 'playwright-core';
+import { type Figure, isMissed, lineOf, noneOf } from '../soak/report.ts';
+import { type Cleanup, createCleanup } from './fixture.ts';
+import { positiveWhole } from './option.ts';
+import { timeWords } from './processor.ts';
+import { closePages, createQueues, type Live, measureLive, measureRestart, openPages } from './web-live.ts';
+import { openBrowser } from './web-page.ts';
+import { createLongQueue, measureReading, measureSmooth, type Smooth } from './web-smooth.ts';
+import { openWebWorld, type WebWorld } from './web-world.ts';
+
+type Part = 'live' | 'smooth';
+
+type Options = {
+  readonly pages: number;
+  readonly queues: number;
+  readonly seconds: number;
+  readonly entries: number;
+  readonly parts: readonly Part[];
+  readonly json: boolean;
+};
+
+function parseOptions(): Options {
+  const { values } = parseArgs({
+    options: {
+      pages: { type: 'string', default: '200' },
+      queues: { type: 'string', default: '10' },
+      seconds: { type: 'string', default: '30' },
+      entries: { type: 'string', default: '1000' },
+      only: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  if (values.only !== undefined && values.only !== 'live' && values.only !== 'smooth')
+    throw new Error('--only is live or smooth.');
+  return {
+    pages: positiveWhole(values, 'pages'),
+    queues: positiveWhole(values, 'queues'),
+    seconds: positiveWhole(values, 'seconds'),
+    entries: positiveWhole(values, 'entries'),
+    parts: values.only === undefined ? ['live', 'smooth'] : [values.only],
+    json: values.json,
+  };
+}
+
+const say = (text: string): void => console.error(text);
+
+const atMost = (name: string, value: number, most: number): Figure => ({
+  name,
+  value,
+  goal: `<= ${most}`,
+  isMet: value <= most,
+});
+
+const liveFigures = (where: string, live: Live): readonly Figure[] => [
+  { name: `${where}: commit to page p50 ms`, value: live.p50Ms },
+  atMost(`${where}: commit to page p99 ms`, live.p99Ms, 1_000),
+  { name: `${where}: commit to page max ms`, value: live.maxMs },
+  noneOf(`${where}: changes missed`, live.missed),
+];
+
+const livesWords = ({ changes, samples, seconds, processor }: Live): string =>
+  `${changes} changes, ${samples} times on a page; in ${seconds.toFixed(0)} s: ${timeWords(processor)}`;
+
+async function runLive(world: WebWorld, browser: Browser, options: Options): Promise<readonly Figure[]> {
+  const { seconds } = options;
+  const names = Array.from({ length: options.queues }, (_, index) => `line-${index}`);
+  const targets = await createQueues(world, names);
+  say(`Opening ${options.pages} pages on ${options.queues} queues`);
+  const spread = await openPages(browser, world, targets, options.pages);
+  const apart = await measureLive(world, spread, { targets, rate: 1, seconds, first: 1 });
+  say(livesWords(apart));
+  const recovery = await measureRestart(world, spread, targets, 10_000);
+  say(`${recovery.changes} changes while the server was away`);
+  await closePages(spread);
+  say(`Opening ${options.pages} pages on one queue`);
+  const one = targets.slice(0, 1);
+  const pages = await openPages(browser, world, one, options.pages);
+  const together = await measureLive(world, pages, { targets: one, rate: 0.25, seconds, first: 20_000 });
+  say(livesWords(together));
+  await closePages(pages);
+  return [
+    ...liveFigures(`${options.pages} pages on ${options.queues} queues`, apart),
+    ...liveFigures(`${options.pages} pages on one queue`, together),
+    noneOf('server restarted: changes missed', recovery.missed),
+    atMost('server restarted: all pages right within ms', recovery.withinMs, 10_000),
+  ];
+}
+
+const smoothFigures = (where: string, { longestMs, longTasks }: Smooth): readonly Figure[] => [
+  atMost(`${where}: longest task ms`, longestMs, 200),
+  { name: `${where}: tasks over 50 ms`, value: longTasks },
+];
+
+async function runSmooth(world: WebWorld, browser: Browser, options: Options): Promise<readonly Figure[]> {
+  const { entries, seconds } = options;
+  say(`Submitting ${entries} pull requests to one queue`);
+  const target = await createLongQueue(world, 'long', entries);
+  const reading = await measureReading(world, target);
+  const still = await measureSmooth(browser, world, target, { seconds, scrolls: false, first: 100_000 });
+  const scrolled = await measureSmooth(browser, world, target, { seconds, scrolls: true, first: 200_000 });
+  say(`${still.changes} and ${scrolled.changes} changes; ${scrolled.rows} rows in the page`);
+  return [
+    { name: `line of ${entries}: getQueue ms`, value: reading.ms },
+    { name: `line of ${entries}: getQueue KB`, value: reading.bytes / 1_000 },
+    ...smoothFigures(`line of ${entries}, at rest`, still),
+    ...smoothFigures(`line of ${entries}, scrolled`, scrolled),
+  ];
+}
+
+async function run(cleanup: Cleanup, options: Options): Promise<readonly Figure[]> {
+  const world = await openWebWorld(cleanup);
+  const browser = await openBrowser(cleanup);
+  const before = loadavg()[0]!;
+  const figures: Figure[] = [];
+  if (options.parts.includes('smooth')) figures.push(...(await runSmooth(world, browser, options)));
+  if (options.parts.includes('live')) figures.push(...(await runLive(world, browser, options)));
+  return [{ name: `load before, on ${availableParallelism()} cores`, value: before }, ...figures];
+}
+
+const options = parseOptions();
+const cleanup = createCleanup();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void cleanup.run().then(() => process.exit(1)));
+try {
+  const figures = await run(cleanup, options);
+  if (options.json) console.log(JSON.stringify({ figures }, null, 2));
+  else for (const figure of figures) console.log(lineOf(figure));
+  process.exitCode = figures.some(isMissed) ? 1 : 0;
+} finally {
+  await cleanup.run();
+}

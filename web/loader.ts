@@ -1,0 +1,36 @@
+// Single questions asked at the same moment, answered by one call: each row of a line asks for its own record, and the
+// server is asked once for all of them.
+
+export type Loader<Key, Value> = { readonly load: (key: Key) => Promise<Value> };
+
+type Asked<Key, Value> = { readonly key: Key; readonly answer: PromiseWithResolvers<Value> };
+
+/** `read` answers in the order of the keys, of which there are at most `max`. */
+export function createLoader<Key, Value>(
+  max: number,
+  read: (keys: readonly Key[]) => Promise<readonly Value[]>,
+): Loader<Key, Value> {
+  let waiting: Asked<Key, Value>[] = [];
+  const answer = async (asked: readonly Asked<Key, Value>[]) => {
+    try {
+      const values = await read(asked.map(({ key }) => key));
+      for (const [index, { answer }] of asked.entries()) answer.resolve(values[index]!);
+    } catch (error) {
+      for (const { answer } of asked) answer.reject(error);
+    }
+  };
+  const flush = () => {
+    const all = waiting;
+    waiting = [];
+    for (let at = 0; at < all.length; at += max) void answer(all.slice(at, at + max));
+  };
+  return {
+    load: (key) => {
+      // After whatever else is asked in this turn.
+      if (waiting.length === 0) setTimeout(flush, 0);
+      const asked = { key, answer: Promise.withResolvers<Value>() };
+      waiting.push(asked);
+      return asked.answer.promise;
+    },
+  };
+}
