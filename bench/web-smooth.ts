@@ -85,10 +85,10 @@ async function changeSteadily(
 
 /** Down the line and up again, as with a wheel. */
 async function scrollUntil({ page }: WatchedPage, done: Promise<unknown>): Promise<void> {
-  let isDone = false;
-  void done.finally(() => (isDone = true));
+  const state = { isDone: false };
+  void done.finally(() => (state.isDone = true));
   await page.mouse.move(640, 450);
-  for (let step = 0; !isDone; step++) {
+  for (let step = 0; !state.isDone; step++) {
     await page.mouse.wheel(0, step % 40 < 20 ? 700 : -700);
     await sleep(120);
   }
