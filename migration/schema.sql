@@ -192,6 +192,16 @@ CREATE TABLE public.organization (
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.person (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    signed_in_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.queue (
     id uuid NOT NULL,
     repository_id uuid NOT NULL,
@@ -300,9 +310,13 @@ CREATE TABLE public.server_key (
 CREATE TABLE public.session (
     hash bytea NOT NULL,
     organization_id uuid NOT NULL,
-    api_token_id text NOT NULL,
+    api_token_id text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    expires_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone NOT NULL,
+    person_id uuid,
+    scopes text[],
+    CONSTRAINT session_of_one CHECK ((num_nonnulls(api_token_id, person_id) = 1)),
+    CONSTRAINT session_person_scopes CHECK (((person_id IS NULL) = (scopes IS NULL)))
 );
 
 CREATE TABLE public.telling (
@@ -636,6 +650,9 @@ ALTER TABLE ONLY public.organization
 ALTER TABLE ONLY public.organization
     ADD CONSTRAINT organization_slug_key UNIQUE (slug);
 
+ALTER TABLE ONLY public.person
+    ADD CONSTRAINT person_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.queue
     ADD CONSTRAINT queue_pkey PRIMARY KEY (id);
 
@@ -754,6 +771,10 @@ CREATE INDEX landing_open ON public.landing USING btree (queue_id) WHERE (NOT ob
 
 CREATE INDEX landing_sha ON public.landing USING btree (landed_sha);
 
+CREATE UNIQUE INDEX person_identity ON public.person USING btree (organization_id, issuer, subject);
+
+CREATE UNIQUE INDEX person_name ON public.person USING btree (organization_id, lower(name));
+
 CREATE UNIQUE INDEX queue_branch ON public.queue USING btree (repository_id, branch) WHERE (deleted_at IS NULL);
 
 CREATE INDEX queue_repository ON public.queue USING btree (repository_id);
@@ -767,6 +788,8 @@ CREATE INDEX sandbox_pull_request_from ON public.sandbox_pull_request USING btre
 CREATE INDEX sandbox_pull_request_unwritten ON public.sandbox_pull_request USING btree (repository_id, number) WHERE (disk_sha IS DISTINCT FROM head_sha);
 
 CREATE INDEX session_expiry ON public.session USING btree (expires_at);
+
+CREATE INDEX session_person ON public.session USING btree (person_id) WHERE (person_id IS NOT NULL);
 
 CREATE INDEX session_token ON public.session USING btree (api_token_id);
 
@@ -839,6 +862,9 @@ ALTER TABLE ONLY public.landing_member
 ALTER TABLE ONLY public.landing
     ADD CONSTRAINT landing_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
 
+ALTER TABLE ONLY public.person
+    ADD CONSTRAINT person_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
+
 ALTER TABLE ONLY public.queue_plan
     ADD CONSTRAINT queue_plan_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
 
@@ -868,6 +894,9 @@ ALTER TABLE ONLY public.session
 
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
+
+ALTER TABLE ONLY public.session
+    ADD CONSTRAINT session_person_id_fkey FOREIGN KEY (person_id) REFERENCES public.person(id);
 
 ALTER TABLE ONLY public.telling
     ADD CONSTRAINT telling_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);

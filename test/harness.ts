@@ -97,6 +97,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     ticketUrl: null,
     isPublicUrlGiven: false,
     secretKey: null,
+    oidc: null,
     upload: { bytesMax: 512 * 1_048_576, addressMs: 3_600_000 },
     rateLimit: { perSecond: 100_000, burst: 100_000, metricsPerSecond: 100_000 },
     ...options.config,

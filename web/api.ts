@@ -1,7 +1,7 @@
 // Calls of the dashboard: the operations of the API, authorised by the session's cookie.
 
 import type { ErrorBody } from '#contract/common.ts';
-import type { Session } from '#contract/session.ts';
+import type { Session, SignInWays } from '#contract/session.ts';
 import type { Operation, RequestOf, ResponseOf } from '#contract/endpoint.ts';
 
 export class CallError extends Error {
@@ -49,5 +49,8 @@ export const readSession = (): Promise<Session | null> =>
 
 export const openSession = (token: string): Promise<Session> =>
   request('POST', 'session', { token }) as Promise<Session>;
+
+/** Which ways of signing in there are. */
+export const readSignInWays = (): Promise<SignInWays> => request('GET', 'sign-in') as Promise<SignInWays>;
 
 export const closeSession = (): Promise<unknown> => request('DELETE', 'session', {});

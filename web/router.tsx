@@ -4,6 +4,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { NotFound } from './component/answer.tsx';
 import { Shell } from './component/shell.tsx';
 import type { QueueSearch } from './name.ts';
+import type { SignInSearch } from './sign-in-problem.ts';
 import { type TestTab, testTabs } from './test-tab.ts';
 
 const textOf = (value: unknown): string =>
@@ -70,8 +71,27 @@ const uploadsRoute = createRoute({
   component: lazyRouteComponent(() => import('./page/uploads.tsx'), 'UploadsPage'),
 });
 
+const signInRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: (search): SignInSearch => ({
+    ...(typeof search['problem'] === 'string' && { problem: search['problem'] }),
+    ...(typeof search['return'] === 'string' && { return: search['return'] }),
+    ...(typeof search['request'] === 'string' && { request: search['request'].slice(0, 128) }),
+  }),
+  component: lazyRouteComponent(() => import('./page/signed-in.tsx'), 'SignedInPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, queueRoute, pullRequestRoute, testsRoute, testRoute, uploadsRoute]),
+  routeTree: root.addChildren([
+    home,
+    queueRoute,
+    pullRequestRoute,
+    testsRoute,
+    testRoute,
+    uploadsRoute,
+    signInRoute,
+  ]),
   basepath: '/app',
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -42,6 +42,7 @@ describe('the environment', () => {
       ticketUrl: null,
       upload: { bytesMax: 512 * 1_048_576, addressMs: 3_600_000 },
       blob: null,
+      oidc: null,
     });
   });
 
@@ -75,6 +76,16 @@ describe('the environment', () => {
       SIGNALBOX_BLOB_URL: 's3://uploads/ci?endpoint=https://s3.example.com&region=eu-1',
       SIGNALBOX_BLOB_ACCESS_KEY_ID: 'key',
       SIGNALBOX_BLOB_SECRET_ACCESS_KEY: 'secret',
+      SIGNALBOX_OIDC_ISSUER: 'https://id.example.com',
+      SIGNALBOX_OIDC_CLIENT_ID: 'signalbox',
+      SIGNALBOX_OIDC_CLIENT_SECRET: 'not-a-secret',
+      SIGNALBOX_OIDC_ORGANIZATION: 'acme',
+      SIGNALBOX_OIDC_SCOPES: 'openid groups',
+      SIGNALBOX_OIDC_ROLE_CLAIM: 'roles',
+      SIGNALBOX_OIDC_ADMINS: 'leads',
+      SIGNALBOX_OIDC_SUBMITTERS: 'engineers,writers',
+      SIGNALBOX_OIDC_VIEWERS: '*',
+      SIGNALBOX_OIDC_LABEL: 'Sign in with Example',
     };
     expect([...Object.keys(env), 'DATABASE_URL'].toSorted()).toEqual(Object.keys(variables).toSorted());
     expect(configOf(env)).toEqual({
@@ -110,6 +121,18 @@ describe('the environment', () => {
         region: 'eu-1',
         forcePathStyle: true,
         credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
+      },
+      oidc: {
+        issuer: 'https://id.example.com',
+        clientId: 'signalbox',
+        clientSecret: 'not-a-secret',
+        organization: 'acme',
+        scopes: 'openid groups',
+        roles: {
+          claim: 'roles',
+          values: { admin: ['leads'], submitter: ['engineers', 'writers'], viewer: ['*'] },
+        },
+        label: 'Sign in with Example',
       },
     });
   });

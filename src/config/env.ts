@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { type BlobAddress, parseBlobUrl } from './blob-url.ts';
 import { clientVariables } from './client.ts';
+import { type OidcConfig, oidcOf, oidcProblems, oidcVariables } from './oidc.ts';
 
 const integer = (min: number, max: number) =>
   z
@@ -179,6 +180,7 @@ export const variables = {
       .optional(),
     doc: 'Address of a ticket in your tracker, with `{id}` where its key goes.',
   },
+  ...oidcVariables,
 } as const;
 
 type Variables = typeof variables;
@@ -223,6 +225,8 @@ export type Config = {
   };
   /** The S3-compatible store that uploads are kept in; null: the database. */
   readonly blob: BlobConfig | null;
+  /** Null: people sign in to the dashboard with tokens alone. */
+  readonly oidc: OidcConfig | null;
 };
 
 type EnvResult =
@@ -258,6 +262,7 @@ export function parseEnv(given: Readonly<Record<string, string | undefined>>): E
     problems.push('SIGNALBOX_BLOB_ACCESS_KEY_ID and SIGNALBOX_BLOB_SECRET_ACCESS_KEY: set both or neither');
   if (env['SIGNALBOX_BLOB_URL'] === undefined && env['SIGNALBOX_BLOB_ACCESS_KEY_ID'] !== undefined)
     problems.push('SIGNALBOX_BLOB_URL: set it too, or no key for it');
+  problems.push(...oidcProblems(env));
   if (problems.length > 0) return { kind: 'invalid', problems };
   const config = configOf(parsed);
   const [, cell] = /^sbx_([^_]*)/.exec(config.bootstrap?.token ?? '') ?? [];
@@ -305,6 +310,7 @@ function configOf(parsed: Parsed): Config {
       addressMs: parsed.SIGNALBOX_UPLOAD_MINUTES * 60_000,
     },
     blob: blobOf(parsed),
+    oidc: oidcOf(parsed),
   };
 }
 

@@ -7,10 +7,14 @@ export const GetOrganizationRequest = z.object({});
 
 export const GetOrganizationResponse = z.object({
   organization: z.object({ slug: z.string(), name: z.string() }),
-  token: z.object({
-    id: z.string(),
-    name: z.string(),
-    scopes: z.array(z.enum(scopes)),
-    expiresAt: InstantOut.nullable(),
-  }),
+  token: z
+    .object({
+      id: z.string(),
+      name: z.string(),
+      scopes: z.array(z.enum(scopes)),
+      expiresAt: InstantOut.nullable(),
+    })
+    .meta({
+      description: 'What the call was let in by. In the dashboard that may be the session of a person.',
+    }),
 });

@@ -188,6 +188,16 @@ export interface Organization {
   slug: string;
 }
 
+export interface Person {
+  created_at: Generated<Timestamp>;
+  id: string;
+  issuer: string;
+  name: string;
+  organization_id: string;
+  signed_in_at: Generated<Timestamp>;
+  subject: string;
+}
+
 export interface Queue {
   branch: string;
   branch_epoch: Generated<number>;
@@ -285,11 +295,13 @@ export interface ServerKey {
 }
 
 export interface Session {
-  api_token_id: string;
+  api_token_id: string | null;
   created_at: Generated<Timestamp>;
   expires_at: Timestamp;
   hash: Buffer;
   organization_id: string;
+  person_id: string | null;
+  scopes: string[] | null;
 }
 
 export interface Telling {
@@ -558,6 +570,7 @@ export interface DB {
   landing: Landing;
   landing_member: LandingMember;
   organization: Organization;
+  person: Person;
   queue: Queue;
   queue_plan: QueuePlan;
   repository: Repository;

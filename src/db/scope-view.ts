@@ -13,18 +13,21 @@ import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type Queue
 import { statement } from './statement.ts';
 
 export type Principal = {
-  readonly tokenId: string;
-  readonly tokenName: string;
+  readonly kind: 'token' | 'person';
+  /** Of the token or the person. */
+  readonly id: string;
+  readonly name: string;
   readonly organizationId: OrganizationId;
   readonly organizationSlug: string;
   readonly organizationName: string;
   readonly scopes: readonly string[];
+  /** Of the token; null where it has no end, and of a person. */
   readonly expiresAt: Date | null;
   /** Null where the token itself was shown. */
   readonly sessionExpiresAt: Date | null;
 };
 
-/** What somebody shows of himself: a token, or the session that one was exchanged for. */
+/** What somebody shows of themselves: a token, or a session. */
 export type Credential = { readonly kind: 'token' | 'session'; readonly hash: Buffer };
 
 export type Repository = RepositoryName & { readonly id: RepositoryId };
@@ -44,8 +47,9 @@ export type ScopeKey = {
 };
 
 type ScopeRow = {
-  token_id: string;
-  token_name: string;
+  person_id?: string | null;
+  principal_id: string;
+  principal_name: string;
   organization_id: string;
   slug: string;
   organization_name: string;
@@ -119,25 +123,42 @@ export const hasTargetsColumn = `exists (
     where i.repository_id = r.id and i.pr_number = e.pr_number and i.head_sha = e.pr_sha
   ) as has_impacted_targets`;
 
-const scopeFrom = (columns: string, from: string, where: string) => `
-  select t.id as token_id, t.name as token_name, t.organization_id, o.slug, o.name as organization_name, t.scopes,
-    t.expires_at${columns}, r.id as repository_id, r.host, r.owner, r.name, ${queueColumns}, ${entryColumns},
+type Origin = {
+  /** What is known of who asks, with `organization_id` at its table. */
+  readonly columns: string;
+  readonly from: string;
+  readonly organizationId: string;
+  readonly where: string;
+};
+
+const scopeFrom = ({ columns, from, organizationId, where }: Origin) => `
+  select ${columns}, o.id as organization_id, o.slug, o.name as organization_name,
+    r.id as repository_id, r.host, r.owner, r.name, ${queueColumns}, ${entryColumns},
     ${hasTargetsColumn}, ${positionColumn}, ${lineColumns}
   from ${from}
-  join organization o on o.id = t.organization_id
-  left join repository r on r.organization_id = t.organization_id
+  join organization o on o.id = ${organizationId}
+  left join repository r on r.organization_id = ${organizationId}
     and r.host_key = $2 and r.owner_key = $3 and r.name_key = $4
   left join queue q on q.repository_id = r.id and q.branch = $5 and q.deleted_at is null
   left join entry e on e.queue_id = q.id and e.pr_number = $6
-  where ${where} and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`;
+  where ${where}`;
 
-export const scopeStatement = scopeFrom('', 'api_token t', 't.hash = $1');
+const isTokenGood = 't.revoked_at is null and (t.expires_at is null or t.expires_at > now())';
 
-const sessionStatement = scopeFrom(
-  ', s.expires_at as session_expires_at',
-  'session s join api_token t on t.id = s.api_token_id',
-  's.hash = $1 and s.expires_at > now()',
-);
+export const scopeStatement = scopeFrom({
+  columns: 't.id as principal_id, t.name as principal_name, t.scopes, t.expires_at',
+  from: 'api_token t',
+  organizationId: 't.organization_id',
+  where: `t.hash = $1 and ${isTokenGood}`,
+});
+
+const sessionStatement = scopeFrom({
+  columns: `p.id as person_id, coalesce(t.id, p.id::text) as principal_id, coalesce(t.name, p.name) as principal_name,
+    coalesce(s.scopes, t.scopes) as scopes, t.expires_at, s.expires_at as session_expires_at`,
+  from: 'session s left join api_token t on t.id = s.api_token_id left join person p on p.id = s.person_id',
+  organizationId: 's.organization_id',
+  where: `s.hash = $1 and s.expires_at > now() and (p.id is not null or (t.id is not null and ${isTokenGood}))`,
+});
 
 type ScopeArguments = [
   hash: Buffer,
@@ -170,8 +191,9 @@ export async function readScope(db: Tx, { kind, hash }: Credential, key: ScopeKe
   if (row === undefined) return null;
   return {
     principal: {
-      tokenId: row.token_id,
-      tokenName: row.token_name,
+      kind: (row.person_id ?? null) === null ? 'token' : 'person',
+      id: row.principal_id,
+      name: row.principal_name,
       organizationId: row.organization_id as OrganizationId,
       organizationSlug: row.slug,
       organizationName: row.organization_name,

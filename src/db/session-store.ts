@@ -1,20 +1,32 @@
 // Writes session. Of the cookie only the hash is kept; the cell's name is part of it, as it is of a token.
 
 import { randomBytes } from 'node:crypto';
+import type { OrganizationId } from '#base/id.ts';
 import type { Cell, Tx } from './cell.ts';
 import { hashToken } from './scope-view.ts';
 import { statement } from './statement.ts';
 
-// It never outlives the token. What has expired is swept a little at a time by whoever signs in.
-const insertSession = statement<[tokenHash: Buffer, hash: Buffer], { expires_at: Date }>(`
-  with swept as (
+// What has expired is swept a little at a time by whoever signs in.
+const swept = `swept as (
     delete from session where hash in (
       select hash from session where expires_at <= now() order by expires_at limit 100 for update skip locked)
-  )
+  )`;
+
+// It never outlives the token.
+const insertOfToken = statement<[tokenHash: Buffer, hash: Buffer], { expires_at: Date }>(`
+  with ${swept}
   insert into session (hash, api_token_id, organization_id, expires_at)
   select $2, t.id, t.organization_id, least(now() + interval '12 hours', t.expires_at)
   from api_token t where t.hash = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
   returning expires_at`);
+
+const insertOfPerson = statement<
+  [hash: Buffer, organizationId: string, personId: string, scopes: readonly string[]],
+  { expires_at: Date }
+>(`
+  with ${swept}
+  insert into session (hash, organization_id, person_id, scopes, expires_at)
+  values ($1, $2, $3, $4, now() + interval '12 hours') returning expires_at`);
 
 export type NewSession = {
   /** The cookie's value: it cannot be read again. */
@@ -22,11 +34,26 @@ export type NewSession = {
   readonly expiresAt: Date;
 };
 
+const newValue = (cell: Cell): string => `sbs_${cell.name}_${randomBytes(32).toString('base64url')}`;
+
 /** Null when the token is unknown, revoked or expired. */
 export async function createSession(cell: Cell, tokenHash: Buffer): Promise<NewSession | null> {
-  const value = `sbs_${cell.name}_${randomBytes(32).toString('base64url')}`;
-  const [row] = await insertSession(cell.db, tokenHash, hashToken(value));
+  const value = newValue(cell);
+  const [row] = await insertOfToken(cell.db, tokenHash, hashToken(value));
   return row === undefined ? null : { value, expiresAt: row.expires_at };
+}
+
+export type SessionPerson = {
+  readonly organizationId: OrganizationId;
+  readonly personId: string;
+  readonly scopes: readonly string[];
+};
+
+export async function createPersonSession(cell: Cell, person: SessionPerson): Promise<NewSession> {
+  const value = newValue(cell);
+  const { organizationId, personId, scopes } = person;
+  const [row] = await insertOfPerson(cell.db, hashToken(value), organizationId, personId, scopes);
+  return { value, expiresAt: row!.expires_at };
 }
 
 const removeSession = statement<[hash: Buffer]>('delete from session where hash = $1');

@@ -13,17 +13,17 @@ const cookieName = 'signalbox_session';
 /** Longest value that is looked at. */
 const valueLengthMax = 512;
 
-function valueIn(header: string | undefined): string | undefined {
-  for (const pair of header?.split(';') ?? []) {
+export function cookieIn({ headers }: FastifyRequest, name: string): string | undefined {
+  for (const pair of headers.cookie?.split(';') ?? []) {
     const equals = pair.indexOf('=');
-    if (pair.slice(0, equals).trim() === cookieName) return pair.slice(equals + 1).trim();
+    if (pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
   }
   return undefined;
 }
 
 /** Whose session the cookie names; whether there is one the scope read says. */
-export function sessionOf(cells: Cells, { headers }: FastifyRequest): Caller {
-  const value = valueIn(headers.cookie);
+export function sessionOf(cells: Cells, request: FastifyRequest): Caller {
+  const value = cookieIn(request, cookieName);
   if (value === undefined || value === '')
     throw appError('AUTHENTICATION_REQUIRED', { public: 'Nobody is signed in here. Sign in first.' });
   const [mark, cellName = ''] = value.split('_');
@@ -32,16 +32,34 @@ export function sessionOf(cells: Cells, { headers }: FastifyRequest): Caller {
   return { kind: 'session', cell, hash: hashToken(value) };
 }
 
-function put(reply: FastifyReply, { config }: Pick<Deps, 'config'>, value: string, expiresAt: Date): void {
+type Cookie = {
+  readonly name: string;
+  readonly value: string;
+  readonly path: string;
+  readonly sameSite: 'Strict' | 'Lax';
+  readonly expiresAt: Date;
+};
+
+/** Beside those that the reply sets already. */
+export function putCookie(
+  reply: FastifyReply,
+  { config }: Pick<Deps, 'config'>,
+  { name, value, path, sameSite, expiresAt }: Cookie,
+): void {
   const secure = config.publicUrl.startsWith('https:') ? '; Secure' : '';
   reply.header(
     'set-cookie',
-    `${cookieName}=${value}; Path=/app; Expires=${expiresAt.toUTCString()}; HttpOnly; SameSite=Strict${secure}`,
+    `${name}=${value}; Path=${path}; Expires=${expiresAt.toUTCString()}; HttpOnly; SameSite=${sameSite}${secure}`,
   );
 }
 
-export const putSession = (reply: FastifyReply, deps: Pick<Deps, 'config'>, session: NewSession): void =>
-  put(reply, deps, session.value, session.expiresAt);
+const own = { name: cookieName, path: '/app', sameSite: 'Strict' } as const;
+
+export const putSession = (
+  reply: FastifyReply,
+  deps: Pick<Deps, 'config'>,
+  { value, expiresAt }: NewSession,
+): void => putCookie(reply, deps, { ...own, value, expiresAt });
 
 export const dropSession = (reply: FastifyReply, deps: Pick<Deps, 'config'>): void =>
-  put(reply, deps, '', new Date(0));
+  putCookie(reply, deps, { ...own, value: '', expiresAt: new Date(0) });

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { endpoints } from '#contract/endpoint.ts';
 import { sessionOf } from './app-cookie.ts';
+import { addOidcRoutes } from './app-oidc.ts';
 import { requireOwnPage } from './app-origin.ts';
 import { addSessionRoutes } from './app-session.ts';
 import { addStreamRoute } from './app-stream.ts';
@@ -19,6 +20,7 @@ export async function addAppRoutes(
   tools: EndpointTools,
   handlers: readonly OperationHandler[],
 ): Promise<void> {
+  await addOidcRoutes(server, tools);
   await server.register((scope, _options, done) => {
     scope.addHook('onRequest', (request, reply, next) => {
       reply.header('cache-control', 'no-store');

@@ -1,7 +1,8 @@
 // Signing in to the dashboard with an API token, and out again. The token is not kept: not here, not in the browser.
+// Signing in as a person at an identity provider is in app-oidc.ts.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { roleOf, type Session, SignInRequest } from '#contract/session.ts';
+import { roleOf, type Session, SignInRequest, type SignInWays } from '#contract/session.ts';
 import type { Scope } from '#contract/common.ts';
 import type { Principal } from '#db/scope-view.ts';
 import { createSession, deleteSession } from '#db/session-store.ts';
@@ -11,6 +12,8 @@ import type { EndpointTools } from './endpoint.ts';
 import { parseInput } from './validate.ts';
 
 const sessionPath = '/app/api/session';
+/** Where signing in at the identity provider begins. */
+export const oidcStartPath = '/app/api/oidc/start';
 
 /** Reads who a caller is, at the cost of one request of its organization. */
 export async function principalOf(
@@ -32,7 +35,8 @@ function presentSession(principal: Principal, expiresAt: Date): Session {
   const scopes = principal.scopes as Scope[];
   return {
     organization: { slug: principal.organizationSlug, name: principal.organizationName },
-    name: principal.tokenName,
+    kind: principal.kind,
+    name: principal.name,
     scopes,
     role: roleOf(scopes),
     expires_at: expiresAt.toISOString(),
@@ -62,6 +66,16 @@ export function addSessionRoutes(app: FastifyInstance, tools: EndpointTools): vo
     return send(reply, presentSession(principal, principal.sessionExpiresAt!));
   });
 
+  // Without a session: it says how to get one.
+  app.get('/app/api/sign-in', (_request, reply) => {
+    const { oidc, publicUrl } = deps.config;
+    const ways: SignInWays = {
+      // The whole address: the provider sends the browser back to that one, where its cookie must be.
+      oidc: oidc === null ? null : { label: oidc.label, start_url: `${publicUrl}${oidcStartPath}` },
+    };
+    return send(reply, ways);
+  });
+
   app.delete(sessionPath, async (request, reply) => {
     await endSession(tools, request);
     dropSession(reply, deps);
@@ -70,7 +84,7 @@ export function addSessionRoutes(app: FastifyInstance, tools: EndpointTools): vo
 }
 
 /** Ends the session that the request came with, if it came with one. */
-async function endSession({ deps }: EndpointTools, request: FastifyRequest): Promise<void> {
+export async function endSession({ deps }: EndpointTools, request: FastifyRequest): Promise<void> {
   let caller: Caller;
   try {
     caller = sessionOf(deps.cells, request);

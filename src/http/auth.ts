@@ -1,4 +1,5 @@
-// Who is asking. The token alone decides, or that of the session: its cell, its organization, its scopes.
+// Who is asking. The token alone decides, or the session, which speaks for a token or for a person: its cell, its
+// organization, its scopes.
 
 import type { FastifyRequest } from 'fastify';
 import { appError } from '#base/error.ts';
@@ -58,9 +59,19 @@ export async function authorize(
 
 function requireScope(principal: Principal, { scopes }: Pick<Endpoint, 'scopes'>): void {
   if (scopes.length === 0 || scopes.some((needed) => principal.scopes.includes(needed))) return;
+  const held = principal.scopes.join(', ');
   throw appError('INSUFFICIENT_SCOPE', {
-    public: `This call needs a token with the scope ${scopes.join(' or ')}; this one has ${principal.scopes.join(', ')}.`,
+    public:
+      principal.kind === 'token'
+        ? `This call needs a token with the scope ${scopes.join(' or ')}; this one has ${held}.`
+        : `This call needs the scope ${scopes.join(' or ')}; your role has ${held}. Ask an administrator for another role.`,
   });
+}
+
+/** Who did it, for timelines and audit. Names of tokens and of people may be the same, so the kind is told with them. */
+export function actorOf({ kind }: Pick<Caller, 'kind'>, principal: Pick<Principal, 'kind' | 'name'>): string {
+  if (principal.kind === 'person') return `person:${principal.name}`;
+  return `${kind === 'token' ? 'api' : 'app'}:${principal.name}`;
 }
 
 /**

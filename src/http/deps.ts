@@ -16,7 +16,7 @@ export type Deps = {
   readonly blobsOf: (cell: Cell) => BlobStore;
   readonly config: Pick<
     Config,
-    'publicUrl' | 'isPublicUrlGiven' | 'rateLimit' | 'sandbox' | 'ticketUrl' | 'upload' | 'secretKey'
+    'publicUrl' | 'isPublicUrlGiven' | 'rateLimit' | 'sandbox' | 'ticketUrl' | 'upload' | 'secretKey' | 'oidc'
   >;
   readonly version: string;
   /** The built dashboard; it need not be there. */

@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppError } from '#base/error.ts';
 import { type Endpoint, endpoints, type Operation } from '#contract/endpoint.ts';
 import type { Cells } from '#db/cell.ts';
-import { authorize, type Caller, callerOf, type Throttle } from './auth.ts';
+import { actorOf, authorize, type Caller, callerOf, type Throttle } from './auth.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { decodedBody, declaredBytes, largeBodyBytes } from './body.ts';
 import type { Context, Handler } from './context.ts';
@@ -87,7 +87,7 @@ export function addEndpoint(
         cell: caller.cell,
         caller,
         scope,
-        actor: `${caller.kind === 'token' ? 'api' : 'app'}:${scope.principal.tokenName}`,
+        actor: actorOf(caller, scope.principal),
         origin: originOf(deps, request),
         addresses: tools.addresses,
         body: request.body instanceof Readable ? request.body : null,

@@ -2,34 +2,22 @@
 // needs no token, and what was not made here is refused before the database is asked. An address holds for one upload:
 // the same bytes again change nothing, other bytes are refused.
 //
-// All API processes must agree on the key: it comes from the configured one, else the cell keeps one.
+// All API processes must agree on the key: see cell-key.ts.
 
-import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { appError } from '#base/error.ts';
 import type { RepositoryId } from '#base/id.ts';
-import { createShelf } from '#base/shelf.ts';
 import { acceptBundle, type BundleOutcome } from '#command/accept-upload.ts';
 import type { Cell } from '#db/cell.ts';
-import { ensureServerKey } from '#db/server-key-store.ts';
 import { findUploadState, type UploadContent, type UploadKey } from '#db/upload-store.ts';
 import { uploadedAtOf } from '#db/upload-view.ts';
 import { compressionOf } from '#report/decompress.ts';
+import { cellKeys } from './cell-key.ts';
 import type { Deps } from './deps.ts';
 
 const keyName = 'upload-address';
-
-/** The key of a cell's addresses; asked for once. */
-type KeyOf = (cell: Cell) => Promise<Buffer>;
-
-function uploadKeys({ config: { secretKey } }: Pick<Deps, 'config'>): KeyOf {
-  if (secretKey !== null)
-    return (cell) =>
-      Promise.resolve(Buffer.from(hkdfSync('sha256', secretKey, '', `${keyName} ${cell.name}`, 32)));
-  const { recall } = createShelf<Buffer>(() => 0, Infinity);
-  return (cell) => recall(cell.name, () => ensureServerKey(cell.db, keyName));
-}
 
 type Signed = {
   readonly cell: string;
@@ -59,7 +47,7 @@ const invalid = () =>
   });
 
 export function createUploadAddresses(deps: Pick<Deps, 'config' | 'cells'>): UploadAddresses {
-  const keyOf = uploadKeys(deps);
+  const keyOf = cellKeys(deps, keyName);
   return {
     pathOf: async (cell, { repositoryId, uploadId }, expiresAt) => {
       const expires = Math.floor(expiresAt.getTime() / 1000);

@@ -38,6 +38,6 @@ export type FactBody =
 
 export type Fact = FactBody & {
   readonly at: Date;
-  /** Who caused it: `api:<token>`, `app:<token>` (by the dashboard), `user:<login>`, `host` or `queue`. */
+  /** Who caused it: `api:<token>`, `app:<token>` or `person:<name>` (by the dashboard), `user:<login>`, `host` or `queue`. */
   readonly actor: string;
 };

@@ -6,10 +6,10 @@ export const organizationHandlers: Handlers<'getOrganization'> = {
     Promise.resolve({
       organization: { slug: principal.organizationSlug, name: principal.organizationName },
       token: {
-        id: principal.tokenId,
-        name: principal.tokenName,
+        id: principal.id,
+        name: principal.name,
         scopes: principal.scopes as Scope[],
-        expiresAt: principal.expiresAt?.toISOString() ?? null,
+        expiresAt: (principal.expiresAt ?? principal.sessionExpiresAt)?.toISOString() ?? null,
       },
     }),
 };

@@ -1,0 +1,130 @@
+// The identity provider, as a relying party sees it: authorization code with PKCE, state and nonce, and an ID token whose
+// signature is checked against the provider's keys. The library is loaded when somebody first signs in.
+
+import type * as Library from 'openid-client';
+import { createShelf } from '#base/shelf.ts';
+import type { OidcConfig } from '#config/oidc.ts';
+import type { SignInProblem } from '#contract/session.ts';
+import type { Claims } from '#core/person.ts';
+
+/** What is made for one sign-in, and must come back with it. */
+type Secrets = { readonly state: string; readonly nonce: string; readonly verifier: string };
+
+export type Provider = {
+  /** Where the browser goes to sign in. */
+  readonly begin: () => Promise<{ readonly url: string; readonly secrets: Secrets }>;
+  /** What the provider says of who came back with this query. */
+  readonly finish: (search: string, secrets: Secrets) => Promise<Claims>;
+};
+
+/** How long the provider has to answer. */
+const timeoutSeconds = 10;
+/** How long what it says of itself is believed; its keys are asked for as they are needed. */
+const discoveredMs = 3_600_000;
+const clockToleranceSeconds = 60;
+
+type Discovered = { readonly library: typeof Library; readonly server: Library.Configuration };
+
+export class SignInError extends Error {
+  readonly problem: SignInProblem;
+  /** For the log: short, and nothing secret. */
+  readonly reason: string;
+
+  constructor(problem: SignInProblem, reason: string) {
+    super(`${problem}: ${reason}`);
+    this.problem = problem;
+    this.reason = reason;
+  }
+}
+
+export function createProvider(config: OidcConfig, redirectUri: string): Provider {
+  const shelf = createShelf<Discovered>(() => Date.now(), discoveredMs);
+  const discovered = () => shelf.recall('provider', () => discover(config));
+  return {
+    begin: async () => {
+      const { library, server } = await discovered();
+      const verifier = library.randomPKCECodeVerifier();
+      const secrets = { state: library.randomState(), nonce: library.randomNonce(), verifier };
+      const url = library.buildAuthorizationUrl(server, {
+        redirect_uri: redirectUri,
+        scope: config.scopes,
+        state: secrets.state,
+        nonce: secrets.nonce,
+        code_challenge: await library.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      });
+      return { url: url.href, secrets };
+    },
+    finish: async (search, { state, nonce, verifier }) => {
+      const { library, server } = await discovered();
+      const tokens = await library.authorizationCodeGrant(server, new URL(`${redirectUri}${search}`), {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+      });
+      const claims = tokens.claims()!;
+      // Many providers keep the ID token small and tell the rest when asked.
+      const isWhole =
+        Object.hasOwn(claims, config.roles.claim) && Object.hasOwn(claims, 'preferred_username');
+      if (isWhole || server.serverMetadata().userinfo_endpoint === undefined) return claims;
+      const more = await library.fetchUserInfo(server, tokens.access_token, claims.sub);
+      return { ...more, ...claims };
+    },
+  };
+}
+
+async function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise<Discovered> {
+  const library = await import('openid-client');
+  const isPlain = issuer.startsWith('http:');
+  const server = await library.discovery(
+    new URL(issuer),
+    clientId,
+    { [library.clockTolerance]: clockToleranceSeconds },
+    clientSecret === null ? library.None() : bySecret(library, clientSecret),
+    {
+      timeout: timeoutSeconds,
+      // Without this the signature would be trusted to the connection.
+      execute: [library.enableNonRepudiationChecks, ...(isPlain ? [library.allowInsecureRequests] : [])],
+    },
+  );
+  // Of an issuer that stands for many tenants, every one of them could come in.
+  if (new URL(server.serverMetadata().issuer).href !== new URL(issuer).href)
+    throw new SignInError('failed', 'the provider names another issuer');
+  return { library, server };
+}
+
+/** In the way that the provider offers; in the header, where it says nothing. */
+function bySecret(library: typeof Library, secret: string): Library.ClientAuth {
+  const inHeader = library.ClientSecretBasic(secret);
+  const inBody = library.ClientSecretPost(secret);
+  return (server, ...rest) => {
+    const offered = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    (offered.includes('client_secret_basic') ? inHeader : inBody)(server, ...rest);
+  };
+}
+
+const unreachable = new Set(['OAUTH_TIMEOUT', 'OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON']);
+
+const byProviderError: Readonly<Record<string, SignInProblem>> = {
+  access_denied: 'refused',
+  invalid_grant: 'stale',
+  server_error: 'unreachable',
+  temporarily_unavailable: 'unreachable',
+};
+
+/** What went wrong, in our own words. Of the provider's only the name of the error is kept. */
+export function signInErrorOf(error: unknown): SignInError {
+  if (error instanceof SignInError) return error;
+  const { code, error: told } = error as { readonly code?: unknown; readonly error?: unknown };
+  if (typeof told === 'string')
+    return new SignInError(byProviderError[told] ?? 'failed', told.replaceAll(/[^\w.-]/g, '?').slice(0, 64));
+  if (code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED') return new SignInError('clock', code);
+  if (typeof code === 'string')
+    return new SignInError(unreachable.has(code) ? 'unreachable' : 'failed', code);
+  // What fetch throws when there is no connection.
+  const cause =
+    error instanceof TypeError ? (error.cause as { readonly code?: unknown } | undefined) : undefined;
+  if (cause !== undefined)
+    return new SignInError('unreachable', typeof cause.code === 'string' ? cause.code : 'no connection');
+  throw error;
+}
