@@ -14,6 +14,7 @@ import {
   told,
   type World,
 } from './web-world.ts';
+import { tellSingleSignOn } from './web-oidc.ts';
 import { tellEnd, tellSignIn, tellViewer } from './web-sign-in.ts';
 
 export async function runStory(
@@ -45,6 +46,7 @@ export async function runStory(
   await tellEnd(told);
   await context.close();
   await tellViewer(browser, world, check);
+  await tellSingleSignOn(browser, world, check);
   return { liveMs };
 }
 

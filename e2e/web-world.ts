@@ -39,6 +39,8 @@ export type World = {
   /** Ends the server, and starts it anew at the same address after what is to happen meanwhile. */
   readonly restartServer: (meanwhile: () => Promise<void>) => Promise<void>;
   readonly tokens: { readonly admin: string; readonly viewer: string };
+  /** Another server on the same database, at the port that its variables name. */
+  readonly serveAlso: (environment: Readonly<Record<string, string>>) => Promise<void>;
 };
 
 type Main = typeof told;
@@ -81,6 +83,12 @@ export async function openWorld(cleanup: Cleanup): Promise<World> {
   };
   const world: World = {
     restartServer,
+    serveAlso: async (further) => {
+      const SIGNALBOX_DATA_DIR = join(folder, 'data');
+      await startSignalbox(cleanup, databaseUrl, 'serve', {
+        environment: { SIGNALBOX_DATA_DIR, ...further },
+      });
+    },
     url: `http://127.0.0.1:${deployment.port}`,
     call,
     tokens: { admin: token, viewer },
