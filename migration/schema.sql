@@ -807,6 +807,8 @@ CREATE INDEX test_fact_by_test ON ONLY public.test_fact USING btree (repository_
 
 CREATE INDEX test_failure_by_test ON ONLY public.test_failure USING btree (repository_id, test_case_id, failed_at);
 
+CREATE INDEX test_failure_quarantined ON ONLY public.test_failure USING btree (repository_id, failed_at) WHERE was_quarantined;
+
 CREATE INDEX test_history_active ON public.test_history USING btree (repository_id) WHERE (active_monitors <> '{}'::text[]);
 
 CREATE UNIQUE INDEX test_history_case ON public.test_history USING btree (repository_id, test_case_id);
@@ -834,6 +836,10 @@ CREATE INDEX upload_by_content ON ONLY public.upload USING btree (repository_id,
 CREATE INDEX upload_by_source ON ONLY public.upload USING btree (repository_id, sha, uploaded_at);
 
 CREATE INDEX upload_stored ON ONLY public.upload USING btree (repository_id, uploaded_at) WHERE (state = 'stored'::text);
+
+CREATE INDEX upload_unread ON ONLY public.upload USING btree (repository_id, state, uploaded_at) WHERE (state <> 'ingested'::text);
+
+CREATE INDEX upload_with_problems ON ONLY public.upload USING btree (repository_id, uploaded_at) WHERE (problems <> '[]'::jsonb);
 
 ALTER TABLE ONLY public.api_token
     ADD CONSTRAINT api_token_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);

@@ -6,6 +6,7 @@ import type { Endpoint } from './endpoint.ts';
 import * as audit from './audit.ts';
 import * as quarantine from './quarantine.ts';
 import * as testHealth from './test-health.ts';
+import * as testHistory from './test-history.ts';
 import * as upload from './upload.ts';
 
 const ofTests = ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND'] as const satisfies readonly ErrorCode[];
@@ -47,6 +48,24 @@ export const testHealthEndpoints = {
     request: testHealth.TestDetailsRequest,
     response: testHealth.TestDetailsResponse,
     errors: ofTest,
+  },
+  getTestHistory: {
+    ...read,
+    path: '/v1/flaky-tests/get-test-history',
+    tag: 'Test health',
+    summary: 'Read what a test did day by day, how it failed, whom it hit, and what its monitors say',
+    request: testHistory.TestHistoryRequest,
+    response: testHistory.TestHistoryResponse,
+    errors: ofTest,
+  },
+  getQuarantineSummary: {
+    ...read,
+    path: '/v1/flaky-tests/get-quarantine-summary',
+    tag: 'Test health',
+    summary: 'Read how much quarantine a repository has, and what it saved',
+    request: testHistory.QuarantineSummaryRequest,
+    response: testHistory.QuarantineSummaryResponse,
+    errors: ofTests,
   },
   listQuarantinedTests: {
     ...read,

@@ -50,6 +50,15 @@ export const TestCaseDetails = TestCase.extend({
   ),
   failure_rate_last_7d: z.number(),
   failure_rate_last_24h: z.number(),
+  quarantine_setting: z.enum(['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE', 'NEVER_QUARANTINE']),
+  quarantine_expires_at: InstantOut.nullable(),
+  quarantine_owner: z.string().nullable(),
+  quarantine_note: z.string().nullable(),
+  manual_status: z
+    .enum(['healthy', 'flaky', 'broken'])
+    .nullable()
+    .meta({ description: 'What a person says that it is; null: what its monitors say counts.' }),
+  ticket_id: z.string().nullable(),
 }).meta({ id: 'TestCaseDetails' });
 export type TestCaseDetails = z.infer<typeof TestCaseDetails>;
 
@@ -77,6 +86,13 @@ const QuarantinedTest = z
     status_last_updated_at: InstantOut,
     test_case_id: Uuid,
     variant: z.string(),
+    quarantine_expires_at: InstantOut.nullable(),
+    quarantine_owner: z.string().nullable(),
+    quarantine_note: z.string().nullable(),
+    failures_excused_last_30d: z
+      .int()
+      .meta({ description: 'Failures that did not have to fail a run; of the 2,000 newest.' }),
+    pull_requests_spared_last_30d: z.int().meta({ description: 'Pull requests that had one of them.' }),
   })
   .meta({ id: 'QuarantinedTest' });
 export const ListQuarantinedResponse = z.object({ quarantined_tests: z.array(QuarantinedTest), page: Page });

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import {
   InstantOut,
+  lenientEnum,
   Page,
   PageQuery,
   part,
@@ -219,6 +220,11 @@ export const ListUploadsRequest = z.object({
   page_query: PageQuery,
   sha: line(1, 64).nullish().meta({ description: 'Only those of this commit.' }),
   pr: PullRequestNumber.nullish().meta({ description: 'Only those of this pull request.' }),
+  state: lenientEnum(uploadStates).nullish().meta({ description: 'Only those in this state.' }),
+  with_problems: z
+    .boolean()
+    .nullish()
+    .meta({ description: 'Only those of which something was not as it should be.' }),
 });
 export const ListUploadsResponse = z.object({ uploads: z.array(Upload), page: Page });
 

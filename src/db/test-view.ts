@@ -5,6 +5,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Tx } from './cell.ts';
 import type { TestCase } from './database.ts';
 import { type KeysetPage, type PageCursor, readPage } from './keyset.ts';
+import { gainOf } from './quarantine-gain-view.ts';
 import { matching } from './test-search-view.ts';
 
 export type TestCaseRow = Omit<Selectable<TestCase>, 'repository_id' | 'created_at'>;
@@ -24,11 +25,13 @@ export type TestDetailsRow = TestCaseRow & {
 const caseColumns = sql`c.id, c.name, c.variant, c.file_path, c.parent, c.classname, c.codeowners, c.ticket_id, c.status,
   c.status_reason, c.status_changed_at, c.quarantine_setting, c.quarantined_at, c.pull_requests_impacted_7d`;
 
+const overrideColumns = sql`c.quarantine_expires_at, c.quarantine_owner, c.quarantine_note, c.manual_status, c.ordinal`;
+
 /** How many of a test's ways to fail are shown. */
 const commonFailuresMax = 10;
 
 // Rates count whole hours: the hour that began less than 24 hours (7 days) ago is the oldest counted.
-const detailColumns: RawBuilder<unknown> = sql`${caseColumns},
+const detailColumns: RawBuilder<unknown> = sql`${caseColumns}, ${overrideColumns},
   rate.runs_24h, rate.failures_24h, rate.runs_7d, rate.failures_7d,
   (select coalesce(json_agg(g), '[]') from (
     select summary, occurrence_count, last_occurrence from test_failure_group g
@@ -86,14 +89,19 @@ export function listUnhealthy(
   });
 }
 
+export type QuarantinedRow = TestCaseRow & {
+  readonly gain: { readonly failures: number; readonly pullRequests: number };
+};
+
 export function listQuarantined(
   db: Tx,
   repositoryId: RepositoryId,
   filter: TestFilter,
   page: PageWish,
-): Promise<KeysetPage<TestCaseRow>> {
+  now: Date,
+): Promise<KeysetPage<QuarantinedRow>> {
   return readPage(db, {
-    columns: caseColumns,
+    columns: sql`${caseColumns}, ${overrideColumns}, ${gainOf(now)} as gain`,
     source: sql`from test_case c
       where c.repository_id = ${repositoryId} and c.quarantined_at is not null${narrowed(filter)}`,
     keys: [

@@ -5,6 +5,7 @@ import type { UploadProblem } from '#core/health/reported-case.ts';
 import { sql } from 'kysely';
 import type { Tx } from './cell.ts';
 import { type KeysetPage, readPage } from './keyset.ts';
+import { isExcusedFailure } from './quarantine-gain-view.ts';
 import type { PageWish } from './test-view.ts';
 
 type UploadState = 'awaited' | 'stored' | 'ingested' | 'failed';
@@ -103,8 +104,7 @@ async function listFailures(
     select c.id as test_case_id, c.name, c.classname, c.parent, c.file_path as file, c.variant, f.outcome,
       f.summary, f.verdict, c.status, c.status_reason,
       f.was_quarantined as quarantined, f.is_known as is_known_failure,
-      f.was_quarantined and (coalesce(g.flake_count, 0) > 0 or (c.quarantine_setting = 'ALWAYS_QUARANTINE'
-        and not coalesce(c.quarantine_expires_at <= f.failed_at, false))) as is_excused
+      ${sql.raw(isExcusedFailure)} as is_excused
     from test_failure f
     join test_case c on c.repository_id = f.repository_id and c.id = f.test_case_id
     left join test_failure_group g on g.repository_id = f.repository_id and g.test_case_id = f.test_case_id
@@ -115,18 +115,29 @@ async function listFailures(
   return rows;
 }
 
+export type UploadFilter = {
+  readonly sha?: string;
+  readonly prNumber?: number;
+  readonly state?: UploadState;
+  readonly withProblems?: true;
+};
+
 /** Newest first. */
 export function listUploads(
   db: Tx,
   repositoryId: RepositoryId,
   page: PageWish,
-  filter: { readonly sha?: string; readonly prNumber?: number } = {},
+  filter: UploadFilter = {},
 ): Promise<KeysetPage<UploadSummary>> {
   const ofSha = filter.sha === undefined ? sql`` : sql` and u.sha = ${filter.sha}`;
   const ofPr = filter.prNumber === undefined ? sql`` : sql` and u.pr_number = ${filter.prNumber}`;
+  // As it is written in the indexes of the few that are meant.
+  const isRare = filter.state === 'ingested' ? sql`` : sql` and u.state <> 'ingested'`;
+  const ofState = filter.state === undefined ? sql`` : sql` and u.state = ${filter.state}${isRare}`;
+  const ofProblems = filter.withProblems === undefined ? sql`` : sql` and u.problems <> '[]'::jsonb`;
   return readPage(db, {
     columns: uploadColumns,
-    source: sql`from upload u where u.repository_id = ${repositoryId}${ofSha}${ofPr}`,
+    source: sql`from upload u where u.repository_id = ${repositoryId}${ofSha}${ofPr}${ofState}${ofProblems}`,
     keys: [
       { column: 'u.uploaded_at', direction: 'desc', type: 'timestamptz' },
       { column: 'u.id', direction: 'asc', type: 'uuid' },

@@ -57,6 +57,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   post('flaky-tests/get-test-details', ['read'], [...REPO, 'org_url_slug', 'test_id'], {
     test_id: UNKNOWN_ID,
   }),
+  post('flaky-tests/get-test-history', ['read'], [...REPO, 'org_url_slug', 'test_id'], {
+    test_id: UNKNOWN_ID,
+  }),
+  post('flaky-tests/get-quarantine-summary', ['read'], [...REPO, 'org_url_slug']),
   post('flaky-tests/list-quarantined-tests', ['read'], TESTS),
   post('flaky-tests/list-failing-tests', ['read'], [...TESTS, 'start_time', 'end_time'], {
     start_time: '2026-01-01T00:00:00.000Z',

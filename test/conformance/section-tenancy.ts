@@ -24,6 +24,8 @@ const HIDDEN: Readonly<Record<string, string>> = {
   listMergeQueueTestingResults: 'QUEUE_NOT_FOUND',
   'flaky-tests/list-unhealthy-tests': 'ORGANIZATION_NOT_FOUND',
   'flaky-tests/search-tests': 'ORGANIZATION_NOT_FOUND',
+  'flaky-tests/get-test-history': 'ORGANIZATION_NOT_FOUND',
+  'flaky-tests/get-quarantine-summary': 'ORGANIZATION_NOT_FOUND',
   'flaky-tests/get-test-details': 'ORGANIZATION_NOT_FOUND',
   'flaky-tests/list-quarantined-tests': 'ORGANIZATION_NOT_FOUND',
   'flaky-tests/list-failing-tests': 'ORGANIZATION_NOT_FOUND',

@@ -99,7 +99,7 @@ export function evaluate(
   };
 }
 
-const isBroken = (monitor: MonitorId): boolean =>
+export const isBroken = (monitor: MonitorId): boolean =>
   monitor === 'changepoint' || monitor === 'failure_rate_broken' || monitor === 'failure_count_broken';
 
 function statusOf(
@@ -133,7 +133,7 @@ function isBeyondDoubt(states: readonly MonitorState[], retry: PassOnRetryView):
 type Window = { readonly runs: number; readonly failed: number };
 
 /** The rings know instants. Where they do not reach back far enough, whole days are counted. */
-function windowOf(
+export function windowOf(
   history: History,
   { branches, windowDays }: FailureRateSettings | FailureCountSettings,
   now: number,
@@ -199,7 +199,7 @@ function tellChange({ failed, sources, culprit }: BrokenView): string {
 }
 
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
-const daysText = (days: number): string => (days === 1 ? 'a day' : `${days} days`);
+export const daysText = (days: number): string => (days === 1 ? 'a day' : `${days} days`);
 const shortSource = (source: string): string =>
   /^[0-9a-f]{40,64}$/u.test(source) ? source.slice(0, 7) : source;
 const instant = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
@@ -210,7 +210,7 @@ function percent(share: number): string {
   return `${value === 0 || value >= 10 ? Math.round(value) : Number(value.toPrecision(2))} %`;
 }
 
-const placesText = (branches: FailureRateSettings['branches']): string =>
+export const placesText = (branches: FailureRateSettings['branches']): string =>
   branches.length === 1 && branches[0] === 'default'
     ? 'the default branch'
     : branches.length === 4

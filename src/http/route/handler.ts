@@ -10,6 +10,7 @@ import { queueHandlers } from './queue.ts';
 import { sandboxHandlers } from './sandbox.ts';
 import { searchHandlers } from './search.ts';
 import { testHealthHandlers } from './test-health.ts';
+import { testHistoryHandlers } from './test-history.ts';
 import { testingHandlers } from './testing.ts';
 import { uploadHandlers } from './upload.ts';
 
@@ -22,6 +23,7 @@ export function handlersFor({ sandbox }: { readonly sandbox: boolean }): readonl
     ...testingHandlers,
     ...searchHandlers,
     ...testHealthHandlers,
+    ...testHistoryHandlers,
     ...quarantineHandlers,
     ...uploadHandlers,
     ...organizationHandlers,

@@ -12,6 +12,7 @@ import {
   listQuarantined,
   listUnhealthy,
   type PageWish,
+  type QuarantinedRow,
   type TestCaseRow,
   type TestDetailsRow,
   type TestFilter,
@@ -64,7 +65,7 @@ export const testHealthHandlers: Handlers<
     const filter = filterOf(input);
     const list = listing(context, input, { list: 'quarantined', ...filter });
     const page = await list.read((repositoryId, wish) =>
-      listQuarantined(context.cell.reader, repositoryId, filter, wish),
+      listQuarantined(context.cell.reader, repositoryId, filter, wish, context.now),
     );
     return { quarantined_tests: page.rows.map(presentQuarantined), page: list.page(page) };
   },
@@ -191,10 +192,20 @@ function presentDetails(context: Context, repo: RepositoryName, row: TestDetails
     })),
     failure_rate_last_7d: row.runs_7d === 0 ? 0 : row.failures_7d / row.runs_7d,
     failure_rate_last_24h: row.runs_24h === 0 ? 0 : row.failures_24h / row.runs_24h,
+    quarantine_setting: row.quarantine_setting as TestCaseDetails['quarantine_setting'],
+    manual_status: row.manual_status as TestCaseDetails['manual_status'],
+    ticket_id: row.ticket_id,
+    ...presentOverride(row),
   };
 }
 
-const presentQuarantined = (row: TestCaseRow) => ({
+const presentOverride = (row: TestCaseRow) => ({
+  quarantine_expires_at: row.quarantine_expires_at?.toISOString() ?? null,
+  quarantine_owner: row.quarantine_owner,
+  quarantine_note: row.quarantine_note,
+});
+
+const presentQuarantined = (row: QuarantinedRow) => ({
   name: row.name,
   parent: row.parent,
   file: row.file_path,
@@ -206,4 +217,7 @@ const presentQuarantined = (row: TestCaseRow) => ({
   status_last_updated_at: row.status_changed_at.toISOString(),
   test_case_id: row.id,
   variant: row.variant,
+  ...presentOverride(row),
+  failures_excused_last_30d: row.gain.failures,
+  pull_requests_spared_last_30d: row.gain.pullRequests,
 });

@@ -73,6 +73,8 @@ export const uploadHandlers: Handlers<
     const filter = {
       ...(typeof input.sha === 'string' ? { sha: input.sha } : {}),
       ...(typeof input.pr === 'number' ? { prNumber: input.pr } : {}),
+      ...(input.state ? { state: input.state } : {}),
+      ...(input.with_problems === true ? ({ withProblems: true } as const) : {}),
     };
     const list = listing(context, input, { list: 'uploads', ...filter });
     const page = await list.read((repositoryId, wish) =>

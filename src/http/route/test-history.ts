@@ -1,0 +1,182 @@
+// One test over time, and what quarantine saved.
+
+import type { ResponseOf } from '#contract/endpoint.ts';
+import { branchClasses } from '#core/health/branch.ts';
+import { dayMs, dayOf, emptyHistory, type History } from '#core/health/history.ts';
+import { evaluate } from '#core/health/monitor.ts';
+import { saysOf, seenBy } from '#core/health/monitor-view.ts';
+import { type HealthSettings, defaultHealthSettings, monitorIds } from '#core/health/settings.ts';
+import type { HealthStatus } from '#core/health/status.ts';
+import type { RepositoryId } from '#base/id.ts';
+import { findHealthSettings } from '#db/health-settings-store.ts';
+import { findHistoriesOf, type WatchedTest } from '#db/history-store.ts';
+import { failuresOfRepositoryMax, readQuarantineSummary } from '#db/quarantine-gain-view.ts';
+import {
+  type ChangeRow,
+  type FailureDay,
+  failuresMax,
+  listFailureDays,
+  listFailureGroups,
+  listHitPullRequests,
+  listTestChanges,
+  listTestMutes,
+  type TestMute,
+} from '#db/test-history-view.ts';
+import { findTestDetails, type TestDetailsRow } from '#db/test-view.ts';
+import { type Context, type Handlers, knownRepository, requireOrganization } from '../context.ts';
+import { noSuchTest } from './test-health.ts';
+
+type Answer = ResponseOf<'getTestHistory'>;
+
+export const testHistoryHandlers: Handlers<'getTestHistory' | 'getQuarantineSummary'> = {
+  getTestHistory: async (context, input) => {
+    requireOrganization(context, input.org_url_slug);
+    const repository = knownRepository(context, input.repo);
+    const { reader } = context.cell;
+    const test = repository && (await findTestDetails(reader, repository.id, input.test_id, context.now));
+    if (!test) throw noSuchTest(input.test_id);
+    return historyOf(context, repository.id, test, input.days);
+  },
+
+  getQuarantineSummary: async (context, input) => {
+    requireOrganization(context, input.org_url_slug);
+    const repository = knownRepository(context, input.repo);
+    const { cell, now } = context;
+    const settings = repository
+      ? await findHealthSettings(cell.reader, repository.id)
+      : defaultHealthSettings;
+    const summary = repository && (await readQuarantineSummary(cell.reader, repository.id, now));
+    return {
+      is_enabled: settings.quarantine.enabled,
+      quarantined_tests: summary?.tests ?? 0,
+      set_by_people: summary?.always ?? 0,
+      expiring_within_7d: summary?.expiring ?? 0,
+      failures_excused_last_30d: summary?.failures ?? 0,
+      pull_requests_spared_last_30d: summary?.pull_requests ?? 0,
+      is_cut: (summary?.looked ?? 0) >= failuresOfRepositoryMax,
+    };
+  },
+};
+
+async function historyOf(
+  { cell: { reader }, now }: Context,
+  repositoryId: RepositoryId,
+  test: TestDetailsRow,
+  days: number,
+): Promise<Answer> {
+  const first = dayOf(now.getTime()) - days + 1;
+  const since = new Date(first * dayMs);
+  const ofTest = [reader, repositoryId, test.id] as const;
+  const [failureDays, groups, pullRequests, changes, mutes, settings, [watched]] = await Promise.all([
+    listFailureDays(...ofTest, since),
+    listFailureGroups(...ofTest, since),
+    listHitPullRequests(...ofTest, since),
+    listTestChanges(...ofTest),
+    listTestMutes(...ofTest, now),
+    findHealthSettings(reader, repositoryId),
+    findHistoriesOf(reader, repositoryId, [test.id]),
+  ]);
+  const counted = failureDays.reduce((sum, day) => sum + day.failed + day.flaky + day.suspect, 0);
+  const all = mutes.find(({ monitor }) => monitor === '*');
+  return {
+    since: dayText(first),
+    days: [...daysOf(watched?.history ?? emptyHistory, failureDays, first)],
+    is_cut: counted >= failuresMax,
+    failures: groups.map(({ flake_count, ...group }) => ({
+      ...group,
+      last_occurrence: group.last_occurrence.toISOString(),
+      is_flake: flake_count > 0,
+    })),
+    pull_requests: pullRequests.map((hit) => ({
+      ...hit,
+      last_failed_at: hit.last_failed_at.toISOString(),
+      target_branches: [...hit.target_branches],
+    })),
+    monitors: test.ordinal === null ? [] : [...monitorsOf(test, watched, settings, mutes, now)],
+    all_muted_until: all?.until.toISOString() ?? null,
+    all_mute_reason: all?.reason ?? null,
+    changes: changes.map(changeOf),
+  };
+}
+
+const dayText = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);
+
+/** Runs are known of the days that the history holds; failures also of those before. */
+function daysOf(history: History, failureDays: readonly FailureDay[], first: number): Answer['days'] {
+  const days = new Map<string, Answer['days'][number]>();
+  const keyOf = (day: string, branchClass: string) =>
+    `${day} ${branchClasses.findIndex((known) => known === branchClass)}`;
+  for (const { day, branch_class, ...counts } of failureDays)
+    days.set(keyOf(day, branch_class), { day, branch_class, runs: null, contradicted: 0, ...counts });
+  for (const { day, branchClass, runs, failed, contradicted } of history.days) {
+    if (day < first) continue;
+    const text = dayText(day);
+    const known = days.get(keyOf(text, branchClass));
+    days.set(keyOf(text, branchClass), {
+      day: text,
+      branch_class: branchClass,
+      runs,
+      failed,
+      flaky: known?.flaky ?? 0,
+      suspect: known?.suspect ?? 0,
+      contradicted,
+    });
+  }
+  return [...days].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, day]) => day);
+}
+
+function monitorsOf(
+  test: TestDetailsRow,
+  watched: WatchedTest | undefined,
+  settings: HealthSettings,
+  mutes: readonly TestMute[],
+  now: Date,
+): Answer['monitors'] {
+  const history = watched?.history ?? emptyHistory;
+  const judged = {
+    mutes: [],
+    manualStatus: test.manual_status as HealthStatus | null,
+    wasActive: watched?.activeMonitors ?? [],
+  };
+  const { monitors } = evaluate(history, settings, judged, now.getTime());
+  return monitorIds.map((monitor) => {
+    const state = monitors.find((known) => known.monitor === monitor);
+    const mute = mutes.find((known) => known.monitor === monitor);
+    const evidence = state?.evidence ?? '';
+    return {
+      monitor,
+      says: saysOf(monitor),
+      is_on: settings.monitors[monitor].isOn,
+      is_active: state?.isActive ?? false,
+      sees:
+        evidence === ''
+          ? seenBy(monitor, history, settings, now.getTime())
+          : `${evidence.charAt(0).toUpperCase()}${evidence.slice(1)}.`,
+      muted_until: mute?.until.toISOString() ?? null,
+      mute_reason: mute?.reason ?? null,
+    };
+  });
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** What was before and what is now, as one word each. */
+function changeOf({ recorded_at, kind, before, after, trigger }: ChangeRow): Answer['changes'][number] {
+  const word = (side: ChangeRow['before']): string =>
+    kind === 'monitor_status_changed'
+      ? side['isActive'] === true
+        ? 'active'
+        : 'quiet'
+      : textOf(side[kind === 'status_changed' ? 'value' : 'setting']);
+  return {
+    at: recorded_at.toISOString(),
+    kind,
+    monitor: typeof after['monitor'] === 'string' ? after['monitor'] : null,
+    before: word(before),
+    after: word(after),
+    reason: textOf(after[kind === 'monitor_status_changed' ? 'evidence' : 'reason']),
+    trigger: trigger.kind,
+    upload_id: trigger.kind === 'upload' ? trigger.uploadId : null,
+    actor: trigger.kind === 'person' ? trigger.actor : null,
+  };
+}
