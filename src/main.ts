@@ -17,7 +17,7 @@ import { createApp } from '#http/app.ts';
 import { type BlobsOf, openBlobs } from './blobs.ts';
 import { type Hosts, openHosts } from './hosts.ts';
 import { createMirrors } from '#job/mirrors.ts';
-import { createTargetCache } from '#job/target-cache.ts';
+import { createTargetCache } from '#db/target-cache.ts';
 import { startWorker } from '#job/worker.ts';
 
 const usage = `Usage: signalbox <command>

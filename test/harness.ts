@@ -15,7 +15,7 @@ import type { Deps } from '#http/deps.ts';
 import { createApp } from '#http/app.ts';
 import type { TaskDeps } from '#job/deps.ts';
 import { createMirrors, type Mirrors } from '#job/mirrors.ts';
-import { createTargetCache } from '#job/target-cache.ts';
+import { createTargetCache } from '#db/target-cache.ts';
 import { tasks } from '#job/task.ts';
 import { openHosts } from '../src/hosts.ts';
 import { openTestCell } from './database.ts';

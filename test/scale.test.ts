@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { historyStatement, lineStatement } from '#db/estimate-view.ts';
+import { graphStatement } from '#db/graph-view.ts';
 import { enqueuedStatement } from '#db/queue-view.ts';
 import { loadEntryStatement } from '#db/entry-store.ts';
 import { hashToken, scopeStatement } from '#db/scope-view.ts';
@@ -80,6 +81,7 @@ describe('10,000 live pull requests in one queue', () => {
       () => [hashToken('x'), 'sandbox.example', 'acme', 'widgets', 'main', 5],
     ],
     ['getQueue', enqueuedStatement, () => [queueId]],
+    ['getQueueGraph', graphStatement, () => [queueId]],
     ['a command on one of them', loadEntryStatement, () => [queueId, 5]],
     ['the line that is estimated', lineStatement, () => [queueId, true]],
   ])('are found by index, not by scanning, in %s', async (_name, text, args) => {

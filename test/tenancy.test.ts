@@ -83,6 +83,7 @@ describe('an organization', () => {
     updateQueue: [() => ({ ...main, state: 'PAUSED' }), 'QUEUE_NOT_FOUND'],
     deleteQueue: [() => main, 'QUEUE_NOT_FOUND'],
     getQueue: [() => main, 'QUEUE_NOT_FOUND'],
+    getQueueGraph: [() => main, 'QUEUE_NOT_FOUND'],
     listQueues: [() => ({}), null],
     getMergeQueueMetrics: [() => ({ repo: 'acme/widgets', repoHost: 'sandbox.example' }), 'QUEUE_NOT_FOUND'],
     listUnhealthyTests: [() => ({ ...health, ...page, status: 'FLAKY' }), null],

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { ErrorCode } from '#base/error.ts';
 import { Empty, part, type Scope } from './common.ts';
 import { GetOrganizationRequest, GetOrganizationResponse } from './organization.ts';
+import { QueueGraph } from './graph.ts';
 import * as landing from './landing.ts';
 import * as pullRequest from './pull-request.ts';
 import * as queue from './queue.ts';
@@ -203,6 +204,15 @@ export const endpoints = {
     summary: 'Read a queue’s state, its settings and what is in it',
     request: queue.QueueRequest,
     response: queue.QueueWithEntries,
+    errors: inQueue,
+  },
+  getQueueGraph: {
+    ...read,
+    path: '/v1/getQueueGraph',
+    tag: 'Queues',
+    summary: 'Read what is tested on top of what and why, and the searches for what broke a batch',
+    request: queue.QueueRequest,
+    response: QueueGraph,
     errors: inQueue,
   },
   listQueues: {

@@ -108,7 +108,12 @@ export const QueueRecord = z
 
 const EnqueuedPullRequest = z.object(entryFields).meta({ id: 'EnqueuedPullRequest' });
 
+const isHostAway = z
+  .boolean()
+  .meta({ description: 'The repository’s host does not answer: the queue waits.' });
+
 export const QueueWithEntries = QueueRecord.extend({
+  isHostAway,
   enqueuedPullRequests: z.array(EnqueuedPullRequest).meta({
     description: 'In queue order: under test first, then pending, then not_ready in submission order.',
   }),
@@ -137,7 +142,7 @@ const ListedQueue = z
     timeInQueueP50Seconds: seconds.nullable().meta({
       description: 'Median time in queue of what merged within the last 24 hours; null where nothing did.',
     }),
-    isHostAway: z.boolean().meta({ description: 'The repository’s host does not answer: the queue waits.' }),
+    isHostAway,
     stall: z
       .string()
       .nullable()

@@ -37,6 +37,8 @@ export type Scope = {
   readonly principal: Principal;
   readonly repository: Repository | null;
   readonly queue: Queue | null;
+  /** The host of the queue's repository does not answer. */
+  readonly isHostAway: boolean;
   readonly entry: Standing | null;
 };
 
@@ -206,6 +208,7 @@ export async function readScope(db: Tx, { kind, hash }: Credential, key: ScopeKe
         ? null
         : { id: row.repository_id as RepositoryId, host: row.host, owner: row.owner, name: row.name },
     queue: row.queue_id === null ? null : queueOf(row),
+    isHostAway: row.is_host_away,
     entry:
       row.entry_id === null
         ? null

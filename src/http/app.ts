@@ -18,6 +18,7 @@ import type { Deps } from './deps.ts';
 import { addEndpoint, type EndpointTools, refused } from './endpoint.ts';
 import { sendError, toAppError } from './error-handler.ts';
 import { createForecasts } from './forecast.ts';
+import { createQueueGraphs } from './queue-graph.ts';
 import { createProcessMetrics } from './process-metrics.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { handlersFor, isRaw, type OperationHandler } from './route/handler.ts';
@@ -64,6 +65,7 @@ export async function createApp(deps: Deps): Promise<App> {
     throttleFor: throttles(deps),
     budget: createBodyBudget(largeBodiesBytesMax),
     readForecast: createForecasts(),
+    readQueueGraph: createQueueGraphs(),
     addresses,
     progress: new WeakMap(),
   };

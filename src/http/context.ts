@@ -13,11 +13,13 @@ import type { HostRepository } from '#host/host.ts';
 import type { Caller } from './auth.ts';
 import type { Deps } from './deps.ts';
 import type { ReadForecast } from './forecast.ts';
+import type { ReadQueueGraph } from './queue-graph.ts';
 import type { UploadAddresses } from './upload-address.ts';
 
 export type Context = {
   readonly deps: Deps;
   readonly readForecast: ReadForecast;
+  readonly readQueueGraph: ReadQueueGraph;
   readonly cell: Cell;
   readonly caller: Caller;
   /** The token's word, and what exists of what the request names. */
@@ -99,10 +101,13 @@ export function requireQueue(
   const repository = knownRepository(context, repo);
   const { queue } = context.scope;
   if (repository !== null && queue !== null) return { repository, queue };
-  throw appError('QUEUE_NOT_FOUND', {
+  throw noQueue(repo, targetBranch);
+}
+
+export const noQueue = (repo: RepositoryName, targetBranch: string) =>
+  appError('QUEUE_NOT_FOUND', {
     public: `The branch ${targetBranch} of ${fullName(repo)} has no merge queue. Create one with createQueue.`,
   });
-}
 
 export const hostRepository = (context: Context, repository: Repository): HostRepository => ({
   ...repository,

@@ -15,6 +15,7 @@ import { decodedBody, declaredBytes, largeBodyBytes } from './body.ts';
 import type { Context, Handler } from './context.ts';
 import type { Deps } from './deps.ts';
 import type { ReadForecast } from './forecast.ts';
+import type { ReadQueueGraph } from './queue-graph.ts';
 import { scopeKeyOf } from './scope-key.ts';
 import type { UploadAddresses } from './upload-address.ts';
 import { parseInput } from './validate.ts';
@@ -27,6 +28,7 @@ export type EndpointTools = {
   readonly throttleFor: (operation: Operation) => Throttle;
   readonly budget: BodyBudget;
   readonly readForecast: ReadForecast;
+  readonly readQueueGraph: ReadQueueGraph;
   readonly addresses: UploadAddresses;
   readonly progress: WeakMap<FastifyRequest, Progress>;
 };
@@ -84,6 +86,7 @@ export function addEndpoint(
       const context: Context = {
         deps,
         readForecast: tools.readForecast,
+        readQueueGraph: tools.readQueueGraph,
         cell: caller.cell,
         caller,
         scope,

@@ -6,7 +6,7 @@ import type { BlobStore } from '#blob/blob.ts';
 import type { Cell } from '#db/cell.ts';
 import type { HostFor } from '#host/host.ts';
 import type { Mirrors } from './mirrors.ts';
-import type { TargetCache } from './target-cache.ts';
+import type { TargetCache } from '#db/target-cache.ts';
 
 export type TaskDeps = {
   readonly cell: Cell;

@@ -4,7 +4,7 @@ import { systemClock } from '#base/clock.ts';
 import type { Cell } from '#db/cell.ts';
 import { openTestCell } from '../../test/database.ts';
 import { createMirrors } from './mirrors.ts';
-import { createTargetCache } from './target-cache.ts';
+import { createTargetCache } from '#db/target-cache.ts';
 import { startWorker } from './worker.ts';
 
 const silent = {

@@ -47,6 +47,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   post('createQueue', ['admin'], QUEUE),
   post('deleteQueue', ['admin'], QUEUE),
   post('getQueue', ['read'], QUEUE),
+  post('getQueueGraph', ['read'], QUEUE),
   post('listQueues', ['read'], []),
   post('updateQueue', ['admin'], QUEUE),
   post('listPullRequests', ['read'], QUEUE),

@@ -8,13 +8,26 @@ import { readQueueNumbers } from '#db/metrics-view.ts';
 import { listQueuesAfter } from '#db/queue-list-view.ts';
 import { listEnqueued } from '#db/queue-view.ts';
 import { renderMetrics } from '#event/metrics.ts';
-import { auditorOf, connectedRepository, type Handlers, knownRepository, requireQueue } from '../context.ts';
+import {
+  auditorOf,
+  connectedRepository,
+  type Handlers,
+  knownRepository,
+  noQueue,
+  requireQueue,
+} from '../context.ts';
 import { queueCursorFrom, queueCursorText } from '../page-token.ts';
 import { presentEnqueued, presentListed, presentQueue } from '../present.ts';
 import { metricsRepository } from '../scope-key.ts';
 
 export const queueHandlers: Handlers<
-  'createQueue' | 'updateQueue' | 'deleteQueue' | 'getQueue' | 'listQueues' | 'getMergeQueueMetrics'
+  | 'createQueue'
+  | 'updateQueue'
+  | 'deleteQueue'
+  | 'getQueue'
+  | 'getQueueGraph'
+  | 'listQueues'
+  | 'getMergeQueueMetrics'
 > = {
   createQueue: async (context, input) => {
     const repo = await connectedRepository(context, input.repo);
@@ -44,7 +57,18 @@ export const queueHandlers: Handlers<
   getQueue: async (context, input) => {
     const { queue, repository } = requireQueue(context, input);
     const entries = await listEnqueued(context.cell.reader, queue.id);
-    return { ...presentQueue(repository, queue), enqueuedPullRequests: entries.map(presentEnqueued) };
+    return {
+      ...presentQueue(repository, queue),
+      isHostAway: context.scope.isHostAway,
+      enqueuedPullRequests: entries.map(presentEnqueued),
+    };
+  },
+
+  getQueueGraph: async (context, input) => {
+    const { queue, repository } = requireQueue(context, input);
+    const graph = await context.readQueueGraph(context.cell, repository, queue);
+    if (graph === null) throw noQueue(repository, queue.targetBranch);
+    return graph;
   },
 
   listQueues: async ({ cell, scope, now }, { cursor, take }) => {
@@ -64,18 +88,18 @@ export const queueHandlers: Handlers<
     const { cell, scope, now } = context;
     const named = metricsRepository(input);
     const repository = named === undefined ? null : knownRepository(context, named);
-    const noQueue = () =>
+    const noQueueAtAll = () =>
       appError('QUEUE_NOT_FOUND', {
         public: `The repository ${input.repo} has no merge queue. Create one with createQueue.`,
       });
-    if (named !== undefined && repository === null) throw noQueue();
+    if (named !== undefined && repository === null) throw noQueueAtAll();
     const numbers = await readQueueNumbers(
       cell.reader,
       scope.principal.organizationId,
       repository?.id ?? null,
       now,
     );
-    if (named !== undefined && numbers.length === 0) throw noQueue();
+    if (named !== undefined && numbers.length === 0) throw noQueueAtAll();
     return renderMetrics(numbers);
   },
 };

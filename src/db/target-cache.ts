@@ -3,23 +3,40 @@
 
 import type { RepositoryId } from '#base/id.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
-import type { Cell } from '#db/cell.ts';
-import type { TargetSource } from '#db/plan-store.ts';
-import { readTargetHashes } from '#db/target-store.ts';
+import type { Cell } from './cell.ts';
+import type { TargetSource } from './plan-store.ts';
+import { readTargetHashes } from './target-store.ts';
 
-export type TargetCache = { readonly source: TargetSource };
+type Wanted = Parameters<TargetSource>[1];
 
-/** Numbers kept over all repositories; 4 bytes each, and about 60 for a hash that is seen for the first time. */
+/** The targets of pull requests, and the hash that a number among them stands for. */
+export type NumberedTargets = {
+  readonly sets: ReadonlyMap<number, Targets>;
+  readonly hashOf: (target: number) => number;
+};
+
+export type TargetCache = {
+  readonly read: (repositoryId: RepositoryId, wanted: Wanted) => Promise<NumberedTargets>;
+  readonly source: TargetSource;
+};
+
+/** Numbers kept over all repositories; 4 bytes each, and about 70 for a hash that is seen for the first time. */
 const numbersMax = 50_000_000;
 const hashesMax = 5_000_000;
 
 class Numbered {
   readonly #numbers = new Map<number, number>();
+  /** By number. */
+  readonly #hashes: number[] = [];
   readonly #sets = new Map<string, Targets>();
   size = 0;
 
   get hashes(): number {
-    return this.#numbers.size;
+    return this.#hashes.length;
+  }
+
+  hashOf(target: number): number {
+    return this.#hashes[target]!;
   }
 
   find(key: string): Targets | undefined {
@@ -31,7 +48,10 @@ class Numbered {
     for (let index = 0; index < hashes.length; index++) {
       const hash = hashes[index]!;
       let number = this.#numbers.get(hash);
-      if (number === undefined) this.#numbers.set(hash, (number = this.#numbers.size));
+      if (number === undefined) {
+        this.#numbers.set(hash, (number = this.#hashes.length));
+        this.#hashes.push(hash);
+      }
       numbers[index] = number;
     }
     numbers.sort();
@@ -43,20 +63,23 @@ class Numbered {
 
 export function createTargetCache(cell: Cell): TargetCache {
   const byRepository = new Map<RepositoryId, Numbered>();
-  const source: TargetSource = async (repositoryId, wanted) => {
+  const read: TargetCache['read'] = async (repositoryId, wanted) => {
     let numbered = byRepository.get(repositoryId);
     // Numbers are never given back: a cache that has grown too large begins anew.
     if (numbered !== undefined && (numbered.hashes > hashesMax || numbered.size > numbersMax))
       numbered = undefined;
     if (numbered === undefined) byRepository.set(repositoryId, (numbered = new Numbered()));
-    const keyOf = ({ prNumber, headSha, at }: (typeof wanted)[number]) => `${prNumber} ${headSha} ${at}`;
+    const keyOf = ({ prNumber, headSha, at }: Wanted[number]) => `${prNumber} ${headSha} ${at}`;
     const missing = wanted.filter((one) => numbered.find(keyOf(one)) === undefined);
-    const read =
+    const hashes =
       missing.length === 0
         ? new Map<number, Float64Array>()
         : await readTargetHashes(cell.reader, repositoryId, missing);
-    for (const one of missing) numbered.add(keyOf(one), read.get(one.prNumber) ?? new Float64Array(0));
-    return new Map(wanted.map((one) => [one.prNumber, numbered.find(keyOf(one))!]));
+    for (const one of missing) numbered.add(keyOf(one), hashes.get(one.prNumber) ?? new Float64Array(0));
+    return {
+      sets: new Map(wanted.map((one) => [one.prNumber, numbered.find(keyOf(one))!])),
+      hashOf: (target) => numbered.hashOf(target),
+    };
   };
-  return { source };
+  return { read, source: async (repositoryId, wanted) => (await read(repositoryId, wanted)).sets };
 }

@@ -1,0 +1,129 @@
+// The queue as a graph, read in one go: the entries of the line and what the planner remembers of them are of the same
+// moment.
+
+import type { QueueId } from '#base/id.ts';
+import type { Check } from '#core/queue/check.ts';
+import type { StoredItem } from '#core/queue/engine/stored.ts';
+import type { EntryState } from '#core/queue/model.ts';
+import type { Run, Search } from '#core/queue/planner/model.ts';
+import type { Tx } from './cell.ts';
+import { statement } from './statement.ts';
+
+/** Entries that are looked at, from the front of the line. */
+export const graphEntriesMax = 1_000;
+
+export type GraphRow = {
+  readonly prNumber: number;
+  readonly title: string;
+  readonly headSha: string;
+  readonly state: EntryState;
+  readonly trip: number;
+  readonly isLanding: boolean;
+  readonly plan: StoredItem | null;
+  /** Milliseconds; null where no targets were uploaded for its head. */
+  readonly targetsAt: number | null;
+  readonly impactsAll: boolean | null;
+  readonly targetCount: number | null;
+};
+
+export type GraphPicture = {
+  /** In line order; one more than is looked at tells that there are more. */
+  readonly entries: readonly GraphRow[];
+  readonly tip: string | null;
+  readonly runs: readonly Run[];
+  readonly searches: readonly Search[];
+  /** Ids of the runs by their numbers in the plan. */
+  readonly runIds: Readonly<Record<string, string>>;
+};
+
+// Only what is under test or pending.
+export const graphStatement = `
+  select coalesce((select json_agg(e) from (
+      select e.pr_number as "prNumber", e.pr_title as title, e.pr_sha as "headSha", e.state, e.trip,
+        e.landing as "isLanding", e.plan, i.impacts_all as "impactsAll", i.target_count as "targetCount",
+        floor(extract(epoch from i.uploaded_at) * 1000) as "targetsAt"
+      from entry e left join impacted_targets i on i.repository_id = q.repository_id and i.pr_number = e.pr_number
+        and i.head_sha = e.pr_sha
+      where e.queue_id = q.id and e.line_rank < 2
+      order by e.line_rank, e.line_major, e.line_minor limit ${graphEntriesMax + 1}) e), '[]') as entries,
+    p.state ->> 'tip' as tip, coalesce(p.state -> 'runs', '[]') as runs, coalesce(p.state -> 'searches', '[]') as searches,
+    coalesce((select json_object_agg(t.number, t.id)
+      from jsonb_array_elements(p.state -> 'runs') as r
+      join test_run t on t.queue_id = q.id and t.number = (r ->> 'id')::bigint), '{}') as "runIds"
+  from queue q left join queue_plan p on p.queue_id = q.id where q.id = $1`;
+
+const selectGraph = statement<[queueId: string], GraphPicture>(graphStatement);
+
+/** Null when the queue was deleted meanwhile. */
+export async function readGraph(db: Tx, queueId: QueueId): Promise<GraphPicture | null> {
+  return (await selectGraph(db, queueId))[0] ?? null;
+}
+
+export type FailedBatch = {
+  readonly search: number;
+  readonly runId: string;
+  readonly required: readonly string[];
+  readonly checks: readonly Check[];
+};
+
+type FailedRow = {
+  search: number;
+  id: string;
+  required_statuses: string[];
+  status_checks: readonly { readonly context: string; readonly url: string; readonly state: string }[];
+  check_suites: readonly {
+    readonly checkRuns: readonly {
+      readonly name: string;
+      readonly url: string;
+      readonly status: string;
+      readonly conclusion: string | null;
+    }[];
+  }[];
+};
+
+// The run of the whole batch in the line: the newest of its first member that is not the search's.
+const selectFailed = statement<[queueId: string], FailedRow>(`
+  select (s ->> 'id')::bigint as search, f.id, f.required_statuses, f.status_checks, f.check_suites
+  from queue_plan p, jsonb_array_elements(p.state -> 'searches') as s, lateral (
+    select t.id, t.required_statuses, t.status_checks, t.check_suites
+    from test_run_member m join test_run t on t.queue_id = m.queue_id and t.id = m.test_run_id
+    where m.queue_id = p.queue_id and m.pr_number = (s -> 'members' ->> 0)::bigint and m.under_test
+      and t.kind = 'main' and t.status = 'failed'
+    order by m.test_run_id desc limit 1) f
+  where p.queue_id = $1`);
+
+/** What failed in the line of each batch that is searched. */
+export async function listFailedBatches(db: Tx, queueId: QueueId): Promise<readonly FailedBatch[]> {
+  return (await selectFailed(db, queueId)).map((row) => ({
+    search: row.search,
+    runId: row.id,
+    required: row.required_statuses,
+    checks: checksOf(row),
+  }));
+}
+
+/** A concluded run keeps what CI said in the form in which it is told. */
+function checksOf({ status_checks: statuses, check_suites: suites }: FailedRow): readonly Check[] {
+  const checks = [
+    ...statuses.map(({ context, url, state }) => ({
+      kind: 'status',
+      name: context,
+      state: state.toLowerCase(),
+      url,
+      at: 0,
+    })),
+    ...suites.flatMap(({ checkRuns }, suite) =>
+      checkRuns.map(({ name, url, status, conclusion }) => ({
+        kind: 'check',
+        suite: String(suite),
+        name,
+        status: status.toLowerCase(),
+        conclusion: conclusion?.toLowerCase() ?? null,
+        url,
+        at: 0,
+      })),
+    ),
+  ];
+  // Written from checks by the same words in upper case.
+  return checks as Check[];
+}
