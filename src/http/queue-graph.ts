@@ -2,9 +2,9 @@
 // it is most of the work, and changes only with an upload.
 
 import type { QueueGraph } from '#contract/graph.ts';
-import { type Bisection, bisectionOf } from '#core/queue/bisection.ts';
+import { type Bisection, bisectionOf } from '#core/queue/engine/bisection.ts';
 import { failedChecks } from '#core/queue/check.ts';
-import { type Dependency, graphOf, type GraphGroup } from '#core/queue/graph.ts';
+import { type Dependency, graphOf, type GraphGroup } from '#core/queue/engine/graph.ts';
 import type { Queue } from '#core/queue/model.ts';
 import type { Place } from '#core/queue/planner/model.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';

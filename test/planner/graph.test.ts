@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bisectionOf } from '#core/queue/bisection.ts';
-import { graphOf } from '#core/queue/graph.ts';
+import { bisectionOf } from '#core/queue/engine/bisection.ts';
+import { graphOf } from '#core/queue/engine/graph.ts';
 import { linePlaces } from '#core/queue/engine/line-place.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
 import { World } from './world.ts';

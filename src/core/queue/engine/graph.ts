@@ -4,10 +4,10 @@
 // Groups stand in line order: batches that are searched, then the line, then whoever is pending, each by itself, as if
 // it were started behind everybody ahead. What is searched stands beside the line: nobody waits for it.
 
-import { assumed } from './planner/line.ts';
-import { LaneWalk, type Targets } from './planner/lane.ts';
-import type { Place, Run } from './planner/model.ts';
-import type { QueueSettings } from './settings.ts';
+import { assumed } from '../planner/line.ts';
+import { LaneWalk, type Targets } from '../planner/lane.ts';
+import type { Place, Run } from '../planner/model.ts';
+import type { QueueSettings } from '../settings.ts';
 
 export type GraphEntry = { readonly pr: number; readonly place: Place; readonly targets: Targets };
 

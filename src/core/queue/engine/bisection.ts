@@ -4,7 +4,7 @@
 // Eight were tested together and failed. Round 1 with one slot: the first 4, which pass. Round 2: the first 6, under way.
 // Then 4 are cleared by a run that passed, and 4 are suspected: 5 to 8.
 
-import { isActive, type Run, type Search } from './planner/model.ts';
+import { isActive, type Run, type Search } from '../planner/model.ts';
 
 export type BisectionRun = {
   /** Its number in the plan. */
