@@ -10,7 +10,7 @@ import { readTargetHashes } from './target-store.ts';
 type Wanted = Parameters<TargetSource>[1];
 
 /** The targets of pull requests, and the hash that a number among them stands for. */
-export type NumberedTargets = {
+type NumberedTargets = {
   readonly sets: ReadonlyMap<number, Targets>;
   readonly hashOf: (target: number) => number;
 };

@@ -6,7 +6,7 @@
 
 import { isActive, type Run, type Search } from '../planner/model.ts';
 
-export type BisectionRun = {
+type BisectionRun = {
   /** Its number in the plan. */
   readonly run: number;
   /** It tests so many of the batch, from the first on. */
@@ -14,7 +14,7 @@ export type BisectionRun = {
   readonly status: 'under_way' | 'passed' | 'failed' | 'retrying';
 };
 
-export type Round = {
+type Round = {
   /** The suspects before the round, by place: from the first of these up to the second, without it. */
   readonly from: number;
   readonly to: number;

@@ -9,7 +9,7 @@ import { LaneWalk, type Targets } from '../planner/lane.ts';
 import type { Place, Run } from '../planner/model.ts';
 import type { QueueSettings } from '../settings.ts';
 
-export type GraphEntry = { readonly pr: number; readonly place: Place; readonly targets: Targets };
+type GraphEntry = { readonly pr: number; readonly place: Place; readonly targets: Targets };
 
 export type GraphInput = {
   readonly mode: QueueSettings['mode'];
