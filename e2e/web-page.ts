@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { empty, failingTest, numbers, quick, told, type World } from './web-world.ts';
+import { lanes, searched, stopped } from './web-world-graph.ts';
 
 type Main = typeof told;
 
@@ -43,11 +44,14 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   { name: 'home', path: '/app/', shows: 'acme/widgets' },
   { name: 'queue', path: queuePath(told), shows: 'ci/build' },
   { name: 'queue-empty', path: queuePath(empty), shows: 'The queue is empty' },
+  { name: 'queue-graph', path: `${queuePath(lanes)}&view=graph`, shows: 'Update the compiler' },
+  { name: 'queue-search', path: `${queuePath(searched)}&view=graph`, shows: 'Searched: 4 pull requests' },
+  { name: 'queue-stopped', path: queuePath(stopped), shows: 'The queue stopped by itself' },
   { name: 'queue-quick', path: queuePath(quick), shows: 'acme/gadgets' },
   {
     name: 'queue-unknown',
     path: '/app/queue?repo=git.example/acme/none&branch=main',
-    shows: 'That did not work',
+    shows: 'There is no such queue',
   },
   { name: 'submit', path: queuePath(told), shows: 'ci/build', open: opens('Submit pull request') },
   {

@@ -14,6 +14,7 @@ import {
   told,
   type World,
 } from './web-world.ts';
+import { tellGraph } from './web-graph.ts';
 import { tellSingleSignOn } from './web-oidc.ts';
 import { tellEnd, tellSignIn, tellViewer } from './web-sign-in.ts';
 
@@ -39,6 +40,7 @@ export async function runStory(
   await tellActions(told);
   await tellPullRequests(told);
   await tellTests(told);
+  await tellGraph(told);
   await check(
     'no script failed and nothing was against the policy',
     async () => errors.length === 0 || errors.join('\n'),
@@ -129,7 +131,7 @@ async function tellControl({ page, world, check }: Told): Promise<void> {
   const state = async () => (await world.call('getQueue', quick)).state;
   await check('the queue is paused, and says what that means', async () => {
     await change('Pause');
-    await page.getByText(/The queue is paused\. Tests under way finish/).waitFor();
+    await page.getByText(/Tests under way finish; nothing new is tested/).waitFor();
     return (await state()) === 'PAUSED';
   });
   await check('what is submitted to a paused queue says why it waits', async () => {
@@ -148,7 +150,7 @@ async function tellControl({ page, world, check }: Told): Promise<void> {
   });
   await check('the queue is drained, and says so', async () => {
     await change('Drain');
-    await page.getByText(/The queue is draining\. What is in line/).waitFor();
+    await page.getByText(/What is in line is tested and merged; what is submitted now/).waitFor();
     return (await state()) === 'DRAINING';
   });
   await check('a change that somebody else makes is seen', async () => {

@@ -9,6 +9,7 @@ import { type Call, callerOf, migrate, startDeployment, until } from '../bench/d
 import { type Cleanup, root, startSignalbox, token } from '../bench/fixture.ts';
 import { openCell } from '#db/cell.ts';
 import { startCluster } from '../script/postgres.ts';
+import { fillGraph } from './web-world-graph.ts';
 import { fillHistory, type Place } from './web-history.ts';
 import { fillTestHistory, type Owner, preparePast } from './web-test-history.ts';
 
@@ -126,6 +127,7 @@ async function fill(world: World, databaseUrl: string): Promise<void> {
   await fillTests(world);
   await failOne(world);
   await fillLine(world);
+  await fillGraph(world);
 }
 
 /** What was before the stories begin. */

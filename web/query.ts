@@ -40,7 +40,7 @@ const recordsMax = 50;
 
 /** How often is asked while the stream is down. */
 const pollMs = 3_000;
-const pollWhile = (state: StreamState) => (state === 'live' ? (false as const) : pollMs);
+export const pollWhile = (state: StreamState) => (state === 'live' ? (false as const) : pollMs);
 
 export type QueueOverview = ResponseOf<'listQueues'>['queues'][number];
 

@@ -33,9 +33,10 @@ const home = createRoute({
 const queueRoute = createRoute({
   getParentRoute: () => root,
   path: '/queue',
-  validateSearch: (search): QueueSearch & { find?: string | undefined } => {
+  validateSearch: (search): QueueSearch & { find?: string | undefined; view?: 'graph' } => {
     const find = textOf(search['find']);
-    return { ...queueSearch(search), ...(find && { find }) };
+    const view = search['view'] === 'graph' && ({ view: 'graph' } as const);
+    return { ...queueSearch(search), ...(find && { find }), ...view };
   },
   component: lazyRouteComponent(() => import('./page/queue.tsx'), 'QueuePage'),
 });

@@ -1,26 +1,31 @@
-import { Alert, Anchor, Breadcrumbs, Button, Group, Stack, Text, Title } from '@mantine/core';
-import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Anchor, Breadcrumbs, Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import type { ResponseOf } from '#contract/endpoint.ts';
-import { Answer } from '../component/answer.tsx';
-import { Icon } from '../component/icon.tsx';
+import { CallError } from '../api.ts';
+import { Answer, Empty, Loading } from '../component/answer.tsx';
+import { Bisections } from '../component/bisections.tsx';
 import { Line } from '../component/line.tsx';
 import { LiveMark } from '../component/live-mark.tsx';
+import { QueueBanners } from '../component/queue-banner.tsx';
 import { QueueControls } from '../component/queue-control.tsx';
 import { Recent } from '../component/recent.tsx';
 import { QueuePill } from '../component/state.tsx';
 import { SubmitDialog } from '../component/submit-dialog.tsx';
 import { countOf } from '../format.ts';
+import { useQueueGraph } from '../graph-query.ts';
 import { queueKey, type QueueName, queueOfSearch } from '../name.ts';
-import { queuesQuery, useLive, useMay, useQueue, useQueues } from '../query.ts';
+import { queuesQuery, useLive, useMay, useQueue, useRunsUnderWay } from '../query.ts';
 import type { StreamState } from '../stream.ts';
 
 const route = getRouteApi('/queue');
+const Graph = lazy(async () => ({ default: (await import('../component/graph.tsx')).Graph }));
 
 type Queue = ResponseOf<'getQueue'>;
 
 export function QueuePage() {
-  const name = queueOfSearch(route.useSearch());
+  const { repo, branch } = route.useSearch();
+  const name = useMemo(() => queueOfSearch({ repo, branch }), [repo, branch]);
   const key = queueKey(name);
   const state = useLive([key], [['queue', key], queuesQuery.queryKey]);
   const queue = useQueue(name, state);
@@ -33,23 +38,81 @@ export function QueuePage() {
         </Anchor>
         <Text>{name.repo.host}</Text>
       </Breadcrumbs>
-      <Answer query={queue} loading="Reading the queue">
-        {(data) => (
-          <>
-            <Head name={name} queue={data} state={state} />
-            <Banners name={name} queue={data} />
-            <Line queue={name} entries={data.enqueuedPullRequests} state={state} />
-            <Recent queue={name} state={state} />
-          </>
-        )}
-      </Answer>
+      {isMissing(queue.error) ? (
+        <NoQueue message={queue.error.message} />
+      ) : (
+        <Answer query={queue} loading="Reading the queue">
+          {(data) => (
+            <>
+              <Head name={name} queue={data} state={state} />
+              <QueueBanners queue={data} />
+              <View name={name} queue={data} state={state} />
+              <Recent queue={name} state={state} />
+            </>
+          )}
+        </Answer>
+      )}
     </Stack>
   );
 }
 
-type HeadProps = { readonly name: QueueName; readonly queue: Queue; readonly state: StreamState };
+const isMissing = (error: Error | null): error is CallError =>
+  error instanceof CallError && error.status === 404;
 
-function Head({ name, queue, state }: HeadProps) {
+/** Also where it was deleted while somebody looked at it. */
+const NoQueue = ({ message }: { readonly message: string }) => (
+  <Empty icon="line" title="There is no such queue">
+    {message} <Link to="/">All queues</Link>
+  </Empty>
+);
+
+type ViewProps = { readonly name: QueueName; readonly queue: Queue; readonly state: StreamState };
+
+function View({ name, queue, state }: ViewProps) {
+  const isGraph = route.useSearch().view === 'graph';
+  const navigate = useNavigate({ from: '/queue' });
+  const runs = useRunsUnderWay(name, state);
+  const isSearching = runs.data?.some(({ queueType }) => queueType === 'bisection') ?? false;
+  const graph = useQueueGraph(name, state, isGraph || isSearching);
+  const choose = (chosen: string) =>
+    void navigate({
+      search: ({ view: _view, ...rest }) => (chosen === 'graph' ? { ...rest, view: chosen } : rest),
+    });
+  return (
+    <>
+      <SegmentedControl
+        aria-label="View"
+        className="start"
+        data={[
+          { value: 'line', label: 'Line' },
+          { value: 'graph', label: 'Graph' },
+        ]}
+        value={isGraph ? 'graph' : 'line'}
+        onChange={choose}
+      />
+      {(isGraph || isSearching) && <Bisections queue={name} bisections={graph.data?.bisections ?? []} />}
+      {isGraph ? (
+        <Answer query={graph} loading="Reading the graph">
+          {(data) => (
+            <Suspense fallback={<Loading what="Drawing the graph" />}>
+              <Graph
+                queue={name}
+                graph={data}
+                notReady={queue.enqueuedPullRequests.filter(isNotReady).length}
+              />
+            </Suspense>
+          )}
+        </Answer>
+      ) : (
+        <Line queue={name} entries={queue.enqueuedPullRequests} state={state} />
+      )}
+    </>
+  );
+}
+
+const isNotReady = ({ state }: Queue['enqueuedPullRequests'][number]): boolean => state === 'not_ready';
+
+function Head({ name, queue, state }: ViewProps) {
   const [isSubmitting, setSubmitting] = useState(false);
   const maySubmit = useMay('submit');
   const mayAdminister = useMay('admin');
@@ -78,32 +141,5 @@ function Head({ name, queue, state }: HeadProps) {
         <SubmitDialog queue={name} batches={queue.batch} onClose={() => setSubmitting(false)} />
       )}
     </Group>
-  );
-}
-
-const bannerOf: Readonly<Record<Exclude<Queue['state'], 'RUNNING'>, string>> = {
-  PAUSED:
-    'The queue is paused. Tests under way finish; nothing new is tested or merged, and the order is kept.',
-  DRAINING:
-    'The queue is draining. What is in line is tested and merged; what is submitted now waits until it is resumed.',
-  SWITCHING_MODES: 'The queue is switching modes. It goes on as before once nothing is under test any more.',
-};
-
-function Banners({ name, queue }: { readonly name: QueueName; readonly queue: Queue }) {
-  const overview = useQueues().data?.find((each) => queueKey(each) === queueKey(name));
-  return (
-    <>
-      {overview?.isHostAway === true && (
-        <Alert color="red" variant="outline" icon={<Icon name="warning" />} title="The host does not answer">
-          Nothing is concluded and no clock runs until {name.repo.host} answers again. It is asked by itself;
-          nothing is lost meanwhile.
-        </Alert>
-      )}
-      {queue.state !== 'RUNNING' && (
-        <Alert color="yellow" variant="outline" icon={<Icon name="pause" />} title={bannerOf[queue.state]}>
-          {queue.stateReason}
-        </Alert>
-      )}
-    </>
   );
 }
