@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { percentOf, spanOf, wordsOf } from './format.ts';
+import { medianOf, percentOf, spanOf, wordsOf } from './format.ts';
 import { queueKey, queueOfSearch, queueSearch, safeHref } from './name.ts';
 
 describe('what people read', () => {
@@ -36,4 +36,10 @@ describe('addresses', () => {
     for (const url of ['javascript:alert(1)', 'data:text/html,x', ' javascript:1', '', undefined])
       expect(safeHref(url)).toBeUndefined();
   });
+});
+
+it('finds the median', () => {
+  expect(medianOf([3, 1, 2])).toBe(2);
+  expect(medianOf([4, 1, 2, 3])).toBe(2.5);
+  expect(medianOf([])).toBeNull();
 });

@@ -31,6 +31,14 @@ export const percentOf = (fraction: number): string =>
 export const countOf = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
+/** The middle one, or the mean of the two in the middle; null: there is none. */
+export function medianOf(values: readonly number[]): number | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length >> 1;
+  if (sorted.length === 0) return null;
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+}
+
 export const shortSha = (sha: string): string => sha.slice(0, 10);
 
 /** `#1, #2 and 3 more`. */

@@ -5,6 +5,7 @@ import { NotFound } from './component/answer.tsx';
 import { Shell } from './component/shell.tsx';
 import type { QueueSearch } from './name.ts';
 import type { SignInSearch } from './sign-in-problem.ts';
+import { queueSorts, type QueueSort } from './queue-order.ts';
 import { type TestTab, testTabs } from './test-tab.ts';
 
 const textOf = (value: unknown): string =>
@@ -27,6 +28,11 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
+  validateSearch: (search): { readonly q?: string; readonly sort?: QueueSort } => {
+    const q = textOf(search['q']);
+    const sort = queueSorts.find((known) => known === search['sort']);
+    return { ...(q !== '' && { q }), ...(sort && { sort }) };
+  },
   component: lazyRouteComponent(() => import('./page/home.tsx'), 'HomePage'),
 });
 
@@ -83,6 +89,33 @@ const signInRoute = createRoute({
   component: lazyRouteComponent(() => import('./page/signed-in.tsx'), 'SignedInPage'),
 });
 
+const settingsRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  validateSearch: queueSearch,
+  component: lazyRouteComponent(() => import('./page/settings.tsx'), 'SettingsPage'),
+});
+
+const testSettingsRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/tests/settings',
+  validateSearch: repoSearch,
+  component: lazyRouteComponent(() => import('./page/test-settings.tsx'), 'TestSettingsPage'),
+});
+
+const auditKeys = ['actor', 'action', 'subject', 'since', 'until', 'cursor'] as const;
+type AuditSearch = { readonly [Key in (typeof auditKeys)[number]]?: string };
+
+const auditRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/audit',
+  validateSearch: (search): AuditSearch =>
+    Object.fromEntries(
+      auditKeys.map((key) => [key, textOf(search[key])]).filter(([, value]) => value !== ''),
+    ) as AuditSearch,
+  component: lazyRouteComponent(() => import('./page/audit.tsx'), 'AuditPage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     home,
@@ -92,6 +125,9 @@ export const router = createRouter({
     testRoute,
     uploadsRoute,
     signInRoute,
+    settingsRoute,
+    testSettingsRoute,
+    auditRoute,
   ]),
   basepath: '/app',
   defaultPreload: 'intent',

@@ -73,35 +73,45 @@ export const MuteMonitorResponse = z.object({
 
 export const GetSettingsRequest = z.object(repositoryOfOrganization);
 
-const BranchClasses = z.array(lenientEnum(['default', 'queue', 'pull_request', 'other'])).max(4);
+const IsOn = z.boolean().describe('Whether it says anything.');
+const BranchClasses = z
+  .array(lenientEnum(['default', 'queue', 'pull_request', 'other']))
+  .max(4)
+  .describe('Runs on these branches count; none: no run does.');
 const Days = (max: number) => z.number().min(0.04).max(max);
+const WindowDays = Days(14).describe('Days that are looked at.');
+const QuietDays = Days(15).describe('Days without a new one after which it is over.');
 const Rate = z.number().min(0).max(1);
 const Count = z.int().min(1).max(100_000);
 
 const FailureRate = z.object({
-  is_on: z.boolean(),
-  rate_min: Rate,
-  resolve_below: Rate,
-  window_days: Days(14),
-  runs_min: Count,
+  is_on: IsOn,
+  rate_min: Rate.describe('It fires when the failure rate is surely no less than this, 0 to 1.'),
+  resolve_below: Rate.describe('It is over when the failure rate is below this, at most rate_min.'),
+  window_days: WindowDays,
+  runs_min: Count.describe('Fewer runs than this decide nothing, either way.'),
   branches: BranchClasses,
 });
 
 const FailureCount = z.object({
-  is_on: z.boolean(),
-  failures_min: Count,
-  window_days: Days(14),
-  quiet_days: Days(15),
+  is_on: IsOn,
+  failures_min: Count.describe('It fires with this many failures.'),
+  window_days: WindowDays,
+  quiet_days: QuietDays,
   branches: BranchClasses,
 });
 
-const monitors = {
+export const healthMonitors = {
   pass_on_retry: z.object({
-    is_on: z.boolean(),
-    window_days: Days(14),
-    sources_min: z.int().min(2).max(20),
-    chance_max: z.number().min(0.0001).max(1),
-    quiet_days: Days(15),
+    is_on: IsOn,
+    window_days: WindowDays,
+    sources_min: z.int().min(2).max(20).describe('Sources that must have seen it pass and fail.'),
+    chance_max: z
+      .number()
+      .min(0.0001)
+      .max(1)
+      .describe('How many tests of the suite may look as flaky as this one by chance.'),
+    quiet_days: QuietDays,
     branches: BranchClasses,
   }),
   failure_rate_flaky: FailureRate,
@@ -109,18 +119,22 @@ const monitors = {
   failure_rate_broken: FailureRate,
   failure_count_broken: FailureCount,
   changepoint: z.object({
-    is_on: z.boolean(),
-    prior: z.number().min(1e-9).max(0.1),
-    broken_rate: z.number().min(0.1).max(1),
+    is_on: IsOn,
+    prior: z.number().min(1e-9).max(0.1).describe('How probable a change at any given run is beforehand.'),
+    broken_rate: z
+      .number()
+      .min(0.1)
+      .max(1)
+      .describe('Broken when it fails this often since the last change, 0 to 1.'),
   }),
 };
 
-const DefaultBranches = z.array(line(1, 255)).max(branchPatternsMax).nullable().meta({
+export const DefaultBranches = z.array(line(1, 255)).max(branchPatternsMax).nullable().meta({
   description:
     'Names or patterns (`*`, `?`) of what everybody builds on; null: the repository’s own default branch.',
 });
 
-const quarantine = {
+export const quarantineSettingFields = {
   enabled: z.boolean().meta({ description: 'Off: no test is quarantined, whatever is set for it.' }),
   auto: z.boolean().meta({ description: 'Flaky tests are quarantined by themselves; broken ones never.' }),
 };
@@ -128,8 +142,8 @@ const quarantine = {
 export const HealthSettings = z
   .object({
     default_branches: DefaultBranches,
-    monitors: z.object(monitors),
-    quarantine: z.object(quarantine),
+    monitors: z.object(healthMonitors),
+    quarantine: z.object(quarantineSettingFields),
   })
   .meta({ id: 'HealthSettings' });
 export type HealthSettings = z.infer<typeof HealthSettings>;
@@ -141,15 +155,15 @@ export const HealthSettingsChange = z
     default_branches: DefaultBranches.optional(),
     monitors: z
       .object({
-        pass_on_retry: some(monitors.pass_on_retry),
+        pass_on_retry: some(healthMonitors.pass_on_retry),
         failure_rate_flaky: some(FailureRate),
         failure_count_flaky: some(FailureCount),
         failure_rate_broken: some(FailureRate),
         failure_count_broken: some(FailureCount),
-        changepoint: some(monitors.changepoint),
+        changepoint: some(healthMonitors.changepoint),
       })
       .optional(),
-    quarantine: z.object(quarantine).partial().optional(),
+    quarantine: z.object(quarantineSettingFields).partial().optional(),
   })
   .meta({ id: 'HealthSettingsChange' });
 export type HealthSettingsChange = z.infer<typeof HealthSettingsChange>;

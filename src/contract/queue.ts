@@ -2,73 +2,16 @@
 
 import { z } from 'zod';
 import { queueStates, settableQueueStates } from '#core/queue/model.ts';
-import {
-  defaultSettings,
-  directMergeModes,
-  landingModes,
-  mergeMethods,
-  optimizationModes,
-  queueModes,
-  type QueueSettings,
-} from '#core/queue/settings.ts';
 import { InstantOut, Repository, lenientEnum, line, queueRef } from './common.ts';
 import { entryFields } from './pull-request.ts';
+import { queueSettings, queueSettingDefaults, type QueueSetting } from './queue-settings.ts';
 
-/** Each setting with its bounds and one sentence of what it does. */
-const settings = {
-  mode: lenientEnum(queueModes).describe('One line, or lanes by impacted targets.'),
-  concurrency: z.int().min(1).max(1000).describe('Test runs at once, a pull request or a batch each.'),
-  bisectionConcurrency: z
-    .int()
-    .min(0)
-    .max(1000)
-    .describe('Runs at once while isolating a failure, a budget of its own; 0 is the same as concurrency.'),
-  testingTimeoutMinutes: z
-    .int()
-    .min(0)
-    .max(10_080)
-    .describe('Minutes until a run counts as timed out; 0 is never.'),
-  pendingFailureDepth: z.int().min(0).max(1000).describe('Successors to wait for before a failure is final.'),
-  canOptimisticallyMerge: z.boolean().describe('A passing run also proves what it contains ahead of it.'),
-  batch: z.boolean().describe('Test several pull requests in one run.'),
-  batchingMaxWaitTimeMinutes: z.int().min(0).max(10_080).describe('Minutes a batch may wait to fill.'),
-  batchingMinSize: z
-    .int()
-    .min(1)
-    .max(1000)
-    .describe('Target size: a batch starts when it has this many, and never holds more.'),
-  mergeMethod: lenientEnum(mergeMethods).describe('How a pull request becomes commits on the branch.'),
-  landingMode: lenientEnum(landingModes).describe(
-    'Push the tested commits themselves, use the host’s merge call, or whichever lets the host show the merge.',
-  ),
-  directMergeMode: lenientEnum(directMergeModes).describe(
-    'Merge at once what is already tested on the tip of an empty queue.',
-  ),
-  optimizationMode: lenientEnum(optimizationModes).describe(
-    'Reuse a result already known for the same tree.',
-  ),
-  createPrsForTestingBranches: z.boolean().describe('Open a draft pull request per test branch.'),
-  commentsEnabled: z.boolean().describe('Write comments on pull requests.'),
-  commandsEnabled: z.boolean().describe('Obey slash commands in comments.'),
-  statusCheckEnabled: z.boolean().describe('Show the queue’s own check on pull requests.'),
-  enqueueingLabel: line(1, 50).describe('Adding this label submits, removing it cancels.'),
-  labelCommandsEnabled: z.boolean().describe('Obey the label.'),
-  stateLabelsEnabled: z.boolean().describe('Show the state as a label.'),
-  extensionEnabled: z.boolean().describe('Stored and returned for existing configuration tools; no effect.'),
-  requiredStatuses: z
-    .array(line(1, 255))
-    .max(100)
-    .nullable()
-    .describe('Checks that must pass; null: the repository’s file, then branch protection; empty: none.'),
-  notReadyTimeoutHours: z.int().min(0).max(720).describe('Cancels what was never ready; 0 is never.'),
-} satisfies Record<keyof QueueSettings, z.ZodType>;
-
-type Settings = typeof settings;
+type Settings = typeof queueSettings;
 type OptionalSettings = { [Name in keyof Settings]: z.ZodOptional<Settings[Name]> };
 
 const optionalSettings = Object.fromEntries(
-  Object.entries(settings).map(([name, schema]) => {
-    const initial = JSON.stringify(defaultSettings[name as keyof QueueSettings]);
+  Object.entries(queueSettings).map(([name, schema]) => {
+    const initial = JSON.stringify(queueSettingDefaults[name as QueueSetting]);
     return [name, schema.optional().meta({ description: `${schema.description} Default: ${initial}.` })];
   }),
 ) as OptionalSettings;
@@ -90,7 +33,7 @@ export const UpdateQueueRequest = z.object({
     .describe('What the queue does with its entries. SWITCHING_MODES is only ever read.'),
 });
 
-const settingsOut = z.object(settings).shape;
+const settingsOut = z.object(queueSettings).shape;
 
 export const QueueRecord = z
   .object({
@@ -120,6 +63,9 @@ export const QueueWithEntries = QueueRecord.extend({
 }).meta({ id: 'QueueWithEntries' });
 
 export const ListQueuesRequest = z.object({
+  query: line(1, 200)
+    .optional()
+    .meta({ description: 'Part of owner/name and branch, in any case of letters.' }),
   cursor: z.string().max(2048).optional(),
   take: z.int().min(1).max(100).default(100),
 });
@@ -132,7 +78,7 @@ const ListedQueue = z
     targetBranch: z.string(),
     state: z.enum(queueStates),
     stateReason: QueueRecord.shape.stateReason,
-    mode: settings.mode,
+    mode: queueSettings.mode,
     depth: z.int().meta({ description: 'Pull requests in line or under test.' }),
     testing: z.int().meta({ description: 'Of these, those under test.' }),
     notReady: z.int().meta({ description: 'Submitted pull requests that are not ready yet.' }),

@@ -47,13 +47,15 @@ const order = 'r.owner_key, r.name_key, r.host_key, q.branch, q.id';
 
 // The queue a page ended with may be deleted since: its row and so its place are still there.
 const selectQueues = statement<
-  [organizationId: string, after: string | null, take: number, now: Date],
+  [organizationId: string, after: string | null, take: number, now: Date, query: string | null],
   ListedRow
 >(`
   with page as (
     select r.host, r.owner, r.name, r.owner_key, r.name_key, r.host_key, q.*
     from repository r join queue q on q.repository_id = r.id
-    where r.organization_id = $1 and q.deleted_at is null and ($2::uuid is null or (${order}) > (
+    where r.organization_id = $1 and q.deleted_at is null
+      and ($5::text is null or position(lower($5) in lower(r.owner || '/' || r.name || ' ' || q.branch)) > 0)
+      and ($2::uuid is null or (${order}) > (
       select ${order} from queue q join repository r on r.id = q.repository_id
       where q.id = $2 and r.organization_id = $1))
     order by ${order} limit $3
@@ -86,12 +88,12 @@ const selectQueues = statement<
 /** By repository and branch, from after a queue on; what another organization has is never among them. */
 export async function listQueuesAfter(
   db: Tx,
-  organizationId: OrganizationId,
+  { organizationId, query }: { readonly organizationId: OrganizationId; readonly query: string | null },
   after: QueueId | null,
   take: number,
   now: Date,
 ): Promise<readonly ListedQueue[]> {
-  const rows = await selectQueues(db, organizationId, after, take, now);
+  const rows = await selectQueues(db, organizationId, after, take, now, query);
   return rows.map((row) => ({
     repository: { host: row.host, owner: row.owner, name: row.name },
     queue: queueOf(row),

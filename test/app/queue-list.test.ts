@@ -73,6 +73,11 @@ it('lists page by page, also where the last of a page was deleted since', async 
   const second = await client.call('listQueues', { take: 2, cursor: first.nextCursor });
   expect(second.queues.map((queue) => queue.targetBranch)).toEqual(['c', 'd']);
   expect(second.nextCursor).toBeUndefined();
+  const narrowed = async (query: string) =>
+    (await client.call('listQueues', { query })).queues.map((queue) => queue.targetBranch);
+  expect(await narrowed('WIDGETS C')).toEqual(['c']);
+  expect(await narrowed('acme/')).toEqual(['a', 'c', 'd']);
+  expect(await narrowed('_')).toEqual([]);
   expect(await stranger.call('listQueues', { cursor: first.nextCursor })).toEqual({ queues: [] });
   expect((await client.refusal('listQueues', { cursor: 'x' }, 400)).code).toBe('INVALID_PAGE_TOKEN');
 });

@@ -7,7 +7,7 @@ import type { QueueName } from '../name.ts';
 import { Dialog } from './dialog.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
-type Target = 'RUNNING' | 'PAUSED' | 'DRAINING';
+export type QueueTarget = 'RUNNING' | 'PAUSED' | 'DRAINING';
 
 type Words = {
   readonly verb: string;
@@ -16,7 +16,7 @@ type Words = {
   readonly done: string;
 };
 
-const words: Readonly<Record<Target, Words>> = {
+const words: Readonly<Record<QueueTarget, Words>> = {
   RUNNING: {
     verb: 'Resume',
     icon: 'play',
@@ -38,36 +38,50 @@ const words: Readonly<Record<Target, Words>> = {
   },
 };
 
-type QueueControlsProps = { readonly queue: QueueName; readonly state: Target | 'SWITCHING_MODES' };
+export const queueTargets = (Object.keys(words) as QueueTarget[]).map((target) => ({
+  target,
+  verb: words[target].verb,
+  icon: words[target].icon,
+}));
+
+type QueueStateDialogProps = {
+  readonly queue: QueueName;
+  readonly target: QueueTarget;
+  readonly onClose: () => void;
+};
+
+export const QueueStateDialog = ({ queue, target, onClose }: QueueStateDialogProps) => (
+  <Dialog
+    title={`${words[target].verb} the queue for ${queue.targetBranch}?`}
+    action={`${words[target].verb} the queue`}
+    run={() => call('updateQueue', { ...queue, state: target })}
+    done={words[target].done}
+    onClose={onClose}
+  >
+    <Text>{words[target].meaning}</Text>
+  </Dialog>
+);
+
+type QueueControlsProps = { readonly queue: QueueName; readonly state: QueueTarget | 'SWITCHING_MODES' };
 
 export function QueueControls({ queue, state }: QueueControlsProps) {
-  const [target, setTarget] = useState<Target | null>(null);
+  const [target, setTarget] = useState<QueueTarget | null>(null);
   // While modes are switched, the server takes no other state.
   if (state === 'SWITCHING_MODES') return null;
-  const offered = (Object.keys(words) as Target[]).filter((each) => each !== state);
+  const offered = queueTargets.filter((each) => each.target !== state);
   return (
     <>
       {offered.map((each) => (
         <Button
-          key={each}
+          key={each.target}
           variant="default"
-          leftSection={<Icon name={words[each].icon} />}
-          onClick={() => setTarget(each)}
+          leftSection={<Icon name={each.icon} />}
+          onClick={() => setTarget(each.target)}
         >
-          {words[each].verb}
+          {each.verb}
         </Button>
       ))}
-      {target !== null && (
-        <Dialog
-          title={`${words[target].verb} the queue for ${queue.targetBranch}?`}
-          action={`${words[target].verb} the queue`}
-          run={() => call('updateQueue', { ...queue, state: target })}
-          done={words[target].done}
-          onClose={() => setTarget(null)}
-        >
-          <Text>{words[target].meaning}</Text>
-        </Dialog>
-      )}
+      {target !== null && <QueueStateDialog queue={queue} target={target} onClose={() => setTarget(null)} />}
     </>
   );
 }

@@ -13,13 +13,16 @@ import {
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import type { Session } from '#contract/session.ts';
-import { closeSession } from '../api.ts';
+import { useKeys } from '../key.ts';
+import { type NavPage, navPagesFor } from '../nav.ts';
 import { SignInPage } from '../page/sign-in.tsx';
-import { queryClient, SessionContext, sessionQuery } from '../query.ts';
+import { SessionContext, sessionQuery } from '../query.ts';
+import { signOut } from '../sign-out.ts';
 import { Loading, Problem } from './answer.tsx';
-import { Icon, type IconName } from './icon.tsx';
+import { Icon } from './icon.tsx';
+import { KeyHelp, SearchButton } from './key-help.tsx';
 import { Notices } from './notice.tsx';
 
 export function Shell() {
@@ -44,13 +47,6 @@ export function Shell() {
   );
 }
 
-async function signOut(): Promise<void> {
-  await closeSession().catch(() => undefined);
-  // Nothing of one person's stays for the next.
-  queryClient.setQueryData(sessionQuery.queryKey, null);
-  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
-}
-
 export function SchemeToggle() {
   const { setColorScheme } = useMantineColorScheme();
   const shown = useComputedColorScheme('light');
@@ -67,17 +63,10 @@ export function SchemeToggle() {
   );
 }
 
-type NavItemProps = {
-  readonly to: '/' | '/tests' | '/uploads';
-  readonly icon: IconName;
-  readonly label: string;
-};
-
-const NavItem = ({ to, icon, label }: NavItemProps) => (
+const NavItem = ({ to, icon, label, isOfRepo = false }: NavPage) => (
   <Link
     to={to}
-    // Pages of tests stay with the repository that was looked at.
-    search={({ repo }: { readonly repo?: string }) => (repo === undefined || to === '/' ? {} : { repo })}
+    search={({ repo }: { readonly repo?: string }) => (isOfRepo && repo !== undefined ? { repo } : {})}
     className="nav-item"
     activeOptions={{ exact: to === '/', includeSearch: false }}
   >
@@ -86,12 +75,19 @@ const NavItem = ({ to, icon, label }: NavItemProps) => (
   </Link>
 );
 
+// Loaded when it is first asked for.
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+
 function Frame({ session }: { readonly session: Session }) {
   const [isOpen, menu] = useDisclosure(false);
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
   const { close } = menu;
   useEffect(() => close(), [pathname, close]);
+  const [asked, setAsked] = useState(0);
+  const [isHelping, help] = useDisclosure(false);
+  const search = useCallback(() => setAsked((times) => times + 1), []);
+  useKeys({ onSearch: search, onHelp: help.open });
   return (
     <AppShell
       header={{ height: 56 }}
@@ -123,6 +119,7 @@ function Frame({ session }: { readonly session: Session }) {
             <Text size="sm" visibleFrom="sm">
               {session.name} ({session.role})
             </Text>
+            <SearchButton onClick={search} />
             <SchemeToggle />
             <Button variant="default" onClick={() => void signOut()}>
               Sign out
@@ -131,13 +128,19 @@ function Frame({ session }: { readonly session: Session }) {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
-        <NavItem to="/" icon="line" label="Queues" />
-        <NavItem to="/tests" icon="flask" label="Tests" />
-        <NavItem to="/uploads" icon="drain" label="Uploads" />
+        {navPagesFor(session.scopes).map((page) => (
+          <NavItem key={page.to} {...page} />
+        ))}
       </AppShell.Navbar>
       <AppShell.Main id="content" ref={main} tabIndex={-1}>
         <Outlet />
       </AppShell.Main>
+      {asked > 0 && (
+        <Suspense>
+          <Palette asked={asked} />
+        </Suspense>
+      )}
+      {isHelping && <KeyHelp onClose={help.close} />}
     </AppShell>
   );
 }

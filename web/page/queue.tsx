@@ -14,7 +14,7 @@ import { QueuePill } from '../component/state.tsx';
 import { SubmitDialog } from '../component/submit-dialog.tsx';
 import { countOf } from '../format.ts';
 import { useQueueGraph } from '../graph-query.ts';
-import { queueKey, type QueueName, queueOfSearch } from '../name.ts';
+import { queueKey, type QueueName, queueOfSearch, queueSearch } from '../name.ts';
 import { queuesQuery, useLive, useMay, useQueue, useRunsUnderWay } from '../query.ts';
 import type { StreamState } from '../stream.ts';
 
@@ -134,6 +134,12 @@ function Head({ name, queue, state }: ViewProps) {
         </Text>
       </div>
       <Group gap="xs">
+        <Button
+          variant="default"
+          renderRoot={(props) => <Link to="/settings" search={queueSearch(name)} {...props} />}
+        >
+          Settings
+        </Button>
         {mayAdminister && <QueueControls queue={name} state={queue.state} />}
         {maySubmit && <Button onClick={() => setSubmitting(true)}>Submit pull request</Button>}
       </Group>

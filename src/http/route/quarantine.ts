@@ -10,6 +10,7 @@ import {
   type TestChange,
 } from '#command/override-test.ts';
 import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
+import { settingsFromWire, settingsToWire } from '#contract/health-settings.ts';
 import { testCaseId } from '#core/health/identity.ts';
 import { createMessageReader, type MessageReader } from '#core/health/known-message.ts';
 import { isExcused } from '#core/health/quarantine.ts';
@@ -26,7 +27,7 @@ import {
   knownRepository,
   requireOrganization,
 } from '../context.ts';
-import { settingsFromWire, settingsToWire } from '../health-settings.ts';
+
 import { type Asked, noSuchTest } from './test-health.ts';
 
 export const quarantineHandlers: Handlers<

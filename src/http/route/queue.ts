@@ -71,11 +71,11 @@ export const queueHandlers: Handlers<
     return graph;
   },
 
-  listQueues: async ({ cell, scope, now }, { cursor, take }) => {
+  listQueues: async ({ cell, scope, now }, { cursor, take, query = null }) => {
     const after = cursor === undefined ? null : queueCursorFrom(cursor);
     const { organizationId } = scope.principal;
     // One more than asked for tells whether there is a next page.
-    const rows = await listQueuesAfter(cell.reader, organizationId, after, take + 1, now);
+    const rows = await listQueuesAfter(cell.reader, { organizationId, query }, after, take + 1, now);
     const page = rows.slice(0, take);
     const last = page.at(-1);
     return {

@@ -1,7 +1,12 @@
 // Settings of test health between the wire's snake_case and ours.
 
-import type { HealthSettings as Wire, HealthSettingsChange as WireChange } from '#contract/quarantine.ts';
-import { type HealthSettings, type HealthSettingsChange, monitorIds } from '#core/health/settings.ts';
+import {
+  defaultHealthSettings,
+  type HealthSettings,
+  type HealthSettingsChange,
+  monitorIds,
+} from '#core/health/settings.ts';
+import type { HealthSettings as Wire, HealthSettingsChange as WireChange } from './quarantine.ts';
 
 type Plain = Readonly<Record<string, unknown>>;
 
@@ -23,6 +28,9 @@ export function settingsToWire({ defaultBranches, monitors, quarantine }: Health
     quarantine: renamed(toSnake, quarantine),
   } as Wire;
 }
+
+/** What holds where a repository chose nothing. */
+export const healthSettingDefaults: Wire = settingsToWire(defaultHealthSettings);
 
 /** Only what the request names. */
 export function settingsFromWire({

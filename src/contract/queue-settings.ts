@@ -1,0 +1,67 @@
+// What can be set on a queue: read by the server that checks it, the document that publishes it and the form that
+// changes it.
+
+import { z } from 'zod';
+import {
+  defaultSettings,
+  directMergeModes,
+  landingModes,
+  mergeMethods,
+  optimizationModes,
+  queueModes,
+  type QueueSettings,
+} from '#core/queue/settings.ts';
+import { lenientEnum, line } from './common.ts';
+
+export type QueueSetting = keyof QueueSettings;
+
+export const queueSettingDefaults = defaultSettings;
+
+/** Each setting with its bounds and one sentence of what it does. */
+export const queueSettings = {
+  mode: lenientEnum(queueModes).describe('One line, or lanes by impacted targets.'),
+  concurrency: z.int().min(1).max(1000).describe('Test runs at once, a pull request or a batch each.'),
+  bisectionConcurrency: z
+    .int()
+    .min(0)
+    .max(1000)
+    .describe('Runs at once while isolating a failure, a budget of its own; 0 is the same as concurrency.'),
+  testingTimeoutMinutes: z
+    .int()
+    .min(0)
+    .max(10_080)
+    .describe('Minutes until a run counts as timed out; 0 is never.'),
+  pendingFailureDepth: z.int().min(0).max(1000).describe('Successors to wait for before a failure is final.'),
+  canOptimisticallyMerge: z.boolean().describe('A passing run also proves what it contains ahead of it.'),
+  batch: z.boolean().describe('Test several pull requests in one run.'),
+  batchingMaxWaitTimeMinutes: z.int().min(0).max(10_080).describe('Minutes a batch may wait to fill.'),
+  batchingMinSize: z
+    .int()
+    .min(1)
+    .max(1000)
+    .describe('Target size: a batch starts when it has this many, and never holds more.'),
+  mergeMethod: lenientEnum(mergeMethods).describe('How a pull request becomes commits on the branch.'),
+  landingMode: lenientEnum(landingModes).describe(
+    'Push the tested commits themselves, use the host’s merge call, or whichever lets the host show the merge.',
+  ),
+  directMergeMode: lenientEnum(directMergeModes).describe(
+    'Merge at once what is already tested on the tip of an empty queue.',
+  ),
+  optimizationMode: lenientEnum(optimizationModes).describe(
+    'Reuse a result already known for the same tree.',
+  ),
+  createPrsForTestingBranches: z.boolean().describe('Open a draft pull request per test branch.'),
+  commentsEnabled: z.boolean().describe('Write comments on pull requests.'),
+  commandsEnabled: z.boolean().describe('Obey slash commands in comments.'),
+  statusCheckEnabled: z.boolean().describe('Show the queue’s own check on pull requests.'),
+  enqueueingLabel: line(1, 50).describe('Adding this label submits, removing it cancels.'),
+  labelCommandsEnabled: z.boolean().describe('Obey the label.'),
+  stateLabelsEnabled: z.boolean().describe('Show the state as a label.'),
+  extensionEnabled: z.boolean().describe('Stored and returned for existing configuration tools; no effect.'),
+  requiredStatuses: z
+    .array(line(1, 255))
+    .max(100)
+    .nullable()
+    .describe('Checks that must pass; null: the repository’s file, then branch protection; empty: none.'),
+  notReadyTimeoutHours: z.int().min(0).max(720).describe('Cancels what was never ready; 0 is never.'),
+} satisfies Record<keyof QueueSettings, z.ZodType>;

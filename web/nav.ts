@@ -1,0 +1,24 @@
+// The pages that are reached from everywhere.
+
+import type { Scope } from '#contract/common.ts';
+import type { IconName } from './component/icon.tsx';
+
+export type NavPage = {
+  readonly to: '/' | '/tests' | '/uploads' | '/audit';
+  readonly icon: IconName;
+  readonly label: string;
+  /** It stays with the repository that was looked at. */
+  readonly isOfRepo?: boolean;
+  /** Who may see it; absent: everybody. */
+  readonly scope?: Scope;
+};
+
+const navPages: readonly NavPage[] = [
+  { to: '/', icon: 'line', label: 'Queues' },
+  { to: '/tests', icon: 'flask', label: 'Tests', isOfRepo: true },
+  { to: '/uploads', icon: 'drain', label: 'Uploads', isOfRepo: true },
+  { to: '/audit', icon: 'shield', label: 'Audit log', scope: 'admin' },
+];
+
+export const navPagesFor = (scopes: readonly Scope[]): readonly NavPage[] =>
+  navPages.filter(({ scope }) => scope === undefined || scopes.includes(scope));

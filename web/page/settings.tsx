@@ -1,0 +1,157 @@
+// The settings of a queue: everybody reads them, administrators change them.
+
+import { Alert, Anchor, Breadcrumbs, Button, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
+import { call } from '../api.ts';
+import { Answer } from '../component/answer.tsx';
+import { Dialog } from '../component/dialog.tsx';
+import { Icon } from '../component/icon.tsx';
+import { SettingForm } from '../component/setting-form.tsx';
+import { medianOf } from '../format.ts';
+import { queueKey, type QueueName, queueOfSearch, queueSearch } from '../name.ts';
+import { useMay, useQueue } from '../query.ts';
+import { cautionsOf, effectOf, queueSettingGroups } from '../queue-setting.ts';
+import { valueAt } from '../setting.ts';
+
+const route = getRouteApi('/settings');
+
+export function SettingsPage() {
+  const name = queueOfSearch(route.useSearch());
+  const queue = useQueue(name, 'live');
+  const mayAdminister = useMay('admin');
+  return (
+    <Stack key={queueKey(name)}>
+      <title>{`Settings of ${name.repo.name} ${name.targetBranch} · Signalbox`}</title>
+      <Breadcrumbs>
+        <Anchor component={Link} to="/">
+          Queues
+        </Anchor>
+        <Link to="/queue" search={queueSearch(name)}>
+          {name.repo.owner}/{name.repo.name} {name.targetBranch}
+        </Link>
+      </Breadcrumbs>
+      <Title order={1} size="h2" className="break">
+        Settings of {name.repo.owner}/{name.repo.name} <span className="branch">{name.targetBranch}</span>
+      </Title>
+      {!mayAdminister && (
+        <Alert variant="outline" icon={<Icon name="shield" />} title="You can read these settings">
+          To change them you need the role of an administrator.
+        </Alert>
+      )}
+      <Answer query={queue} loading="Reading the settings">
+        {(data) => (
+          <>
+            <QueueForm name={name} queue={data} isEditable={mayAdminister} />
+            {mayAdminister && <DeleteQueue name={name} />}
+          </>
+        )}
+      </Answer>
+    </Stack>
+  );
+}
+
+type QueueFormProps = {
+  readonly name: QueueName;
+  readonly queue: ResponseOf<'getQueue'>;
+  readonly isEditable: boolean;
+};
+
+function QueueForm({ name, queue, isEditable }: QueueFormProps) {
+  const medianRunSeconds = useMedianRun(name);
+  const fields = queueSettingGroups.flatMap((group) => group.fields);
+  const saved = Object.fromEntries(fields.map(({ path }) => [path, valueAt(queue, path)]));
+  return (
+    <SettingForm
+      groups={queueSettingGroups}
+      saved={saved}
+      isEditable={isEditable}
+      effectOf={(path, values) => effectOf(path, values, { medianRunSeconds })}
+      cautionsOf={cautionsOf}
+      save={({ requiredStatuses, ...rest }) =>
+        call('updateQueue', {
+          ...name,
+          ...rest,
+          ...(requiredStatuses === null && { deleteRequiredStatuses: true }),
+          ...(Array.isArray(requiredStatuses) && { requiredStatuses: requiredStatuses as string[] }),
+        } satisfies RequestOf<'updateQueue'>)
+      }
+    />
+  );
+}
+
+const weekMs = 7 * 86_400_000;
+
+/** Of the newest runs of a week that passed, in seconds. */
+function useMedianRun(name: QueueName): number | null {
+  const runs = useQuery({
+    queryKey: ['queue', queueKey(name), 'median-run'],
+    queryFn: async () => {
+      const since = new Date(Date.now() - weekMs);
+      const { testingResults } = await call('listMergeQueueTestingResults', {
+        ...name,
+        since,
+        offset: 0,
+        take: 50,
+      });
+      return medianOf(
+        testingResults.flatMap(({ status, createdAt, concludedAt }) =>
+          status === 'succeeded' && concludedAt !== null
+            ? [(Date.parse(concludedAt) - Date.parse(createdAt)) / 1_000]
+            : [],
+        ),
+      );
+    },
+    staleTime: 60_000,
+  });
+  return runs.data ?? null;
+}
+
+function DeleteQueue({ name }: { readonly name: QueueName }) {
+  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState('');
+  const navigate = useNavigate();
+  const { targetBranch } = name;
+  const remove = async () => {
+    await call('deleteQueue', name);
+    await navigate({ to: '/' });
+  };
+  return (
+    <section className="card" aria-label="Delete the queue">
+      <Stack gap="sm" align="flex-start">
+        <Title order={2} size="h4">
+          Delete the queue
+        </Title>
+        <Text>Only an empty queue can be deleted. Its history is kept, and is no longer shown.</Text>
+        <Button color="red.9" onClick={() => setOpen(true)}>
+          Delete this queue
+        </Button>
+      </Stack>
+      {isOpen && (
+        <Dialog
+          title={`Delete the queue for ${targetBranch}?`}
+          action="Delete the queue"
+          isDangerous
+          isReady={typed === targetBranch}
+          run={remove}
+          done={`The queue for ${targetBranch} is deleted.`}
+          onClose={() => setOpen(false)}
+        >
+          <Text>
+            Nothing is tested or merged for {targetBranch} any more until a new queue is created. Comments and
+            labels on pull requests are no longer obeyed for it.
+          </Text>
+          <TextInput
+            label={`Type the branch to confirm: ${targetBranch}`}
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            autoComplete="off"
+            data-autofocus
+          />
+        </Dialog>
+      )}
+    </section>
+  );
+}
