@@ -4,7 +4,7 @@ const unit = [
   '{sim,eval,fuzz}/**/*.test.ts',
   'test/planner/**/*.test.ts',
   'src/{base,core,contract,config,report,blob,event,git,cli}/**/*.test.ts',
-  'src/http/{rate-limit,body-budget,page-token,validate}.test.ts',
+  'src/http/{rate-limit,body-budget,page-token,shared-read,validate}.test.ts',
   'src/host/{gitea,github}/**/*.test.ts',
   'src/host/doctor.test.ts',
   'src/db/seal.test.ts',

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { long } from './web-world-line.ts';
 import { empty, failingTest, numbers, quick, told, type World } from './web-world.ts';
 import { lanes, searched, stopped } from './web-world-graph.ts';
 
@@ -43,6 +44,8 @@ const opens =
 export const pages = (testId: string): readonly PageOfDashboard[] => [
   { name: 'home', path: '/app/', shows: 'acme/widgets' },
   { name: 'queue', path: queuePath(told), shows: 'ci/build' },
+  { name: 'queue-long', path: queuePath(long), shows: 'Find in the line' },
+  { name: 'queue-found', path: `${queuePath(long)}&find=7`, shows: 'pull requests of 80' },
   { name: 'queue-empty', path: queuePath(empty), shows: 'The queue is empty' },
   { name: 'queue-graph', path: `${queuePath(lanes)}&view=graph`, shows: 'Update the compiler' },
   { name: 'queue-search', path: `${queuePath(searched)}&view=graph`, shows: 'Searched: 4 pull requests' },

@@ -16,6 +16,7 @@ import {
 } from './web-world.ts';
 import { tellGraph } from './web-graph.ts';
 import { tellSingleSignOn } from './web-oidc.ts';
+import { tellLine } from './web-line.ts';
 import { tellEnd, tellSignIn, tellViewer } from './web-sign-in.ts';
 
 export async function runStory(
@@ -38,6 +39,7 @@ export async function runStory(
   await tellRestart(told);
   await tellControl(told);
   await tellActions(told);
+  await tellLine(told);
   await tellPullRequests(told);
   await tellTests(told);
   await tellGraph(told);
@@ -216,6 +218,7 @@ async function tellActions({ page, world, check }: Told): Promise<void> {
       ...told,
       pr: { number: numbers.line + 22 },
     });
+    await page.locator(`:focus[aria-label="Actions for #${numbers.line + 22}"]`).waitFor();
     return priorityName === 'medium';
   });
   await check('a priority is changed', async () => {

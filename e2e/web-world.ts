@@ -10,6 +10,7 @@ import { type Cleanup, root, startSignalbox, token } from '../bench/fixture.ts';
 import { openCell } from '#db/cell.ts';
 import { startCluster } from '../script/postgres.ts';
 import { fillGraph } from './web-world-graph.ts';
+import { fillLongLine } from './web-world-line.ts';
 import { fillHistory, type Place } from './web-history.ts';
 import { fillTestHistory, type Owner, preparePast } from './web-test-history.ts';
 
@@ -128,6 +129,7 @@ async function fill(world: World, databaseUrl: string): Promise<void> {
   await failOne(world);
   await fillLine(world);
   await fillGraph(world);
+  await fillLongLine(world);
 }
 
 /** What was before the stories begin. */

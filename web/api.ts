@@ -1,8 +1,11 @@
 // Calls of the dashboard: the operations of the API, authorised by the session's cookie.
 
+import { callsMax, isQuestion } from '#contract/calls.ts';
 import type { ErrorBody } from '#contract/common.ts';
 import type { Session, SignInWays } from '#contract/session.ts';
 import type { Operation, RequestOf, ResponseOf } from '#contract/endpoint.ts';
+import { createLoader } from './loader.ts';
+import { forgetTold, toldId } from './told.ts';
 
 export class CallError extends Error {
   /** 0: the server could not be reached. */
@@ -37,8 +40,36 @@ async function request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: o
   throw new CallError(response.status, (answer as Partial<ErrorBody>).error ?? {});
 }
 
+type Question = { readonly operation: Operation; readonly body: object };
+type Answers = { readonly answers: readonly { readonly status: number; readonly body: unknown }[] };
+
+/** What is asked within this time goes in one request. */
+const gatherMs = 5;
+
+const asked = createLoader(callsMax, gatherMs, async (calls: readonly Question[]) => {
+  const id = toldId();
+  const body = { calls, ...(id !== undefined && { told: id }) };
+  const { answers } = (await request('POST', 'calls', body)) as Answers;
+  return answers;
+});
+
+async function ask(operation: Operation, body: object): Promise<unknown> {
+  const answer = await asked.load({ operation, body });
+  if (answer.status < 400) return answer.body;
+  throw new CallError(answer.status, (answer.body as Partial<ErrorBody>).error ?? {});
+}
+
+async function change(operation: Operation, body: object): Promise<unknown> {
+  try {
+    return await request('POST', `call/${operation}`, body);
+  } finally {
+    // Whoever changed something wants to see it: what others were answered before is not enough.
+    forgetTold();
+  }
+}
+
 export const call = <Name extends Operation>(name: Name, body: RequestOf<Name>): Promise<ResponseOf<Name>> =>
-  request('POST', `call/${name}`, body) as Promise<ResponseOf<Name>>;
+  (isQuestion(name) ? ask(name, body) : change(name, body)) as Promise<ResponseOf<Name>>;
 
 /** Null: nobody is signed in. */
 export const readSession = (): Promise<Session | null> =>

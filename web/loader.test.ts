@@ -3,7 +3,7 @@ import { createLoader } from './loader.ts';
 
 it('questions of one moment are one call, and each has its own answer', async () => {
   const read = vi.fn(async (keys: readonly number[]) => keys.map((key) => key * 10));
-  const { load } = createLoader(50, read);
+  const { load } = createLoader(50, 0, read);
   expect(await Promise.all([load(3), load(1), load(2)])).toEqual([30, 10, 20]);
   expect(await load(4)).toBe(40);
   expect(read.mock.calls).toEqual([[[3, 1, 2]], [[4]]]);
@@ -11,13 +11,13 @@ it('questions of one moment are one call, and each has its own answer', async ()
 
 it('a call has no more questions than it may', async () => {
   const read = vi.fn(async (keys: readonly number[]) => keys);
-  const { load } = createLoader(2, read);
+  const { load } = createLoader(2, 0, read);
   expect(await Promise.all([1, 2, 3, 4, 5].map(load))).toEqual([1, 2, 3, 4, 5]);
   expect(read.mock.calls).toEqual([[[1, 2]], [[3, 4]], [[5]]]);
 });
 
 it('a call that fails fails for those who were in it, and for nobody else', async () => {
-  const { load } = createLoader(1, async (keys: readonly number[]) => {
+  const { load } = createLoader(1, 0, async (keys: readonly number[]) => {
     if (keys[0] === 1) throw new Error('away');
     return keys;
   });

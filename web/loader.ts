@@ -5,9 +5,10 @@ export type Loader<Key, Value> = { readonly load: (key: Key) => Promise<Value> }
 
 type Asked<Key, Value> = { readonly key: Key; readonly answer: PromiseWithResolvers<Value> };
 
-/** `read` answers in the order of the keys, of which there are at most `max`. */
+/** `read` answers in the order of the keys, of which there are at most `max`, asked within `gatherMs`. */
 export function createLoader<Key, Value>(
   max: number,
+  gatherMs: number,
   read: (keys: readonly Key[]) => Promise<readonly Value[]>,
 ): Loader<Key, Value> {
   let waiting: Asked<Key, Value>[] = [];
@@ -26,8 +27,7 @@ export function createLoader<Key, Value>(
   };
   return {
     load: (key) => {
-      // After whatever else is asked in this turn.
-      if (waiting.length === 0) setTimeout(flush, 0);
+      if (waiting.length === 0) setTimeout(flush, gatherMs);
       const asked = { key, answer: Promise.withResolvers<Value>() };
       waiting.push(asked);
       return asked.answer.promise;

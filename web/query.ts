@@ -105,7 +105,7 @@ const loaders = new Map<string, Loader<number, ResponseOf<'getSubmittedPullReque
 function recordsOf(key: string, queue: QueueName) {
   const known = loaders.get(key);
   if (known !== undefined) return known;
-  const made = createLoader(recordsMax, async (numbers: readonly number[]) => {
+  const made = createLoader(recordsMax, 0, async (numbers: readonly number[]) => {
     const prs = numbers.map((number) => ({ number }));
     const { pullRequests } = await call('getSubmittedPullRequests', { ...queue, prs });
     const byNumber = new Map(pullRequests.map((record) => [record.prNumber, record]));

@@ -1,11 +1,17 @@
 // The live stream of queues: tells that something changed, never what. After a break it is opened anew, and whatever is
-// shown is asked for again, so nothing is missed.
+// shown is asked for again, so nothing is missed. A page that is not looked at does without after a while: over HTTP/1.1 a
+// browser has six connections to a site, for all of its tabs.
+
+import { noteTold } from './told.ts';
 
 export type StreamState = 'live' | 'reconnecting';
 
 const reopenAfterMs = 2_000;
 /** Between two refetches, however many changes there are. */
 const foldMs = 500;
+/** A stream that begins anew tells what was missed, normally at once. */
+const firstWordMs = 300;
+const hiddenMs = 15_000;
 
 type StreamOptions = {
   readonly queues: readonly string[];
@@ -14,7 +20,32 @@ type StreamOptions = {
 };
 
 /** Answers with what closes it. */
-export function openStream({ queues, onChanged, onState }: StreamOptions): () => void {
+export function openStream(options: StreamOptions): () => void {
+  let close = connect(options);
+  let isOpen = true;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const onVisible = () => {
+    clearTimeout(timer);
+    if (document.visibilityState === 'hidden')
+      timer = setTimeout(() => {
+        close();
+        isOpen = false;
+      }, hiddenMs);
+    else if (!isOpen) {
+      options.onState('reconnecting');
+      close = connect(options);
+      isOpen = true;
+    }
+  };
+  document.addEventListener('visibilitychange', onVisible);
+  return () => {
+    document.removeEventListener('visibilitychange', onVisible);
+    clearTimeout(timer);
+    close();
+  };
+}
+
+function connect({ queues, onChanged, onState }: StreamOptions): () => void {
   const changed = foldCalls(onChanged);
   const query = new URLSearchParams(queues.map((queue) => ['queue', queue]));
   let source: EventSource | undefined;
@@ -23,11 +54,17 @@ export function openStream({ queues, onChanged, onState }: StreamOptions): () =>
     source = new EventSource(`/app/api/stream?${query.toString()}`);
     source.addEventListener('open', () => {
       onState('live');
+      // Where nothing was missed there is no word, but what failed meanwhile is still asked for again.
+      timer = setTimeout(changed, firstWordMs);
+    });
+    source.addEventListener('changed', ({ lastEventId, data }: MessageEvent<string>) => {
+      clearTimeout(timer);
+      noteTold(lastEventId, data);
       changed();
     });
-    source.addEventListener('changed', changed);
     source.addEventListener('error', () => {
       onState('reconnecting');
+      clearTimeout(timer);
       // The browser opens it anew by itself, unless the server refused: then it is up to us.
       if (source?.readyState === EventSource.CLOSED) timer = setTimeout(open, reopenAfterMs);
     });

@@ -17,6 +17,9 @@ import type { Listener } from '#db/listen.ts';
 /** Queues to read anew; an id for the whole of it. */
 export type Told = { readonly queueIds: readonly QueueId[]; readonly version: number; readonly id: string };
 
+/** How far notices were heard: the number of the last in an epoch. */
+export type Heard = { readonly epoch: string; readonly version: number };
+
 type Watcher = {
   readonly queueIds: readonly QueueId[];
   readonly tell: (told: Told) => void;
@@ -34,6 +37,7 @@ export type StreamHub = {
     lastId: string | undefined,
     tell: Watcher['tell'],
   ) => Promise<Watch>;
+  readonly heard: () => Heard;
   readonly close: () => Promise<void>;
 };
 
@@ -111,6 +115,7 @@ export function createStreamHub(listen: Listen): StreamHub {
         },
       };
     },
+    heard: () => ({ ...state }),
     close: async () => {
       await listener?.close();
     },

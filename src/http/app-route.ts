@@ -2,11 +2,12 @@
 
 import type { FastifyInstance } from 'fastify';
 import { endpoints } from '#contract/endpoint.ts';
+import { addCallsRoute } from './app-calls.ts';
 import { sessionOf } from './app-cookie.ts';
 import { addOidcRoutes } from './app-oidc.ts';
 import { requireOwnPage } from './app-origin.ts';
 import { addSessionRoutes } from './app-session.ts';
-import { addStreamRoute } from './app-stream.ts';
+import { addStreamRoute, createHubs } from './app-stream.ts';
 import { addEndpoint, type EndpointTools, type Entrance } from './endpoint.ts';
 import { isRaw, type OperationHandler } from './route/handler.ts';
 
@@ -28,7 +29,9 @@ export async function addAppRoutes(
       next();
     });
     addSessionRoutes(scope, tools);
-    addStreamRoute(scope, tools);
+    const hubs = createHubs(tools.deps);
+    addStreamRoute(scope, tools, hubs);
+    addCallsRoute(scope, tools, hubs);
     for (const row of handlers)
       if (endpoints[row[0]].method === 'POST' && !isRaw(row)) addEndpoint(scope, tools, ...row, bySession);
     done();

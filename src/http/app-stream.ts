@@ -81,6 +81,10 @@ const hubOf = ({ log }: Deps, { name, url }: Cell): StreamHub =>
     }),
   );
 
+/** Of every cell, by its name. */
+export const createHubs = (deps: Deps): ReadonlyMap<string, StreamHub> =>
+  new Map(deps.cells.all.map((cell) => [cell.name, hubOf(deps, cell)]));
+
 type Stream = {
   readonly hub: StreamHub;
   readonly caller: Caller;
@@ -108,9 +112,12 @@ async function serve({ hub, caller, named, raw }: Stream, lastId: string | undef
   (await watching).close();
 }
 
-export function addStreamRoute(app: FastifyInstance, tools: EndpointTools): void {
+export function addStreamRoute(
+  app: FastifyInstance,
+  tools: EndpointTools,
+  hubs: ReadonlyMap<string, StreamHub>,
+): void {
   const { deps } = tools;
-  const hubs = new Map(deps.cells.all.map((cell) => [cell.name, hubOf(deps, cell)]));
   const open = new Set<ServerResponse>();
   const state = { isClosing: false };
 

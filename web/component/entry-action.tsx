@@ -1,7 +1,7 @@
 // What may be done with a pull request in a queue, each with what it means before it is done.
 
 import { ActionIcon, Menu, Select, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import { call } from '../api.ts';
 import { type QueueName } from '../name.ts';
 import { type Placed, priorityCost } from '../priority-cost.ts';
@@ -26,13 +26,47 @@ type Open = 'none' | 'cancel' | 'restart' | 'priority';
 
 export function EntryActions({ queue, entry }: EntryActionsProps) {
   const [open, setOpen] = useState<Open>('none');
-  const close = () => setOpen('none');
+  const [isUsed, setUsed] = useState(false);
+  const [isOpened, setOpened] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  // The menu's own button takes over the focus, so that it comes back to it.
+  useLayoutEffect(() => {
+    if (!isUsed) return;
+    button.current?.focus();
+    setOpened(true);
+  }, [isUsed]);
+  const close = () => {
+    setOpen('none');
+    // Once the dialog is gone, which keeps the focus to itself.
+    setTimeout(() => button.current?.focus(), 0);
+  };
   const props = { queue, entry, onClose: close };
+  const label = `Actions for #${entry.prNumber}`;
+  // A menu is much more than a button, and a long line has one in every row: it is made when it is first wanted.
+  if (!isUsed)
+    return (
+      <ActionIcon
+        variant="default"
+        size="lg"
+        aria-label={label}
+        aria-haspopup="menu"
+        aria-expanded={false}
+        onClick={() => setUsed(true)}
+      >
+        <Icon name="dots" />
+      </ActionIcon>
+    );
   return (
     <>
-      <Menu position="bottom-end" withinPortal withInitialFocusPlaceholder={false}>
+      <Menu
+        opened={isOpened}
+        onChange={setOpened}
+        position="bottom-end"
+        withinPortal
+        withInitialFocusPlaceholder={false}
+      >
         <Menu.Target>
-          <ActionIcon variant="default" size="lg" aria-label={`Actions for #${entry.prNumber}`}>
+          <ActionIcon variant="default" size="lg" aria-label={label} ref={button}>
             <Icon name="dots" />
           </ActionIcon>
         </Menu.Target>

@@ -1,6 +1,5 @@
-// One pull request of the line.
+// One pull request of the line. A long line renders many of these again and again, so they are of plain elements.
 
-import { Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { ResponseOf } from '#contract/endpoint.ts';
@@ -65,27 +64,27 @@ const Body = memo(function Body({ queue, entry, place, run, state, mayAct }: Bod
         >
           <span className="number">#{entry.prNumber}</span> {entry.prTitle}
         </Link>
-        <Text size="sm" c="dimmed">
+        <div className="small dimmed">
           {entry.prAuthor} · priority {entry.priorityName}
           {entry.noBatch && ' · tested alone'}
-        </Text>
+        </div>
         {run !== undefined && <Composition run={run} number={entry.prNumber} />}
         {run !== undefined && <Checks run={run} />}
         {record?.waitingFor.map((sentence) => (
-          <Text key={sentence} size="sm" className="why">
+          <div key={sentence} className="small why">
             {sentence}
-          </Text>
+          </div>
         ))}
       </div>
       <div className="entry-state">
         <EntryPill state={entry.state} />
-        <Text size="sm" c="dimmed">
+        <span className="small dimmed">
           <Since at={entry.stateChangedAt} prefix="for " />
-        </Text>
+        </span>
         {record?.estimatedMergeAt != null && (
-          <Text size="sm">
+          <span className="small">
             <Eta at={record.estimatedMergeAt} interval={record.estimatedMergeInterval} />
-          </Text>
+          </span>
         )}
       </div>
       <div className="entry-actions">{mayAct && <EntryActions queue={queue} entry={entry} />}</div>
@@ -97,13 +96,11 @@ function Composition({ run, number }: { readonly run: TestRun; readonly number: 
   const together = run.testedPullRequests.map(({ prNumber }) => prNumber).filter((each) => each !== number);
   const below = run.dependentPrs.map(({ prNumber }) => prNumber);
   return (
-    <Group gap="xs">
-      <Text size="sm">
-        {together.length > 0 && `In a batch with ${numbersOf(together)}, `}
-        {together.length > 0 ? 'tested' : 'Tested'} on top of{' '}
-        {below.length > 0 ? numbersOf(below) : 'the branch as it is'}
-        {run.queueType === 'bisection' && ', to find out who breaks the batch'}
-      </Text>
-    </Group>
+    <div className="small">
+      {together.length > 0 && `In a batch with ${numbersOf(together)}, `}
+      {together.length > 0 ? 'tested' : 'Tested'} on top of{' '}
+      {below.length > 0 ? numbersOf(below) : 'the branch as it is'}
+      {run.queueType === 'bisection' && ', to find out who breaks the batch'}
+    </div>
   );
 }

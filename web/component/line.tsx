@@ -99,9 +99,11 @@ function Rows({ queue, entries, places, state }: RowsProps) {
   const list = useRef<HTMLOListElement>(null);
   const focused = useFocusedNumber(list);
   const [top, setTop] = useState(0);
+  // Where the list begins decides which rows are around the window, and of a short line all are in the page.
   useLayoutEffect(() => {
     const element = list.current;
-    if (element !== null) setTop(Math.round(element.getBoundingClientRect().top + window.scrollY));
+    if (element !== null && places.length > wholeMax)
+      setTop(Math.round(element.getBoundingClientRect().top + window.scrollY));
   });
   const numberAt = useCallback((index: number) => entries[places[index]!]!.prNumber, [entries, places]);
   const virtualizer = useWindowVirtualizer({

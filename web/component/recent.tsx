@@ -1,6 +1,6 @@
 // What has left the queue lately.
 
-import { Stack, Text, Title } from '@mantine/core';
+import { Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { call } from '../api.ts';
@@ -13,11 +13,14 @@ import { Ago } from './time.tsx';
 const shownMax = 15;
 const lookMs = 7 * 86_400_000;
 
+/** All pages ask for the same, so that they may be given the same answer. */
+const wholeHour = (ms: number): Date => new Date(Math.floor(ms / 3_600_000) * 3_600_000);
+
 export function Recent({ queue, state }: { readonly queue: QueueName; readonly state: StreamState }) {
   const ended = useQuery({
     queryKey: ['queue', queueKey(queue), 'ended'],
     queryFn: () =>
-      call('listPullRequests', { ...queue, since: new Date(Date.now() - lookMs), take: shownMax }),
+      call('listPullRequests', { ...queue, since: wholeHour(Date.now() - lookMs), take: shownMax }),
     refetchInterval: state === 'live' ? false : 5_000,
   });
   const list = ended.data?.pullRequests ?? [];
@@ -38,10 +41,10 @@ export function Recent({ queue, state }: { readonly queue: QueueName; readonly s
             >
               <span className="number">#{entry.prNumber}</span> {entry.prTitle}
             </Link>
-            <Text size="sm" c="dimmed">
+            <span className="small dimmed">
               {entry.conclusionReason !== null && `${reasonWords[entry.conclusionReason]}, `}
               <Ago at={entry.stateChangedAt} />
-            </Text>
+            </span>
           </li>
         ))}
       </ul>
