@@ -99,6 +99,20 @@ describe('the shape of a graph', () => {
       }
   });
 
+  it('is laid out as well where there are too many edges to lead each around the boxes', () => {
+    const groups = Array.from({ length: 120 }, (_, index) => {
+      const on = [index, index - 2, index - 7, Math.floor(index / 2)].filter((number) => number > 0);
+      return group([index + 1], { on: [...new Set(on)] });
+    });
+    const { boxes, shape, lines } = layOut(shapeOf(graph(...groups)));
+    expect(shape.lines.length).toBeGreaterThan(300);
+    for (const { id, from, to } of shape.lines) {
+      expect(boxes.get(to)!.y).toBeGreaterThan(boxes.get(from)!.y);
+      expect(lines.get(id)!.points.length).toBeGreaterThanOrEqual(2);
+    }
+    expect([...lines.values()].filter(({ label }) => label !== null)).toHaveLength(120);
+  });
+
   it('draws a line through all of its points', () => {
     expect(
       pathOf([

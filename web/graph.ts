@@ -33,9 +33,6 @@ const boxWidth = 264;
 const rowHeight = 58;
 const headHeight = 26;
 const letterWidth = 6.4;
-/** Labels of so many edges would cover each other. */
-const labelsMax = 600;
-
 /** A group is called by its first pull request, which it keeps from when that is pending until it lands. */
 export const idOf = ({ pullRequests }: GraphGroup): string => String(pullRequests[0]?.prNumber ?? '');
 
@@ -66,14 +63,13 @@ export function wordsOfDependency({ why, sharedTargetCount, sharedTargets }: Dep
 }
 
 export function shapeOf({ groups }: QueueGraph): Shape {
-  const hasLabels = groups.reduce((sum, { dependsOn }) => sum + dependsOn.length, 0) <= labelsMax;
   const lines = groups.flatMap((group) => {
     const to = idOf(group);
     if (group.dependsOn.length === 0)
       return [{ id: `${branchId}-${to}`, from: branchId, to, label: '', labelWidth: 0 }];
     return group.dependsOn.map((dependency) => {
       const from = String(dependency.prNumber);
-      const label = hasLabels ? cut(wordsOfDependency(dependency)) : '';
+      const label = cut(wordsOfDependency(dependency));
       return { id: `${from}-${to}`, from, to, label, labelWidth: label.length * letterWidth };
     });
   });

@@ -33,9 +33,7 @@ const BondLine = memo(function BondLine({ data, label, markerEnd }: EdgeProps<Bo
   return (
     <BaseEdge
       path={pathOf(data.points)}
-      label={label}
-      labelX={data.label.x}
-      labelY={data.label.y}
+      {...(data.label !== null && { label, labelX: data.label.x, labelY: data.label.y })}
       labelBgPadding={[6, 2]}
       labelBgBorderRadius={4}
       {...(markerEnd !== undefined && { markerEnd })}
