@@ -119,7 +119,7 @@ async function tellRefusals(told: Told): Promise<void> {
   await check('who has no role is told what to do', async () => {
     await page.getByRole('link', { name: label }).click();
     await signInAt(page, 'u-4');
-    await page.getByRole('alert').getByText('no group of yours has a role').waitFor();
+    await page.getByRole('alert').getByText('gives you a role here').waitFor();
   });
   await check('a token is taken all the same, and the page that was asked for opens', async () => {
     await page.getByLabel('API token').fill('bench-token-0123456789');

@@ -84,6 +84,9 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   { name: 'tests-quarantined', path: testsPath('quarantined'), shows: 'always quarantine' },
   { name: 'test', path: `/app/tests/${testId}?repo=${pathOf(told)}`, shows: 'Most common failures' },
   { name: 'uploads', path: uploadsPath, shows: 'passed,' },
+  { name: 'tokens', path: '/app/tokens', shows: 'does not expire' },
+  { name: 'tokens-create', path: '/app/tokens', shows: 'does not expire', open: opens('Create token') },
+  { name: 'tokens-revoke', path: '/app/tokens', shows: 'does not expire', open: opens('Revoke') },
   { name: 'not-found', path: '/app/no/such/page', shows: 'There is no such page' },
 ];
 

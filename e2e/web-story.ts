@@ -18,6 +18,7 @@ import { tellGraph } from './web-graph.ts';
 import { tellSingleSignOn } from './web-oidc.ts';
 import { tellLine } from './web-line.ts';
 import { tellEnd, tellSignIn, tellViewer } from './web-sign-in.ts';
+import { tellTokens } from './web-token.ts';
 
 export async function runStory(
   browser: Browser,
@@ -51,6 +52,7 @@ export async function runStory(
   await context.close();
   await tellViewer(browser, world, check);
   await tellSingleSignOn(browser, world, check);
+  await tellTokens(browser, world, check);
   return { liveMs };
 }
 

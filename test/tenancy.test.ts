@@ -11,6 +11,7 @@ describe('an organization', () => {
   let landedSha: string;
   let commentId: string;
   let uploadId: string;
+  let ownerTokenId: string;
   const reportQuery = {
     repo: 'sandbox.example/acme/widgets',
     org_url_slug: 'acme',
@@ -22,6 +23,7 @@ describe('an organization', () => {
     world = await openWorld();
     owner = await world.client('acme');
     stranger = await world.client('globex');
+    ownerTokenId = (await owner.call('createToken', { name: 'secret token', scopes: ['read'] })).token.id;
     await owner.call('createQueue', { ...main, mode: 'parallel', requiredStatuses: ['secret-check'] });
     // One that has landed, so that there is a proof to be hidden.
     await owner.call('sandboxCreatePullRequest', {
@@ -98,6 +100,9 @@ describe('an organization', () => {
       'TEST_CASE_NOT_FOUND',
     ],
     getOrganization: [() => ({}), null],
+    listTokens: [() => ({ includeEnded: true }), null],
+    createToken: [() => ({ name: 'theirs', scopes: ['read'] }), null],
+    revokeToken: [() => ({ tokenId: ownerTokenId }), 'TOKEN_NOT_FOUND'],
     setQuarantine: [
       () => ({ ...health, test_case_id: testId, quarantine_setting: 'NEVER_QUARANTINE' }),
       'TEST_CASE_NOT_FOUND',

@@ -78,6 +78,13 @@ const uploadsRoute = createRoute({
   component: lazyRouteComponent(() => import('./page/uploads.tsx'), 'UploadsPage'),
 });
 
+const tokensRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/tokens',
+  validateSearch: (search): { ended?: true } => (search['ended'] === true ? { ended: true } : {}),
+  component: lazyRouteComponent(() => import('./page/tokens.tsx'), 'TokensPage'),
+});
+
 const signInRoute = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
@@ -124,6 +131,7 @@ export const router = createRouter({
     testsRoute,
     testRoute,
     uploadsRoute,
+    tokensRoute,
     signInRoute,
     settingsRoute,
     testSettingsRoute,

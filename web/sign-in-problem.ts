@@ -5,7 +5,7 @@ import { type SignInProblem, signInProblems } from '#contract/session.ts';
 const words: Readonly<Record<SignInProblem, string>> = {
   refused: 'The provider did not let you in, or you said no there. Try again, or use another account.',
   'no-role':
-    'You are known to the provider, but no group of yours has a role here. Ask an administrator of Signalbox to give one to a group of yours.',
+    'The provider knows you, but nothing that it says of you gives you a role here. Ask an administrator of Signalbox for one.',
   stale:
     'This sign-in was begun in another browser, took longer than 10 minutes, or was used already. Sign in again.',
   clock:

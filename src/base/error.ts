@@ -44,6 +44,7 @@ export const errorRegistry = {
   TEST_RUN_NOT_FOUND: { status: 404, meaning: 'The queue has no such test run.' },
   TEST_CASE_NOT_FOUND: { status: 404, meaning: 'The repository has no such test case.' },
   UPLOAD_NOT_FOUND: { status: 404, meaning: 'The repository has no such upload.' },
+  TOKEN_NOT_FOUND: { status: 404, meaning: 'The organization has no such API token.' },
   CONNECTION_NOT_FOUND: { status: 404, meaning: 'The webhook address names no connection.' },
   METHOD_NOT_ALLOWED: {
     status: 405,

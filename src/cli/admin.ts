@@ -4,15 +4,10 @@ import { parseArgs } from 'node:util';
 import { scopes as allScopes } from '#contract/common.ts';
 import { recordAudit } from '#db/audit-store.ts';
 import type { Cell, Cells } from '#db/cell.ts';
-import {
-  createToken,
-  ensureOrganization,
-  findOrganization,
-  listTokens,
-  revokeToken,
-} from '#db/organization-store.ts';
+import { ensureOrganization, findOrganization } from '#db/organization-store.ts';
+import { issueToken, listTokens, revokeToken } from '#db/token-store.ts';
 import { withTransaction } from '#db/transaction.ts';
-import { byCommandLine } from './auditor.ts';
+import { atCommandLine, byCommandLine } from './auditor.ts';
 import { connect, connectOptions, connectUsage } from './connect.ts';
 
 const usage = `Usage: signalbox admin <command>
@@ -50,7 +45,7 @@ export async function admin(cells: Cells, config: AdminConfig, args: readonly st
     case 'create-organization':
       return createOrganization(cells, subject, parsed.values);
     case 'create-token':
-      return inOrganization(cells, subject, (cell, id) => issueToken(cell, id, parsed.values));
+      return inOrganization(cells, subject, (cell, id) => createToken(cell, id, parsed.values));
     case 'list-tokens':
       return inOrganization(cells, subject, printTokens);
     case 'connect':
@@ -100,7 +95,7 @@ async function createOrganization(
   return 0;
 }
 
-type OrganizationId = Parameters<typeof createToken>[1];
+type OrganizationId = Parameters<typeof byCommandLine>[0];
 
 async function inOrganization(
   cells: Cells,
@@ -129,7 +124,7 @@ async function connectHost(
   return 0;
 }
 
-async function issueToken(cell: Cell, id: OrganizationId, wishes: Wishes): Promise<number> {
+async function createToken(cell: Cell, id: OrganizationId, wishes: Wishes): Promise<number> {
   const scopes = (wishes.scopes ?? allScopes.join(',')).split(',').map((scope) => scope.trim().toLowerCase());
   const unknown = scopes.filter((scope) => !(allScopes as readonly string[]).includes(scope));
   if (unknown.length > 0)
@@ -138,19 +133,21 @@ async function issueToken(cell: Cell, id: OrganizationId, wishes: Wishes): Promi
   if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days))
     return fail(2, '--expires-in-days takes a number of days.');
   const expiresAt = days === undefined ? null : new Date(Date.now() + Number(days) * 86_400_000);
-  const token = await createToken(cell, id, {
+  const { secret } = await issueToken(cell, byCommandLine(id), {
     name: wishes.name ?? 'token',
     scopes: [...new Set(scopes)],
     expiresAt,
   });
   // The token alone on standard output, so that a script can take it.
   console.error('Keep this token: it is not shown again.');
-  console.log(token);
+  console.log(secret);
   return 0;
 }
 
 async function printTokens(cell: Cell, id: OrganizationId): Promise<number> {
-  for (const token of await listTokens(cell.db, id)) {
+  // Oldest first, so that the newest stand at the end of a terminal.
+  const list = { organizationId: id, withEnded: true, after: null, take: 100_000 };
+  for (const token of (await listTokens(cell.db, list)).toReversed()) {
     const end = token.revoked_at
       ? `revoked ${token.revoked_at.toISOString()}`
       : token.expires_at
@@ -165,7 +162,7 @@ async function printTokens(cell: Cell, id: OrganizationId): Promise<number> {
 
 async function revoke(cells: Cells, tokenId: string): Promise<number> {
   for (const cell of cells.all)
-    if (await revokeToken(cell.db, tokenId)) {
+    if ((await revokeToken(cell, { id: tokenId, organizationId: null }, atCommandLine())) !== null) {
       console.log(`Revoked the token ${tokenId}.`);
       return 0;
     }

@@ -13,6 +13,7 @@ import * as sandbox from './sandbox.ts';
 import { searchEndpoints } from './endpoint-search.ts';
 import { testHealthEndpoints } from './endpoint-test-health.ts';
 import * as testing from './testing.ts';
+import { tokenEndpoints } from './endpoint-token.ts';
 
 export const tags = {
   'Pull requests': 'Submitting pull requests and following them.',
@@ -21,7 +22,7 @@ export const tags = {
   Metrics: 'Queue metrics for Prometheus.',
   'Test health': 'Flaky, broken and quarantined tests.',
   Uploads: 'Sending test reports, and what came of them.',
-  Organization: 'Who a token speaks for.',
+  Organization: 'Who a token speaks for, and the tokens there are.',
   Sandbox: 'The control API of the built-in sandbox host.',
 } as const;
 
@@ -246,6 +247,7 @@ export const endpoints = {
     response: GetOrganizationResponse,
     errors: [],
   },
+  ...tokenEndpoints,
   sandboxCreatePullRequest: {
     ...admin,
     path: '/sandbox/v1/createPullRequest',

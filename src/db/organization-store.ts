@@ -1,9 +1,9 @@
-// Writes organization and api_token. A token is shown once, when it is made; only its hash is kept.
+// Writes organization and new rows of api_token. A token is shown once, when it is made; only its hash is kept. What people
+// ask for, with its line in the audit log, is in token-store.ts.
 
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import type { OrganizationId } from '#base/id.ts';
-import { sql } from 'kysely';
 import type { Cell, Tx } from './cell.ts';
 import { ensureSandboxConnection } from './connection-store.ts';
 import { hashToken } from './scope-view.ts';
@@ -49,10 +49,19 @@ export async function createToken(
   organizationId: OrganizationId,
   token: NewToken,
 ): Promise<string> {
+  return (await insertNewToken(cell.db, cell.name, organizationId, token)).text;
+}
+
+export async function insertNewToken(
+  tx: Tx,
+  cellName: string,
+  organizationId: OrganizationId,
+  token: NewToken,
+): Promise<{ readonly id: string; readonly text: string }> {
   const id = newTokenId();
-  const text = `sbx_${cell.name}_${id}_${randomBytes(32).toString('hex')}`;
-  await insertToken(cell.db, id, organizationId, hashToken(text), token);
-  return text;
+  const text = `sbx_${cellName}_${id}_${randomBytes(32).toString('hex')}`;
+  await insertToken(tx, id, organizationId, hashToken(text), token);
+  return { id, text };
 }
 
 /** Registers a token whose text was chosen by somebody else. False if it is known already. */
@@ -79,33 +88,4 @@ async function insertToken(
     .returning('id')
     .execute();
   return rows.length > 0;
-}
-
-export type TokenRow = {
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly created_at: Date;
-  readonly expires_at: Date | null;
-  readonly revoked_at: Date | null;
-};
-
-export function listTokens(db: Tx, organizationId: OrganizationId): Promise<readonly TokenRow[]> {
-  return db
-    .selectFrom('api_token')
-    .select(['id', 'name', 'scopes', 'created_at', 'expires_at', 'revoked_at'])
-    .where('organization_id', '=', organizationId)
-    .orderBy('created_at')
-    .execute();
-}
-
-/** False if there is no such token, or it is revoked already. */
-export async function revokeToken(db: Tx, id: string): Promise<boolean> {
-  const result = await db
-    .updateTable('api_token')
-    .set({ revoked_at: sql`now()` })
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpoints } from '#contract/endpoint.ts';
 import { Session } from '#contract/session.ts';
 import { hashToken } from '#db/scope-view.ts';
-import { revokeToken } from '#db/organization-store.ts';
+import { revokeToken } from '#db/token-store.ts';
 import { main, openWorld, openWorldForTest, pr, type World } from '../harness.ts';
 import { cookieOf, ownPage, send, signIn, tokenOf } from './browser.ts';
 
@@ -126,7 +126,8 @@ describe('a session', () => {
     const token = await tokenOf(world.cell);
     const browser = await signIn(world.server, token);
     expect((await browser.call('getOrganization')).status).toBe(200);
-    await revokeToken(world.cell.db, token.split('_')[2]!);
+    const revoked = { id: token.split('_')[2]!, organizationId: null };
+    await revokeToken(world.cell, revoked, { actor: 'test', now: new Date() });
     const answer = await browser.call('getOrganization');
     expect([answer.status, code(answer.body)]).toEqual([401, 'INVALID_TOKEN']);
     expect((await browser.send({ method: 'GET', path })).status).toBe(401);

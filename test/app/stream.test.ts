@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, expect, it } from 'vitest';
-import { revokeToken } from '#db/organization-store.ts';
+import { revokeToken } from '#db/token-store.ts';
 import { createApp } from '#http/app.ts';
 import { main, openWorldForTest, pr, widgets, type World } from '../harness.ts';
 import { type Browser, signIn, tokenOf } from './browser.ts';
@@ -224,7 +224,8 @@ it('a stream ends when the token behind it is revoked', async () => {
   const { server, browser, cell, token } = await openListening();
   const stream = await open(server, browser);
   await stream.until(1);
-  await revokeToken(cell.db, token.split('_')[2]!);
+  const revoked = { id: token.split('_')[2]!, organizationId: null };
+  await revokeToken(cell, revoked, { actor: 'test', now: new Date() });
   await stream.ended;
   expect((await browser.call('getQueue', main)).status).toBe(401);
 }, 60_000);

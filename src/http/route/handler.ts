@@ -12,6 +12,7 @@ import { searchHandlers } from './search.ts';
 import { testHealthHandlers } from './test-health.ts';
 import { testHistoryHandlers } from './test-history.ts';
 import { testingHandlers } from './testing.ts';
+import { tokenHandlers } from './token.ts';
 import { uploadHandlers } from './upload.ts';
 
 export type OperationHandler = readonly [operation: Operation, handler: Handler<Operation>];
@@ -27,6 +28,7 @@ export function handlersFor({ sandbox }: { readonly sandbox: boolean }): readonl
     ...quarantineHandlers,
     ...uploadHandlers,
     ...organizationHandlers,
+    ...tokenHandlers,
     ...auditHandlers,
     ...(sandbox ? sandboxHandlers : {}),
   };

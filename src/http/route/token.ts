@@ -1,0 +1,64 @@
+// API tokens of an organization, for its admins.
+
+import { appError } from '#base/error.ts';
+import type { Scope } from '#contract/common.ts';
+import type { ApiToken } from '#contract/token.ts';
+import type { Principal } from '#db/scope-view.ts';
+import { findToken, issueToken, listTokens, revokeToken, type TokenRow } from '#db/token-store.ts';
+import type { Context, Handlers } from '../context.ts';
+
+function presentToken(row: TokenRow, principal: Principal, now: Date): ApiToken {
+  const isExpired = row.expires_at !== null && row.expires_at <= now;
+  return {
+    id: row.id,
+    name: row.name,
+    scopes: row.scopes as Scope[],
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    revokedAt: row.revoked_at?.toISOString() ?? null,
+    state: row.revoked_at === null ? (isExpired ? 'expired' : 'active') : 'revoked',
+    isCaller: principal.kind === 'token' && principal.id === row.id,
+  };
+}
+
+const auditorOf = ({ scope, actor, now }: Context) => ({
+  organizationId: scope.principal.organizationId,
+  actor,
+  now,
+});
+
+const dayMs = 86_400_000;
+
+export const tokenHandlers: Handlers<'listTokens' | 'createToken' | 'revokeToken'> = {
+  listTokens: async ({ cell, scope: { principal }, now }, { cursor, take, includeEnded }) => {
+    const { organizationId } = principal;
+    const list = { organizationId, withEnded: includeEnded, after: cursor ?? null, take: take + 1 };
+    const rows = await listTokens(cell.reader, list);
+    const shown = rows.slice(0, take);
+    return {
+      tokens: shown.map((row) => presentToken(row, principal, now)),
+      ...(rows.length > take && { nextCursor: shown.at(-1)!.id }),
+    };
+  },
+
+  createToken: async (context, { name, scopes, expiresInDays }) => {
+    const { cell, now, scope } = context;
+    const expiresAt = expiresInDays ? new Date(now.getTime() + expiresInDays * dayMs) : null;
+    const wanted = { name: name.trim(), scopes: [...new Set(scopes)], expiresAt };
+    const { row, secret } = await issueToken(cell, auditorOf(context), wanted);
+    return { token: presentToken(row, scope.principal, now), value: secret };
+  },
+
+  revokeToken: async (context, { tokenId: id }) => {
+    const { cell, now, scope } = context;
+    const { organizationId } = scope.principal;
+    const revoked = await revokeToken(cell, { id, organizationId }, auditorOf(context));
+    // Twice is the same as once.
+    const row = revoked ?? (await findToken(cell.db, organizationId, id));
+    if (row === null)
+      throw appError('TOKEN_NOT_FOUND', {
+        public: `The organization has no token ${id}. Its tokens are told by listTokens.`,
+      });
+    return { token: presentToken(row, scope.principal, now) };
+  },
+};

@@ -1,0 +1,161 @@
+// Making an API token, showing it once, and ending one.
+
+import {
+  Alert,
+  Button,
+  Checkbox,
+  CopyButton,
+  Group,
+  Modal,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useState } from 'react';
+import type { Scope } from '#contract/common.ts';
+import type { ResponseOf } from '#contract/endpoint.ts';
+import type { ApiToken } from '#contract/token.ts';
+import { call } from '../api.ts';
+import { Dialog } from './dialog.tsx';
+import { Icon } from './icon.tsx';
+
+export type MadeToken = ResponseOf<'createToken'>;
+
+const choices: readonly { readonly value: Scope; readonly label: string; readonly description: string }[] = [
+  { value: 'read', label: 'read', description: 'Look at everything of the organization.' },
+  {
+    value: 'submit',
+    label: 'submit',
+    description: 'Submit pull requests, cancel them, restart their tests, change their priority.',
+  },
+  {
+    value: 'upload',
+    label: 'upload',
+    description: 'Send test reports. With this scope alone they are shown, and judge no test.',
+  },
+  {
+    value: 'admin',
+    label: 'admin',
+    description: 'Change queues and settings, quarantine tests, make tokens of any scope.',
+  },
+];
+
+const spans = [
+  { value: '30', label: 'in 30 days' },
+  { value: '90', label: 'in 90 days' },
+  { value: '365', label: 'in a year' },
+  { value: '0', label: 'never' },
+];
+
+type CreateTokenDialogProps = {
+  readonly onMade: (made: MadeToken) => void;
+  readonly onClose: () => void;
+};
+
+export function CreateTokenDialog({ onMade, onClose }: CreateTokenDialogProps) {
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<string[]>(['read']);
+  const [days, setDays] = useState('90');
+  return (
+    <Dialog
+      title="Create an API token"
+      action="Create the token"
+      isReady={name.trim() !== '' && scopes.length > 0}
+      run={async () =>
+        onMade(
+          await call('createToken', {
+            name: name.trim(),
+            scopes: scopes as Scope[],
+            expiresInDays: days === '0' ? null : Number(days),
+          }),
+        )
+      }
+      done="The token is made."
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="Who or what it is for."
+        required
+        data-autofocus
+        maxLength={100}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Checkbox.Group label="What it may do" value={scopes} onChange={setScopes}>
+        <Stack gap="xs" mt="xs">
+          {choices.map((choice) => (
+            <Checkbox key={choice.value} {...choice} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      <Select
+        label="It expires"
+        data={spans}
+        value={days}
+        allowDeselect={false}
+        onChange={(value) => setDays(value ?? '90')}
+      />
+    </Dialog>
+  );
+}
+
+/** It stays until it is closed on purpose: there is no second look. */
+export const TokenValue = ({ made, onClose }: { readonly made: MadeToken; readonly onClose: () => void }) => (
+  <Modal
+    opened
+    onClose={onClose}
+    title={`The token ${made.token.name}`}
+    closeOnClickOutside={false}
+    closeButtonProps={{ 'aria-label': 'Close' }}
+  >
+    <Stack>
+      <Text>Copy it now. It is not shown again: only its hash is kept.</Text>
+      <TextInput
+        label="Token"
+        readOnly
+        value={made.value}
+        onFocus={(event) => event.currentTarget.select()}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+      />
+      <Group justify="flex-end">
+        <CopyButton value={made.value}>
+          {({ copied, copy }) => (
+            <Button variant="default" leftSection={copied ? <Icon name="check" /> : null} onClick={copy}>
+              <span aria-live="polite">{copied ? 'Copied' : 'Copy'}</span>
+            </Button>
+          )}
+        </CopyButton>
+        <Button onClick={onClose}>I have kept it</Button>
+      </Group>
+    </Stack>
+  </Modal>
+);
+
+export const RevokeTokenDialog = ({
+  token,
+  onClose,
+}: {
+  readonly token: ApiToken;
+  readonly onClose: () => void;
+}) => (
+  <Dialog
+    title={`Revoke the token ${token.name}?`}
+    action="Revoke the token"
+    isDangerous
+    run={() => call('revokeToken', { tokenId: token.id })}
+    done={`The token ${token.name} is revoked.`}
+    onClose={onClose}
+  >
+    <Text>
+      Whatever uses it is refused from its next call on, and who signed in with it is signed out. This cannot
+      be undone.
+    </Text>
+    {token.isCaller && (
+      <Alert color="orange" variant="outline" icon={<Icon name="warning" />} title="It is your own">
+        You are signed in with this token, and will have to sign in with another.
+      </Alert>
+    )}
+  </Dialog>
+);
