@@ -48,6 +48,11 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   { name: 'queue-found', path: `${queuePath(long)}&find=7`, shows: 'pull requests of 80' },
   { name: 'queue-empty', path: queuePath(empty), shows: 'The queue is empty' },
   { name: 'queue-graph', path: `${queuePath(lanes)}&view=graph`, shows: 'Update the compiler' },
+  {
+    name: 'queue-graph-empty',
+    path: `${queuePath(empty)}&view=graph`,
+    shows: 'Nothing is under test or waits',
+  },
   { name: 'queue-search', path: `${queuePath(searched)}&view=graph`, shows: 'Searched: 4 pull requests' },
   { name: 'queue-stopped', path: queuePath(stopped), shows: 'The queue stopped by itself' },
   { name: 'queue-quick', path: queuePath(quick), shows: 'acme/gadgets' },

@@ -47,6 +47,8 @@ const edgeTypes = { bond: BondLine };
 /** Below this boxes cannot be read: then the front of the line is shown instead of everything. */
 const readableZoom = 0.55;
 const minimapFrom = 8;
+/** Further out hundreds of boxes would be drawn, and none could be read: the overview is for that. */
+const minZoom = 0.35;
 
 type PictureProps = {
   readonly queue: QueueName;
@@ -93,7 +95,7 @@ export function GraphPicture({ queue, graph, summary }: PictureProps) {
         // The wheel scrolls the page; zooming is for the buttons and for two fingers.
         zoomOnScroll={false}
         preventScrolling={false}
-        minZoom={0.1}
+        minZoom={minZoom}
         maxZoom={1.5}
       >
         <Background />
@@ -116,7 +118,8 @@ function boxesOf(queue: QueueName, groups: readonly GraphGroup[], layout: Layout
       { type: 'target' as const, position: Position.Top, x: width / 2, y: 0 },
       { type: 'source' as const, position: Position.Bottom, x: width / 2, y: height },
     ];
-    const base = { id, width, height, handles, position: layout.boxes.get(id)! };
+    const size = { width, height };
+    const base = { id, ...size, measured: size, handles, position: layout.boxes.get(id)! };
     if (id === branchId) return [{ ...base, type: 'branch', data: { branch: queue.targetBranch } }];
     // One that left since the layout was made.
     const group = byId.get(id);
@@ -132,6 +135,7 @@ const bondsOf = ({ shape, lines }: Layout): Bond[] =>
     target: to,
     label,
     data: lines.get(id)!,
+    className: lines.get(id)!.label === null ? 'graph-faint' : '',
     markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16 },
   }));
 
