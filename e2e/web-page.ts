@@ -19,7 +19,9 @@ export const pullRequestPath = (main: Main, number: number): string =>
   `/app/pull-request?${inQueue(main)}&number=${number}`;
 export const testsPath = (tab: string): string =>
   `/app/tests?${new URLSearchParams({ repo: pathOf(told), tab }).toString()}`;
-const uploadsPath = `/app/uploads?${new URLSearchParams({ repo: pathOf(told) }).toString()}`;
+export const testPath = (id: string): string =>
+  `/app/tests/${id}?${new URLSearchParams({ repo: pathOf(told) }).toString()}`;
+export const uploadsPath = `/app/uploads?${new URLSearchParams({ repo: pathOf(told) }).toString()}`;
 
 export type PageOfDashboard = {
   readonly name: string;
@@ -86,9 +88,29 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   { name: 'pull-request-testing', path: pullRequestPath(told, numbers.line), shows: 'Under way' },
   { name: 'tests-flaky', path: testsPath('flaky'), shows: 'page 1 of 3' },
   { name: 'tests-broken', path: testsPath('broken'), shows: 'Fails on main since two hours.' },
-  { name: 'tests-quarantined', path: testsPath('quarantined'), shows: 'always quarantine' },
-  { name: 'test', path: `/app/tests/${testId}?repo=${pathOf(told)}`, shows: 'Most common failures' },
+  { name: 'tests-quarantined', path: testsPath('quarantined'), shows: 'Always, by a person' },
+  { name: 'tests-search', path: `${testsPath('search')}&q=saves`, shows: 'Healthy' },
+  { name: 'tests-none', path: `${testsPath('flaky')}&q=nothing-at-all`, shows: 'No flaky test matches' },
+  { name: 'test', path: testPath(testId), shows: 'Most common failures' },
+  {
+    name: 'test-flaky',
+    path: `${testsPath('flaky')}&q=suite-`,
+    shows: 'page 1',
+    open: async (page) => {
+      await page.locator('.row .entry-title').first().click();
+      await page.locator('.strip').first().waitFor();
+    },
+  },
   { name: 'uploads', path: uploadsPath, shows: 'passed,' },
+  {
+    name: 'upload',
+    path: `${uploadsPath}&problems=true`,
+    shows: 'passed,',
+    open: async (page) => {
+      await page.locator('.row .entry-title').first().click();
+      await page.getByText('Tests that failed').waitFor();
+    },
+  },
   { name: 'tokens', path: '/app/tokens', shows: 'does not expire' },
   { name: 'tokens-create', path: '/app/tokens', shows: 'does not expire', open: opens('Create token') },
   { name: 'tokens-revoke', path: '/app/tokens', shows: 'does not expire', open: opens('Revoke') },

@@ -17,6 +17,7 @@ import {
 import { tellGraph } from './web-graph.ts';
 import { tellSingleSignOn } from './web-oidc.ts';
 import { tellLine } from './web-line.ts';
+import { tellTestPages } from './web-tests.ts';
 import { tellEnd, tellSignIn, tellViewer } from './web-sign-in.ts';
 import { tellTokens } from './web-token.ts';
 
@@ -44,6 +45,7 @@ export async function runStory(
   await tellPullRequests(told);
   await tellTests(told);
   await tellGraph(told);
+  await tellTestPages(told);
   await check(
     'no script failed and nothing was against the policy',
     async () => errors.length === 0 || errors.join('\n'),

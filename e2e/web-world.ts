@@ -12,6 +12,7 @@ import { startCluster } from '../script/postgres.ts';
 import { fillGraph } from './web-world-graph.ts';
 import { fillLongLine } from './web-world-line.ts';
 import { fillHistory, type Place } from './web-history.ts';
+import { fillNamesTests } from './web-world-tests.ts';
 import { fillTestHistory, type Owner, preparePast } from './web-test-history.ts';
 
 export const quick = { repo: { host: 'git.example', owner: 'acme', name: 'gadgets' }, targetBranch: 'main' };
@@ -126,6 +127,7 @@ async function fill(world: World, databaseUrl: string): Promise<void> {
     await conclude(world, number, 'success');
   }
   await fillTests(world);
+  await fillNamesTests(world);
   await failOne(world);
   await fillLine(world);
   await fillGraph(world);

@@ -6,7 +6,7 @@ import { Shell } from './component/shell.tsx';
 import type { QueueSearch } from './name.ts';
 import type { SignInSearch } from './sign-in-problem.ts';
 import { queueSorts, type QueueSort } from './queue-order.ts';
-import { type TestTab, testTabs } from './test-tab.ts';
+import { type TestsSearch, testTabs, type UploadsSearch, uploadStates } from './test-tab.ts';
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
@@ -22,6 +22,12 @@ const repoSearch = (search: Record<string, unknown>): RepoSearch => {
   const repo = textOf(search['repo']);
   return repo === '' ? {} : { repo };
 };
+
+/** Those of the names that are given. */
+const textsOf = <Name extends string>(search: Record<string, unknown>, names: readonly Name[]) =>
+  Object.fromEntries(
+    names.map((name) => [name, textOf(search[name])]).filter(([, value]) => value !== ''),
+  ) as Partial<Record<Name, string>>;
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
@@ -57,9 +63,9 @@ const pullRequestRoute = createRoute({
 const testsRoute = createRoute({
   getParentRoute: () => root,
   path: '/tests',
-  validateSearch: (search): RepoSearch & { tab?: TestTab } => {
+  validateSearch: (search): TestsSearch => {
     const tab = testTabs.find((known) => known === search['tab']);
-    return { ...repoSearch(search), ...(tab && { tab }) };
+    return { ...repoSearch(search), ...(tab && { tab }), ...textsOf(search, ['q', 'owner', 'page']) };
   },
   component: lazyRouteComponent(() => import('./page/tests.tsx'), 'TestsPage'),
 });
@@ -74,7 +80,16 @@ const testRoute = createRoute({
 const uploadsRoute = createRoute({
   getParentRoute: () => root,
   path: '/uploads',
-  validateSearch: repoSearch,
+  validateSearch: (search): UploadsSearch => {
+    const state = uploadStates.find((known) => known === search['state']);
+    const isNarrow = search['problems'] === true || search['problems'] === 'true';
+    return {
+      ...repoSearch(search),
+      ...(state && { state }),
+      ...(isNarrow && { problems: true as const }),
+      ...textsOf(search, ['page']),
+    };
+  },
   component: lazyRouteComponent(() => import('./page/uploads.tsx'), 'UploadsPage'),
 });
 
@@ -83,6 +98,13 @@ const tokensRoute = createRoute({
   path: '/tokens',
   validateSearch: (search): { ended?: true } => (search['ended'] === true ? { ended: true } : {}),
   component: lazyRouteComponent(() => import('./page/tokens.tsx'), 'TokensPage'),
+});
+
+const uploadRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/uploads/$id',
+  validateSearch: repoSearch,
+  component: lazyRouteComponent(() => import('./page/upload.tsx'), 'UploadPage'),
 });
 
 const signInRoute = createRoute({
@@ -132,6 +154,7 @@ export const router = createRouter({
     testRoute,
     uploadsRoute,
     tokensRoute,
+    uploadRoute,
     signInRoute,
     settingsRoute,
     testSettingsRoute,

@@ -21,17 +21,23 @@ const looks = {
   unknown: { icon: 'cross', tone: 'bad' },
 } as const;
 
+export const verdictMeaning = (verdict: Verdict): string => verdicts[verdict].meaning;
+
+export const VerdictPill = ({ verdict }: { readonly verdict: Verdict }) => (
+  <Pill {...looks[verdict]} word={verdicts[verdict].word} />
+);
+
 export const FailedTests = ({ failed, repo }: { readonly failed: Failed; readonly repo: Repo }) => (
   <Stack gap="xs">
     <ul className="plain">
       {failed.first.map(({ testCaseId, name, verdict, isQuarantined }) => (
         <li key={testCaseId} className="failed-test">
-          <Pill {...looks[verdict]} word={verdicts[verdict].word} />
+          <VerdictPill verdict={verdict} />
           <Link to="/tests/$id" params={{ id: testCaseId }} search={{ repo: pathOf(repo) }} className="break">
             {name}
           </Link>
           <Text size="sm" c="dimmed">
-            {verdicts[verdict].meaning}
+            {verdictMeaning(verdict)}
             {isQuarantined && ', quarantined'}
           </Text>
         </li>

@@ -5,10 +5,11 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
 import { call } from '../api.ts';
-import type { Repo } from '../name.ts';
-import { queryClient, useSession } from '../query.ts';
+import { instantOf } from '../format.ts';
+import { queryClient } from '../query.ts';
 import { Problem } from './answer.tsx';
 import { useNotice } from './notice.tsx';
+import type { TestName } from './test-action.tsx';
 
 type Setting = RequestOf<'setQuarantine'>['quarantine_setting'];
 
@@ -32,21 +33,33 @@ const spans = [
 
 const dayMs = 86_400_000;
 
-type QuarantineFormProps = { readonly repo: Repo; readonly test: ResponseOf<'getTestDetails'>['test'] };
+type QuarantineFormProps = {
+  readonly name: TestName;
+  readonly test: ResponseOf<'getTestDetails'>['test'];
+};
 
-type Wish = { readonly setting: Setting; readonly days: number; readonly note: string };
+type Wish = {
+  readonly setting: Setting;
+  /** Null: as it is. */
+  readonly days: number | null;
+  readonly owner: string;
+  readonly note: string;
+};
 
-function useSetQuarantine({ repo, test }: QuarantineFormProps) {
-  const { organization } = useSession();
+function expiryOf(days: number | null, present: string | null): Date | null {
+  if (days === null) return present === null ? null : new Date(present);
+  return days === 0 ? null : new Date(Date.now() + days * dayMs);
+}
+
+function useSetQuarantine({ name, test }: QuarantineFormProps) {
   const say = useNotice();
   return useMutation({
-    mutationFn: ({ setting, days, note }: Wish) =>
+    mutationFn: ({ setting, days, owner, note }: Wish) =>
       call('setQuarantine', {
-        repo,
-        org_url_slug: organization.slug,
-        test_case_id: test.id,
+        ...name,
         quarantine_setting: setting,
-        expires_at: days === 0 ? null : new Date(Date.now() + days * dayMs),
+        expires_at: expiryOf(days, test.quarantine_expires_at),
+        owner: owner === '' ? null : owner,
         note: note === '' ? null : note,
       }),
     onSuccess: async ({ quarantined, quarantine_setting }) => {
@@ -59,16 +72,25 @@ function useSetQuarantine({ repo, test }: QuarantineFormProps) {
 }
 
 export function QuarantineForm(props: QuarantineFormProps) {
-  const [setting, setSetting] = useState<Setting | null>(null);
-  const [days, setDays] = useState('0');
-  const [note, setNote] = useState('');
+  const { test } = props;
+  const [setting, setSetting] = useState<Setting>(test.quarantine_setting);
+  const present = test.quarantine_expires_at;
+  const [days, setDays] = useState(present === null ? '0' : 'keep');
+  const [owner, setOwner] = useState(test.quarantine_owner ?? '');
+  const [note, setNote] = useState(test.quarantine_note ?? '');
   const saving = useSetQuarantine(props);
+  const kept = present === null ? [] : [{ value: 'keep', label: `until ${instantOf(present)}` }];
   return (
     <section className="card" aria-labelledby="quarantine">
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (setting !== null) saving.mutate({ setting, days: Number(days), note: note.trim() });
+          saving.mutate({
+            setting,
+            days: days === 'keep' ? null : Number(days),
+            owner: owner.trim(),
+            note: note.trim(),
+          });
         }}
       >
         <Stack>
@@ -85,22 +107,17 @@ export function QuarantineForm(props: QuarantineFormProps) {
           <Group align="flex-end">
             <Select
               label="For how long"
-              data={spans}
+              data={[...kept, ...spans]}
               value={days}
               allowDeselect={false}
               onChange={(value) => setDays(value ?? '0')}
             />
-            <TextInput
-              label="Why"
-              className="grow"
-              maxLength={2_000}
-              value={note}
-              onChange={(event) => setNote(event.currentTarget.value)}
-            />
+            <Line label="Who looks after it" max={255} value={owner} onChange={setOwner} />
+            <Line label="Why" max={2_000} value={note} onChange={setNote} />
           </Group>
           {saving.error !== null && <Problem error={saving.error} />}
           <Group>
-            <Button type="submit" disabled={setting === null} loading={saving.isPending}>
+            <Button type="submit" loading={saving.isPending}>
               Set quarantine
             </Button>
           </Group>
@@ -109,3 +126,20 @@ export function QuarantineForm(props: QuarantineFormProps) {
     </section>
   );
 }
+
+type LineProps = {
+  readonly label: string;
+  readonly max: number;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+};
+
+const Line = ({ label, max, value, onChange }: LineProps) => (
+  <TextInput
+    label={label}
+    className="grow"
+    maxLength={max}
+    value={value}
+    onChange={(event) => onChange(event.currentTarget.value)}
+  />
+);

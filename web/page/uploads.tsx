@@ -1,32 +1,28 @@
-import { Stack, Text, Title } from '@mantine/core';
+import { Checkbox, Group, Select, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
-import type { ResponseOf } from '#contract/endpoint.ts';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { call } from '../api.ts';
 import { Answer, Empty } from '../component/answer.tsx';
 import { Pager } from '../component/pager.tsx';
 import { RepoChoice } from '../component/repo-choice.tsx';
-import { Pill } from '../component/state.tsx';
 import { Ago } from '../component/time.tsx';
-import { countOf, shortSha } from '../format.ts';
+import {
+  type Upload,
+  UploadCounts,
+  uploadLooks,
+  UploadPills,
+  UploadProblems,
+} from '../component/upload-state.tsx';
+import { shortSha } from '../format.ts';
 import { pathOf, type Repo, safeHref } from '../name.ts';
 import { useSession } from '../query.ts';
+import { uploadStates, type UploadsSearch } from '../test-tab.ts';
 
 const route = getRouteApi('/uploads');
 const pageSize = 25;
 
-type Upload = ResponseOf<'listUploads'>['uploads'][number];
-
-const looks = {
-  awaited: { icon: 'clock', word: 'Not sent yet', tone: 'calm' },
-  stored: { icon: 'clock', word: 'Waits to be read', tone: 'busy' },
-  ingested: { icon: 'check', word: 'Read', tone: 'good' },
-  failed: { icon: 'cross', word: 'Could not be used', tone: 'bad' },
-} as const;
-
 export function UploadsPage() {
-  const { repo } = route.useSearch();
+  const { repo, ...filter } = route.useSearch();
   const navigate = route.useNavigate();
   return (
     <Stack>
@@ -35,42 +31,91 @@ export function UploadsPage() {
         Uploads
       </Title>
       <RepoChoice chosen={repo} onChoose={(path) => void navigate({ search: { repo: path } })}>
-        {(chosen) => <Uploads key={pathOf(chosen)} repo={chosen} />}
+        {(chosen) => (
+          <>
+            <Filter repo={chosen} filter={filter} />
+            <Uploads repo={chosen} filter={filter} />
+          </>
+        )}
       </RepoChoice>
     </Stack>
   );
 }
 
-function Uploads({ repo }: { readonly repo: Repo }) {
+type UploadsProps = { readonly repo: Repo; readonly filter: Omit<UploadsSearch, 'repo'> };
+
+function Filter({ repo, filter: { state, problems } }: UploadsProps) {
+  const navigate = route.useNavigate();
+  const choose = (next: { readonly state?: UploadsSearch['state']; readonly problems?: boolean }) =>
+    void navigate({
+      search: {
+        repo: pathOf(repo),
+        ...(next.state !== undefined && { state: next.state }),
+        ...(next.problems === true && { problems: true as const }),
+      },
+    });
+  return (
+    <Group align="flex-end">
+      <Select
+        label="State"
+        data={[
+          { value: 'any', label: 'Any' },
+          ...uploadStates.map((value) => ({ value, label: uploadLooks[value].word })),
+        ]}
+        value={state ?? 'any'}
+        allowDeselect={false}
+        onChange={(value) =>
+          choose({ state: uploadStates.find((known) => known === value), problems: problems === true })
+        }
+      />
+      <Checkbox
+        label="Only with problems"
+        pb="xs"
+        checked={problems === true}
+        onChange={(event) => choose({ state, problems: event.currentTarget.checked })}
+      />
+    </Group>
+  );
+}
+
+function Uploads({ repo, filter: { state, problems, page: token = '' } }: UploadsProps) {
   const { organization } = useSession();
-  const [token, setToken] = useState('');
+  const navigate = route.useNavigate();
+  const isNarrowed = state !== undefined || problems === true;
   const uploads = useQuery({
-    queryKey: ['uploads', pathOf(repo), token],
+    queryKey: ['uploads', pathOf(repo), state, problems, token],
     queryFn: () =>
       call('listUploads', {
         repo,
         org_url_slug: organization.slug,
+        state: state ?? null,
+        with_problems: problems === true,
         page_query: { page_size: pageSize, page_token: token },
       }),
     placeholderData: keepPreviousData,
     refetchInterval: 10_000,
   });
+  const turn = (next: string) =>
+    void navigate({
+      search: ({ page: _page, ...rest }) => ({
+        ...rest,
+        repo: pathOf(repo),
+        ...(next !== '' && { page: next }),
+      }),
+    });
   return (
     <Answer query={uploads} loading="Reading the uploads">
       {({ uploads: list, page }) =>
         list.length === 0 ? (
-          <Empty icon="drain" title="No report was uploaded yet">
-            CI sends its reports with <code>signalbox upload</code> or with one request: see the guide on
-            flaky tests.
-          </Empty>
+          <NoUploads isNarrowed={isNarrowed} />
         ) : (
           <Stack gap="sm">
             <ul className="plain">
               {list.map((upload) => (
-                <UploadRow key={upload.id} upload={upload} />
+                <UploadRow key={upload.id} repo={repo} upload={upload} />
               ))}
             </ul>
-            <Pager page={page} what="upload" onTurn={setToken} />
+            <Pager page={page} what="upload" onTurn={turn} />
           </Stack>
         )
       }
@@ -78,14 +123,31 @@ function Uploads({ repo }: { readonly repo: Repo }) {
   );
 }
 
-function UploadRow({ upload }: { readonly upload: Upload }) {
+const NoUploads = ({ isNarrowed }: { readonly isNarrowed: boolean }) =>
+  isNarrowed ? (
+    <Empty icon="check" title="No upload matches">
+      Choose any state, and those without problems too, to see all of them.
+    </Empty>
+  ) : (
+    <Empty icon="drain" title="No report was uploaded yet">
+      CI sends its reports with <code>signalbox upload</code> or with one request: see the guide on flaky
+      tests.
+    </Empty>
+  );
+
+function UploadRow({ repo, upload }: { readonly repo: Repo; readonly upload: Upload }) {
   const href = safeHref(upload.url);
   return (
     <li className="row">
       <div className="shrink">
-        <Text fw={600} className="break">
+        <Link
+          to="/uploads/$id"
+          params={{ id: upload.id }}
+          search={{ repo: pathOf(repo) }}
+          className="entry-title"
+        >
           {upload.job || 'no job named'} {upload.variant !== '' && `(${upload.variant})`}
-        </Text>
+        </Link>
         <Text size="sm" c="dimmed" className="break">
           {upload.branch} at <code>{shortSha(upload.sha)}</code>
           {upload.pr !== null && ` · pull request #${upload.pr}`}
@@ -98,25 +160,11 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
             </>
           )}
         </Text>
-        <Text size="sm">
-          {countOf(upload.tests, 'test')}: {upload.passed} passed, {upload.failed} failed, {upload.flaky}{' '}
-          flaky, {upload.skipped} skipped, {upload.quarantined} quarantined
-        </Text>
-        {upload.problems.map(({ file, code, message, count }) => (
-          <Text key={`${file}${code}${message}`} size="sm" className="why">
-            {file !== '' && `${file}: `}
-            {message}
-            {count > 1 && ` (${count} times)`}
-          </Text>
-        ))}
+        <UploadCounts upload={upload} />
+        <UploadProblems problems={upload.problems} />
       </div>
       <div className="entry-state">
-        <Pill {...looks[upload.state]} />
-        {upload.trust === 'untrusted' && <Pill icon="warning" word="Untrusted" tone="warn" />}
-        {upload.is_suspect && <Pill icon="warning" word="Suspect: kept out of detection" tone="warn" />}
-        {!upload.is_complete && upload.state === 'ingested' && (
-          <Pill icon="warning" word="Incomplete" tone="warn" />
-        )}
+        <UploadPills upload={upload} />
         <Text size="sm" c="dimmed">
           <Ago at={upload.uploaded_at} />
         </Text>
