@@ -10,16 +10,17 @@ import type { TestCaseRow } from './test-view.ts';
 /** Words beyond these are not looked for. */
 const wordsMax = 8;
 
-const patternOf = (word: string): string => `%${word.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+/** What is looked through of the test case `c`. With the collation "C" only ASCII letters change, at half the cost. */
+const haystack = sql`lower((c.name || ' ' || coalesce(c.file_path, '') || ' ' || coalesce(c.classname, '')) collate "C")`;
 
-// With the collation "C" the case of letters beyond ASCII counts, and a row costs half as much.
-const holds = (pattern: string): RawBuilder<unknown> => sql`(c.name collate "C" ilike ${pattern}
-  or c.file_path collate "C" ilike ${pattern} or c.classname collate "C" ilike ${pattern})`;
+const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /** Whether every word of a text is in the name, the file or the class of the test case `c`. */
 export function matching(text: string): RawBuilder<unknown> {
-  const words = text.split(/\s+/).filter((word) => word !== '');
-  const conditions = words.slice(0, wordsMax).map((word) => holds(patternOf(word)));
+  const words = lowerAscii(text)
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  const conditions = words.slice(0, wordsMax).map((word) => sql`strpos(${haystack}, ${word}) > 0`);
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }
 
@@ -29,8 +30,7 @@ export type FoundTest = Pick<TestCaseRow, 'id' | 'name' | 'variant' | 'file_path
   readonly repository: RepositoryName;
 };
 
-/** Tests looked through, and matches among which the best are chosen. */
-const lookedThroughMax = 2_000_000;
+/** Matches among which the best are chosen. */
 const candidatesMax = 500;
 
 type Search = {
@@ -51,11 +51,9 @@ export async function searchTests(
     select m.id, m.name, m.variant, m.file_path, m.classname, m.status, m.is_quarantined, m.host, m.owner, m.repo
     from (
       select c.id, c.name, c.variant, c.file_path, c.classname, c.status, c.quarantined_at is not null as is_quarantined,
-        c.host, c.owner, c.repo
-      from (
-        select t.*, r.host, r.owner, r.name as repo from repository r join test_case t on t.repository_id = r.id
-        where r.organization_id = ${organizationId}${one} limit ${lookedThroughMax}) c
-      where ${matching(text)} limit ${candidatesMax}) m
+        r.host, r.owner, r.name as repo
+      from repository r join test_case c on c.repository_id = r.id
+      where r.organization_id = ${organizationId}${one} and ${matching(text)} limit ${candidatesMax}) m
     order by starts_with(lower(m.name), ${text.trim().toLowerCase()}) desc, m.status <> 'healthy' desc,
       length(m.name), m.name, m.id
     limit ${take}`.execute(db);

@@ -107,6 +107,7 @@ export function QuarantineForm(props: QuarantineFormProps) {
           <Group align="flex-end">
             <Select
               label="For how long"
+              miw={260}
               data={[...kept, ...spans]}
               value={days}
               allowDeselect={false}

@@ -11,10 +11,16 @@ import { Instant } from './time.tsx';
 
 type Change = ResponseOf<'getTestHistory'>['changes'][number];
 
+const settings: Readonly<Record<string, string>> = {
+  ALWAYS_QUARANTINE: 'always',
+  NEVER_QUARANTINE: 'never',
+  AUTO_QUARANTINE: 'by its health',
+};
+
 function sentenceOf({ kind, monitor, before, after }: Change): string {
   if (kind === 'status_changed') return `From ${before} to ${after}`;
   if (kind === 'monitor_status_changed') return `${monitorTitle(monitor ?? '')}: ${after}, was ${before}`;
-  return `Quarantine from ${wordsOf(before)} to ${wordsOf(after)}`;
+  return `Quarantine: ${settings[after] ?? wordsOf(after)}, was ${settings[before] ?? wordsOf(before)}`;
 }
 
 export const TestChanges = ({
