@@ -93,13 +93,17 @@ async function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise
   return { library, server };
 }
 
+/** As a form has it, and no more: providers that do not decode it then see dashes and dots as they are. */
+const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
+
 /** In the way that the provider offers; in the header, where it says nothing. */
 function bySecret(library: typeof Library, secret: string): Library.ClientAuth {
-  const inHeader = library.ClientSecretBasic(secret);
   const inBody = library.ClientSecretPost(secret);
-  return (server, ...rest) => {
+  return (server, client, body, headers) => {
     const offered = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-    (offered.includes('client_secret_basic') ? inHeader : inBody)(server, ...rest);
+    if (!offered.includes('client_secret_basic')) return inBody(server, client, body, headers);
+    const pair = `${formEncoded(client.client_id)}:${formEncoded(secret)}`;
+    return headers.set('authorization', `Basic ${Buffer.from(pair).toString('base64')}`);
   };
 }
 

@@ -266,6 +266,13 @@ describe('what is configured', () => {
     expect(start.status).toBe(404);
   });
 
+  it('proves itself in a way that providers understand which do not decode: dashes stay dashes', async () => {
+    await signInAs(world.server, 'u-3');
+    const pair = `${provider.clientId}:${provider.clientSecret}`;
+    expect(pair).toMatch(/-web:.*-/);
+    expect(provider.authorization()).toBe(`Basic ${Buffer.from(pair).toString('base64')}`);
+  });
+
   it('may be a client without a secret', async () => {
     const open = { clientId: provider.publicClientId, clientSecret: null };
     const plain = await openWorldForTest({ config: { oidc: configOf(open) } });
