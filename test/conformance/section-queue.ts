@@ -92,8 +92,12 @@ export async function checkQueueLife(world: World): Promise<void> {
   const hasEntries = has(made.json, 'enqueuedPullRequests') || has(made.json, 'deleteRequiredStatuses');
   recorder.check('createQueue leaves out the enqueued list', !hasEntries, brief(made.json));
   const read = await post(world, 'getQueue', queue);
-  const expected = { ...(made.json as object), enqueuedPullRequests: [] };
-  recorder.equal('getQueue is what createQueue answered and an empty list', read.json, expected);
+  const expected = { ...(made.json as object), isHostAway: false, enqueuedPullRequests: [] };
+  recorder.equal(
+    'getQueue is what createQueue answered, with its host and an empty list',
+    read.json,
+    expected,
+  );
   const again = await post(world, 'createQueue', queue);
   expectError(world, 'a second queue for the branch', again, 409, 'QUEUE_ALREADY_EXISTS');
   const second = await makeQueue(world, { ...queue, targetBranch: 'next' });
@@ -120,11 +124,8 @@ export async function checkQueueUpdates(world: World): Promise<void> {
   const stored = await read();
   recorder.equal(
     'and is stored',
-    { ...(stored as object), enqueuedPullRequests: undefined },
-    {
-      ...(made.json as object),
-      enqueuedPullRequests: undefined,
-    },
+    { ...(stored as object), isHostAway: undefined, enqueuedPullRequests: undefined },
+    { ...(made.json as object), isHostAway: undefined, enqueuedPullRequests: undefined },
   );
   const nothing = await post(world, 'updateQueue', queue);
   recorder.equal('updateQueue with nothing changes nothing', nothing.json, made.json, nothing.asked);

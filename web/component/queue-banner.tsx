@@ -43,7 +43,11 @@ export function QueueBanners({ queue }: { readonly queue: Queue }) {
           icon={<Icon name={words.icon} />}
           title={queue.stateReason === null ? words.title : 'The queue stopped by itself'}
         >
-          {queue.stateReason !== null && <Text>{queue.stateReason}</Text>}
+          {queue.stateReason !== null && (
+            <Text size="sm" fw={600}>
+              {queue.stateReason}
+            </Text>
+          )}
           {words.meaning}
         </Alert>
       )}

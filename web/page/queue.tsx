@@ -80,16 +80,17 @@ function View({ name, queue, state }: ViewProps) {
     });
   return (
     <>
-      <SegmentedControl
-        aria-label="View"
-        className="start"
-        data={[
-          { value: 'line', label: 'Line' },
-          { value: 'graph', label: 'Graph' },
-        ]}
-        value={isGraph ? 'graph' : 'line'}
-        onChange={choose}
-      />
+      <Group>
+        <SegmentedControl
+          aria-label="View"
+          data={[
+            { value: 'line', label: 'Line' },
+            { value: 'graph', label: 'Graph' },
+          ]}
+          value={isGraph ? 'graph' : 'line'}
+          onChange={choose}
+        />
+      </Group>
       {(isGraph || isSearching) && <Bisections queue={name} bisections={graph.data?.bisections ?? []} />}
       {isGraph ? (
         <Answer query={graph} loading="Reading the graph">
