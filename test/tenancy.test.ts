@@ -69,6 +69,8 @@ describe('an organization', () => {
     end_time: new Date(Date.now() + hour).toISOString(),
   });
 
+  const range = () => ({ since: span().start_time, until: span().end_time });
+
   /** For every endpoint what a stranger sends, and what it is told: an error code, or null for an answer that holds nothing. */
   const walks: { readonly [Name in Operation]: readonly [input: () => object, code: string | null] } = {
     submitPullRequest: [() => pr(7), 'QUEUE_NOT_FOUND'],
@@ -87,6 +89,8 @@ describe('an organization', () => {
     getQueue: [() => main, 'QUEUE_NOT_FOUND'],
     getQueueGraph: [() => main, 'QUEUE_NOT_FOUND'],
     listQueues: [() => ({}), null],
+    getQueueHistory: [() => ({ ...main, ...range() }), 'QUEUE_NOT_FOUND'],
+    listTrips: [() => ({ ...main, ...range() }), 'QUEUE_NOT_FOUND'],
     getMergeQueueMetrics: [() => ({ repo: 'acme/widgets', repoHost: 'sandbox.example' }), 'QUEUE_NOT_FOUND'],
     listUnhealthyTests: [() => ({ ...health, ...page, status: 'FLAKY' }), null],
     getTestDetails: [() => ({ ...health, test_id: testId }), 'TEST_CASE_NOT_FOUND'],

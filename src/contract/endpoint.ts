@@ -10,6 +10,7 @@ import * as landing from './landing.ts';
 import * as pullRequest from './pull-request.ts';
 import * as queue from './queue.ts';
 import * as sandbox from './sandbox.ts';
+import { historyEndpoints } from './endpoint-history.ts';
 import { searchEndpoints } from './endpoint-search.ts';
 import { testHealthEndpoints } from './endpoint-test-health.ts';
 import * as testing from './testing.ts';
@@ -225,6 +226,7 @@ export const endpoints = {
     response: queue.ListQueuesResponse,
     errors: ['INVALID_PAGE_TOKEN'],
   },
+  ...historyEndpoints,
   getMergeQueueMetrics: {
     method: 'GET',
     scopes: ['read'],

@@ -9,6 +9,7 @@ import type { Page } from '#contract/common.ts';
 import type { AuditCursor } from '#db/audit-store.ts';
 import type { KeysetPage, PageCursor } from '#db/keyset.ts';
 import type { EntryCursor } from '#db/queue-view.ts';
+import type { TripCursor } from '#db/trip-view.ts';
 
 /** What a list was asked for; a token fits only the same. */
 export type Filter = Readonly<Record<string, unknown>>;
@@ -89,4 +90,21 @@ export function auditCursorFrom(filter: Filter, text: string): AuditCursor {
   const { f, a, s } = decode(AuditPlace, text);
   if (f !== fingerprint(filter)) throw invalid();
   return { at: new Date(a), seq: s };
+}
+
+const TripPlace = z.object({
+  f: z.string(),
+  c: z.int().min(-8.64e15).max(8.64e15),
+  p: z.int(),
+  t: z.int(),
+});
+
+export function tripCursorText(filter: Filter, { concludedAt, prNumber, trip }: TripCursor): string {
+  return encode({ f: fingerprint(filter), c: concludedAt.getTime(), p: prNumber, t: trip });
+}
+
+export function tripCursorFrom(filter: Filter, text: string): TripCursor {
+  const { f, c, p, t } = decode(TripPlace, text);
+  if (f !== fingerprint(filter)) throw invalid();
+  return { concludedAt: new Date(c), prNumber: p, trip: t };
 }

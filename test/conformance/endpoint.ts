@@ -20,6 +20,7 @@ const PULL_REQUEST = [...QUEUE, 'pr.number'];
 const TEST = [...REPO, 'org_url_slug', 'test_case_id'];
 const UPLOAD = [...REPO, 'org_url_slug', 'upload_id'];
 const TESTS = [...REPO, 'org_url_slug', 'page_query'];
+const RANGE = { since: '2026-01-01T00:00:00.000Z', until: '2026-01-02T00:00:00.000Z' };
 
 /** A test case and a test run that nobody has. */
 export const UNKNOWN_ID = '5f0c6a0e-6a2f-4c8e-9d57-0b6f3a1c2d4e';
@@ -49,6 +50,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   post('getQueue', ['read'], QUEUE),
   post('getQueueGraph', ['read'], QUEUE),
   post('listQueues', ['read'], []),
+  post('getQueueHistory', ['read'], [...QUEUE, 'since', 'until'], RANGE),
+  post('listTrips', ['read'], [...QUEUE, 'since', 'until'], RANGE),
   post('updateQueue', ['admin'], QUEUE),
   post('listPullRequests', ['read'], QUEUE),
   post('getSubmittedPullRequests', ['read'], [...QUEUE, 'prs'], { prs: [{ number: 1 }] }),

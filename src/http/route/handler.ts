@@ -7,6 +7,7 @@ import { organizationHandlers } from './organization.ts';
 import { pullRequestHandlers } from './pull-request.ts';
 import { quarantineHandlers } from './quarantine.ts';
 import { queueHandlers } from './queue.ts';
+import { queueHistoryHandlers } from './queue-history.ts';
 import { sandboxHandlers } from './sandbox.ts';
 import { searchHandlers } from './search.ts';
 import { testHealthHandlers } from './test-health.ts';
@@ -21,6 +22,7 @@ export function handlersFor({ sandbox }: { readonly sandbox: boolean }): readonl
   const handlers = {
     ...pullRequestHandlers,
     ...queueHandlers,
+    ...queueHistoryHandlers,
     ...testingHandlers,
     ...searchHandlers,
     ...testHealthHandlers,

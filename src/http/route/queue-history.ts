@@ -1,0 +1,142 @@
+// What became of the pull requests of a queue over time, and the pull requests behind each figure.
+
+import { appError } from '#base/error.ts';
+import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
+import { sizeFor } from '#core/queue/history-range.ts';
+import {
+  countTargets,
+  type HistoryWindow,
+  listCiMinutes,
+  listEdges,
+  listOutcomes,
+  listSpans,
+  type OutcomeRow,
+  type SpanRow,
+} from '#db/queue-history-view.ts';
+import { listTrips, type TripRow } from '#db/trip-view.ts';
+import { type Context, type Handlers, requireQueue } from '../context.ts';
+import { tripCursorFrom, tripCursorText } from '../page-token.ts';
+
+type Asked = RequestOf<'getQueueHistory'> | RequestOf<'listTrips'>;
+type Figures = ResponseOf<'getQueueHistory'>['totals'];
+
+export const queueHistoryHandlers: Handlers<'getQueueHistory' | 'listTrips'> = {
+  getQueueHistory: async (context, input) => {
+    const { cell, now } = context;
+    const window = await windowOf(context, input);
+    const { since, until } = window;
+    const { bucket = sizeFor(until.getTime() - since.getTime()), timeZone = 'UTC' } = input;
+    const edges = await listEdges(cell.db, window, bucket, timeZone);
+    const [outcomes, spans, ci] = await Promise.all([
+      listOutcomes(cell.db, window, edges),
+      listSpans(cell.db, window, edges),
+      input.impactedTarget === undefined ? listCiMinutes(cell.db, window, edges, now) : null,
+    ]);
+    const minutes = ci && new Map(ci.map((row) => [row.n, row.minutes]));
+    const byPlace = Map.groupBy(outcomes, ({ n }) => n);
+    const spanOf = new Map(spans.map((row) => [row.n, row]));
+    return {
+      bucket,
+      timeZone,
+      since: since.toISOString(),
+      until: until.toISOString(),
+      totals: figuresOf(outcomes, spanOf.get(0), ci && ci.reduce((sum, row) => sum + row.minutes, 0)),
+      buckets: edges.map((from, index) => ({
+        from: from.toISOString(),
+        to: (edges[index + 1] ?? until).toISOString(),
+        ...figuresOf(
+          byPlace.get(index + 1) ?? [],
+          spanOf.get(index + 1),
+          minutes && (minutes.get(index + 1) ?? 0),
+        ),
+      })),
+    };
+  },
+
+  listTrips: async (context, input) => {
+    const window = await windowOf(context, input);
+    const { conclusion, reason, take } = input;
+    const filter = { ...window, conclusion, reason };
+    const after = input.cursor === undefined ? null : tripCursorFrom(filter, input.cursor);
+    // One more than asked for tells whether there is a next page.
+    const rows = await listTrips(context.cell.db, window, { conclusion, reason }, after, take + 1);
+    const page = rows.slice(0, take);
+    const last = page.at(-1);
+    return {
+      trips: page.map(presentTrip),
+      ...(rows.length > take && last ? { nextCursor: tripCursorText(filter, cursorOf(last)) } : {}),
+    };
+  },
+};
+
+/** Targets that are looked at for one answer: a few hundred milliseconds. */
+const targetsMax = 20_000_000;
+
+async function windowOf(context: Context, input: Asked): Promise<HistoryWindow> {
+  const { queue, repository } = requireQueue(context, input);
+  const { since, until, impactedTarget: target } = input;
+  const window = { queueId: queue.id, repositoryId: repository.id, since, until, target };
+  if (target !== undefined && (await countTargets(context.cell.db, window)) > targetsMax)
+    throw appError('VALIDATION_FAILED', {
+      public:
+        'The pull requests of this time impact too many targets to look for one of them. Ask for a shorter time.',
+      details: [{ path: 'since', message: 'must be later where impactedTarget is given' }],
+    });
+  return window;
+}
+
+function figuresOf(
+  outcomes: readonly OutcomeRow[],
+  spans: SpanRow | undefined,
+  ciMinutes: number | null,
+): Figures {
+  const count = (rows: readonly OutcomeRow[]) => rows.reduce((sum, row) => sum + row.count, 0);
+  const concluded = Map.groupBy(outcomes, ({ conclusion }) => conclusion);
+  const merged = count(concluded.get('merged') ?? []);
+  return {
+    merged,
+    failed: count(concluded.get('failed') ?? []),
+    cancelled: count(concluded.get('cancelled') ?? []),
+    outcomes: [...Map.groupBy(outcomes, ({ conclusion, reason }) => `${conclusion} ${reason}`).values()]
+      .map((rows) => ({ conclusion: rows[0]!.conclusion, reason: rows[0]!.reason, count: count(rows) }))
+      .toSorted((a, b) => b.count - a.count),
+    restarts: outcomes.reduce((sum, row) => sum + row.restarts, 0),
+    timeInQueueSeconds: threeOf(spans?.in_queue),
+    waitSeconds: twoOf(spans?.wait),
+    testSeconds: twoOf(spans?.test),
+    ciMinutes,
+    ciMinutesPerMerged: ciMinutes === null || merged === 0 ? null : ciMinutes / merged,
+  };
+}
+
+type Spans = readonly number[] | null | undefined;
+
+/** Whole milliseconds. */
+const secondsOf = (ms: number): number => Math.round(ms) / 1_000;
+
+const twoOf = (ms: Spans): Figures['waitSeconds'] =>
+  ms ? { p50: secondsOf(ms[0]!), p95: secondsOf(ms[1]!) } : null;
+
+const threeOf = (ms: Spans): Figures['timeInQueueSeconds'] =>
+  ms ? { p50: secondsOf(ms[0]!), p95: secondsOf(ms[1]!), p99: secondsOf(ms[2]!) } : null;
+
+const cursorOf = ({ concluded_at: concludedAt, pr_number: prNumber, trip }: TripRow) => ({
+  concludedAt,
+  prNumber,
+  trip,
+});
+
+const presentTrip = (row: TripRow): ResponseOf<'listTrips'>['trips'][number] => ({
+  prNumber: row.pr_number,
+  prTitle: row.pr_title,
+  prAuthor: row.pr_author,
+  trip: row.trip,
+  conclusion: row.conclusion,
+  reason: row.reason,
+  submittedAt: row.submitted_at.toISOString(),
+  concludedAt: row.concluded_at.toISOString(),
+  timeInQueueSeconds: secondsOf(row.in_queue_ms),
+  waitSeconds: secondsOf(row.wait_ms),
+  testSeconds: secondsOf(row.test_ms),
+  restarts: row.restarts,
+});
