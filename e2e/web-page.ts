@@ -15,6 +15,8 @@ const inQueue = (main: Main) =>
   new URLSearchParams({ repo: pathOf(main), branch: main.targetBranch }).toString();
 
 export const queuePath = (main: Main): string => `/app/queue?${inQueue(main)}`;
+export const healthPath = (main: Main, search: Readonly<Record<string, string>>): string =>
+  `/app/health?${inQueue(main)}&${new URLSearchParams(search).toString()}`;
 export const pullRequestPath = (main: Main, number: number): string =>
   `/app/pull-request?${inQueue(main)}&number=${number}`;
 export const testsPath = (tab: string): string =>
@@ -86,6 +88,8 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   },
   { name: 'pull-request-failed', path: pullRequestPath(told, numbers.failing), shows: failingTest },
   { name: 'pull-request-testing', path: pullRequestPath(told, numbers.line), shows: 'Under way' },
+  { name: 'health', path: healthPath(told, { range: '30d' }), shows: 'CI minutes per merged pull request' },
+  { name: 'health-empty', path: healthPath(empty, {}), shows: 'No pull request left the queue' },
   { name: 'tests-flaky', path: testsPath('flaky'), shows: 'page 1 of 3' },
   { name: 'tests-broken', path: testsPath('broken'), shows: 'Fails on main since two hours.' },
   { name: 'tests-quarantined', path: testsPath('quarantined'), shows: 'Always, by a person' },

@@ -18,6 +18,7 @@ import { tellGraph } from './web-graph.ts';
 import { tellSingleSignOn } from './web-oidc.ts';
 import { tellLine } from './web-line.ts';
 import { tellTestPages } from './web-tests.ts';
+import { tellHealth } from './web-health.ts';
 import { tellEnd, tellSignIn, tellViewer } from './web-sign-in.ts';
 import { tellTokens } from './web-token.ts';
 
@@ -43,6 +44,7 @@ export async function runStory(
   await tellActions(told);
   await tellLine(told);
   await tellPullRequests(told);
+  await tellHealth(told);
   await tellTests(told);
   await tellGraph(told);
   await tellTestPages(told);

@@ -4,7 +4,7 @@ import type { Scope } from '#contract/common.ts';
 import type { IconName } from './component/icon.tsx';
 
 export type NavPage = {
-  readonly to: '/' | '/tests' | '/uploads' | '/tokens' | '/audit';
+  readonly to: '/' | '/health' | '/tests' | '/uploads' | '/tokens' | '/audit';
   readonly icon: IconName;
   readonly label: string;
   /** It stays with the repository that was looked at. */
@@ -15,6 +15,7 @@ export type NavPage = {
 
 const navPages: readonly NavPage[] = [
   { to: '/', icon: 'line', label: 'Queues' },
+  { to: '/health', icon: 'live', label: 'Health', isOfRepo: true },
   { to: '/tests', icon: 'flask', label: 'Tests', isOfRepo: true },
   { to: '/uploads', icon: 'drain', label: 'Uploads', isOfRepo: true },
   { to: '/tokens', icon: 'key', label: 'Tokens', scope: 'admin' },

@@ -3,6 +3,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { NotFound } from './component/answer.tsx';
 import { Shell } from './component/shell.tsx';
+import { healthSearch } from './health-search.ts';
 import type { QueueSearch } from './name.ts';
 import type { SignInSearch } from './sign-in-problem.ts';
 import { queueSorts, type QueueSort } from './queue-order.ts';
@@ -58,6 +59,13 @@ const pullRequestRoute = createRoute({
   path: '/pull-request',
   validateSearch: (search) => ({ ...queueSearch(search), number: Number(search['number']) || 0 }),
   component: lazyRouteComponent(() => import('./page/pull-request.tsx'), 'PullRequestPage'),
+});
+
+const healthRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/health',
+  validateSearch: healthSearch,
+  component: lazyRouteComponent(() => import('./page/health.tsx'), 'HealthPage'),
 });
 
 const testsRoute = createRoute({
@@ -159,6 +167,7 @@ export const router = createRouter({
     settingsRoute,
     testSettingsRoute,
     auditRoute,
+    healthRoute,
   ]),
   basepath: '/app',
   defaultPreload: 'intent',

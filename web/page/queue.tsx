@@ -131,7 +131,10 @@ function Head({ name, queue, state }: ViewProps) {
           {countOf(queue.enqueuedPullRequests.length, 'pull request')} ·{' '}
           {queue.mode === 'parallel' ? 'parallel lanes' : 'one line'} · up to{' '}
           {countOf(queue.concurrency, 'test run')} at once
-          {queue.batch && ` · batches of ${queue.batchingMinSize}`} · {queue.mergeMethod.replace('_', ' ')}
+          {queue.batch && ` · batches of ${queue.batchingMinSize}`} · {queue.mergeMethod.replace('_', ' ')} ·{' '}
+          <Link to="/health" search={queueSearch(name)}>
+            Health
+          </Link>
         </Text>
       </div>
       <Group gap="xs">
