@@ -2,6 +2,7 @@
 
 import { Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ResponseOf } from '#contract/endpoint.ts';
 import { call } from '../api.ts';
 import { countOf } from '../format.ts';
@@ -66,7 +67,11 @@ function Summary({ repo }: { readonly repo: Repo }) {
         <>
           {!known.is_enabled && (
             <Text className="why">
-              Quarantine is off for this repository: every failure counts. It is switched on in the settings.
+              Quarantine is off for this repository: every failure counts. It is switched on in its{' '}
+              <Link to="/tests/settings" search={{ repo: pathOf(repo) }}>
+                settings
+              </Link>
+              .
             </Text>
           )}
           <Facts
