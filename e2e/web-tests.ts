@@ -63,7 +63,7 @@ async function tellFilters({ page, world, check }: Told): Promise<void> {
   await check('a healthy test is found by its name', async () => {
     await page.getByRole('tab', { name: 'Any test' }).click();
     await page.getByLabel('Name, file or class').fill('saves an address');
-    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('search', { name: 'Tests' }).getByRole('button', { name: 'Search' }).click();
     await page.locator('.row').filter({ hasText: 'Healthy' }).first().waitFor();
   });
 }

@@ -1,5 +1,5 @@
 import { Stack, Tabs, Title } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { QuarantinedTests } from '../component/quarantined-list.tsx';
 import { RepoChoice } from '../component/repo-choice.tsx';
 import { type TestFilter, TestFilterForm } from '../component/test-filter.tsx';
@@ -28,27 +28,32 @@ export function TestsPage() {
       </Title>
       <RepoChoice chosen={repo} onChoose={(path) => void navigate({ search: { tab, repo: path } })}>
         {(chosen) => (
-          <Tabs
-            value={tab}
-            keepMounted={false}
-            onChange={(next) => {
-              const known = testTabs.find((each) => each === next);
-              if (known) void navigate({ search: { repo: pathOf(chosen), tab: known, ...filter } });
-            }}
-          >
-            <Tabs.List>
+          <>
+            <Link to="/tests/settings" search={{ repo: pathOf(chosen) }}>
+              How its tests are judged and quarantined
+            </Link>
+            <Tabs
+              value={tab}
+              keepMounted={false}
+              onChange={(next) => {
+                const known = testTabs.find((each) => each === next);
+                if (known) void navigate({ search: { repo: pathOf(chosen), tab: known, ...filter } });
+              }}
+            >
+              <Tabs.List>
+                {testTabs.map((each) => (
+                  <Tabs.Tab key={each} value={each}>
+                    {tabWords[each]}
+                  </Tabs.Tab>
+                ))}
+              </Tabs.List>
               {testTabs.map((each) => (
-                <Tabs.Tab key={each} value={each}>
-                  {tabWords[each]}
-                </Tabs.Tab>
+                <Tabs.Panel key={each} value={each} pt="md">
+                  <Panel tab={each} repo={chosen} filter={filter} />
+                </Tabs.Panel>
               ))}
-            </Tabs.List>
-            {testTabs.map((each) => (
-              <Tabs.Panel key={each} value={each} pt="md">
-                <Panel tab={each} repo={chosen} filter={filter} />
-              </Tabs.Panel>
-            ))}
-          </Tabs>
+            </Tabs>
+          </>
         )}
       </RepoChoice>
     </Stack>
