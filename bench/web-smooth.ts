@@ -22,19 +22,34 @@ export type Smooth = {
 const concurrency = 25;
 const submittedAtOnce = 8;
 
+type LongQueue = {
+  readonly name: string;
+  readonly count: number;
+  /** With as many lanes as parts of the repository; one line without. */
+  readonly parts?: number;
+};
+
 /** A queue whose CI says only what it is told to: everything in it stays until it is cancelled. */
 export async function createLongQueue(
   { call }: WebWorld,
-  name: string,
-  count: number,
-  settings: object = {},
+  { name, count, parts }: LongQueue,
 ): Promise<Target> {
   const target = targetOf(name);
   await call('sandboxConfigureRepository', { repo: target.repo, ci: { mode: 'manual' } });
-  await call('createQueue', { ...target, requiredStatuses: ['ci/test'], concurrency, ...settings });
+  await call('createQueue', {
+    ...target,
+    requiredStatuses: ['ci/test'],
+    concurrency,
+    ...(parts !== undefined && { mode: 'parallel' }),
+  });
   let next = 1;
   const submit = async () => {
-    while (next <= count) await call('submitPullRequest', { ...target, pr: { number: next++ } });
+    while (next <= count) {
+      const pr = { number: next++ };
+      if (parts !== undefined)
+        await call('setImpactedTargets', { ...target, pr, impactedTargets: [`//part-${pr.number % parts}`] });
+      await call('submitPullRequest', { ...target, pr });
+    }
   };
   await Promise.all(Array.from({ length: submittedAtOnce }, submit));
   await until(
@@ -65,7 +80,10 @@ async function changeSteadily(
     const pick = (list: typeof waiting) => ({ number: list[(changes * 7) % list.length]!.prNumber });
     const number = first + changes;
     const steps = [
-      () => call('submitPullRequest', { ...target, pr: { number } }),
+      async () => {
+        await call('setImpactedTargets', { ...target, pr: { number }, impactedTargets: ['//part-1'] });
+        await call('submitPullRequest', { ...target, pr: { number } });
+      },
       () => call('submitPullRequest', { ...target, pr: pick(waiting), priority: 'high' }),
       () =>
         call('sandboxSetCheck', {

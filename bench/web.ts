@@ -4,7 +4,8 @@
 //   live    200 pages, first spread over ten queues and then all on one. Pull requests are submitted, cancelled, tested
 //           and merged; measured is from the commit in PostgreSQL, by its own commit timestamps, until the DOM of each
 //           page that shows the queue has it. Then the server is restarted while the worker goes on.
-//   smooth  a line of 1,000 with several changes a second: the longest task of the page, at rest and while scrolling.
+//   smooth  a line of 1,000 with several changes a second: the longest task of the page, at rest and while scrolling;
+//           and a graph of 300.
 //
 // Browser, server, worker and database share this machine, so the figures are those of the machine as much as ours: what
 // each took of it is printed. `--pages`, `--seconds` and `--entries` make it smaller.
@@ -28,6 +29,7 @@ type Options = {
   readonly queues: number;
   readonly seconds: number;
   readonly entries: number;
+  readonly nodes: number;
   readonly parts: readonly Part[];
   readonly json: boolean;
 };
@@ -39,6 +41,7 @@ function parseOptions(): Options {
       queues: { type: 'string', default: '10' },
       seconds: { type: 'string', default: '30' },
       entries: { type: 'string', default: '1000' },
+      nodes: { type: 'string', default: '300' },
       only: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
@@ -50,6 +53,7 @@ function parseOptions(): Options {
     queues: positiveWhole(values, 'queues'),
     seconds: positiveWhole(values, 'seconds'),
     entries: positiveWhole(values, 'entries'),
+    nodes: positiveWhole(values, 'nodes'),
     parts: values.only === undefined ? ['live', 'smooth'] : [values.only],
     json: values.json,
   };
@@ -107,7 +111,7 @@ const smoothFigures = (where: string, { longestMs, longTasks }: Smooth): readonl
 async function runSmooth(world: WebWorld, browser: Browser, options: Options): Promise<readonly Figure[]> {
   const { entries, seconds } = options;
   say(`Submitting ${entries} pull requests to one queue`);
-  const target = await createLongQueue(world, 'long', entries);
+  const target = await createLongQueue(world, { name: 'long', count: entries });
   const reading = await measureReading(world, target);
   const still = await measureSmooth(browser, world, target, { seconds, scrolls: false, first: 100_000 });
   const scrolled = await measureSmooth(browser, world, target, { seconds, scrolls: true, first: 200_000 });
@@ -117,7 +121,22 @@ async function runSmooth(world: WebWorld, browser: Browser, options: Options): P
     { name: `line of ${entries}: getQueue KB`, value: reading.bytes / 1_000 },
     ...smoothFigures(`line of ${entries}, at rest`, still),
     ...smoothFigures(`line of ${entries}, scrolled`, scrolled),
+    ...(await runGraph(world, browser, options)),
   ];
+}
+
+async function runGraph(world: WebWorld, browser: Browser, { nodes, seconds }: Options) {
+  say(`Submitting ${nodes} pull requests to a queue of lanes`);
+  const target = await createLongQueue(world, { name: 'lanes', count: nodes, parts: 30 });
+  const search = { view: 'graph' };
+  const drawn = await measureSmooth(browser, world, target, {
+    seconds,
+    scrolls: false,
+    first: 300_000,
+    search,
+  });
+  say(`${drawn.changes} changes; ${drawn.rows} boxes in view`);
+  return smoothFigures(`graph of ${nodes}`, drawn);
 }
 
 async function run(cleanup: Cleanup, options: Options): Promise<readonly Figure[]> {

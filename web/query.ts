@@ -49,19 +49,19 @@ export const queuesQuery = queryOptions({
   queryFn: async (): Promise<readonly QueueOverview[]> => (await call('listQueues', { take: 100 })).queues,
 });
 
-/** Queues that one page listens to. */
-const listenMax = 50;
+/** Queues that are named one by one; a page of more listens to all that there are. */
+const namedMax = 50;
 
 /** Asks anew for what is known of these queues whenever one of them changes. */
 export function useLive(queues: readonly string[], keys: readonly (readonly unknown[])[]): StreamState {
   const [state, setState] = useState<StreamState>('reconnecting');
-  const listened = queues.slice(0, listenMax).join('\n');
+  const listened = queues.length > namedMax ? 'all' : queues.join('\n');
   const invalidated = JSON.stringify(keys);
   useEffect(() => {
     if (listened === '') return undefined;
     const wanted = JSON.parse(invalidated) as unknown[][];
     return openStream({
-      queues: listened.split('\n'),
+      queues: listened === 'all' ? 'all' : listened.split('\n'),
       onState: setState,
       onChanged: () =>
         Promise.all(wanted.map(async (queryKey) => queryClient.invalidateQueries({ queryKey }))),

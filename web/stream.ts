@@ -14,7 +14,7 @@ const firstWordMs = 300;
 const hiddenMs = 15_000;
 
 type StreamOptions = {
-  readonly queues: readonly string[];
+  readonly queues: readonly string[] | 'all';
   readonly onChanged: () => Promise<unknown>;
   readonly onState: (state: StreamState) => void;
 };
@@ -47,7 +47,9 @@ export function openStream(options: StreamOptions): () => void {
 
 function connect({ queues, onChanged, onState }: StreamOptions): () => void {
   const changed = foldCalls(onChanged);
-  const query = new URLSearchParams(queues.map((queue) => ['queue', queue]));
+  const query = new URLSearchParams(
+    queues === 'all' ? { all: '1' } : queues.map((queue) => ['queue', queue]),
+  );
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const open = () => {

@@ -115,6 +115,32 @@ export async function listQueuesAfter(
 const latest = (one: Date | null, other: Date | null): Date | null =>
   one === null || (other !== null && other > one) ? other : one;
 
+type NamedRow = { id: string; host: string; owner: string; name: string; branch: string };
+
+const selectNames = statement<[organizationId: string, take: number], NamedRow>(`
+  select q.id, r.host, r.owner, r.name, q.branch from repository r join queue q on q.repository_id = r.id
+  where r.organization_id = $1 and q.deleted_at is null order by q.id limit $2`);
+
+type NamedQueue = {
+  readonly id: QueueId;
+  readonly repository: RepositoryName;
+  readonly branch: string;
+};
+
+/** The queues of an organization, the oldest `take` of them. */
+export async function listQueueNames(
+  db: Tx,
+  organizationId: string,
+  take: number,
+): Promise<readonly NamedQueue[]> {
+  const rows = await selectNames(db, organizationId, take);
+  return rows.map(({ id, branch, host, owner, name }) => ({
+    id: id as QueueId,
+    repository: { host, owner, name },
+    branch,
+  }));
+}
+
 /** Where a queue is, by the lower-case forms of its repository. */
 export type QueuePlace = RepositoryName & { readonly branch: string };
 

@@ -35,6 +35,7 @@ type Call = z.output<typeof CallsRequest>['calls'][number];
 /** What they answer changes only with what streams tell of. */
 const shareable: ReadonlySet<Operation> = new Set([
   'getQueue',
+  'getQueueGraph',
   'listQueues',
   'listPullRequests',
   'getSubmittedPullRequest',

@@ -1,4 +1,5 @@
-// GET /app/api/stream?queue=host/owner/name@branch&queue=…: server-sent events that say which of the queues changed.
+// GET /app/api/stream?queue=host/owner/name@branch&queue=…: server-sent events that say which of the queues changed; with
+// all=1 instead of names, those of every queue of the organization.
 //
 //   event: changed
 //   data: {"queue":"git.example/acme/widgets@main","version":12}
@@ -15,7 +16,7 @@ import type { QueueId } from '#base/id.ts';
 import { repositoryKey } from '#core/repository.ts';
 import type { Cell } from '#db/cell.ts';
 import { listen } from '#db/listen.ts';
-import { findQueueIds, type QueuePlace } from '#db/queue-list-view.ts';
+import { findQueueIds, listQueueNames, type QueuePlace } from '#db/queue-list-view.ts';
 import { queueChannel } from '#db/queue-notice.ts';
 import { createStreamHub, type StreamHub, type Told } from '#event/stream.ts';
 import { sessionOf } from './app-cookie.ts';
@@ -38,12 +39,15 @@ const streamsMax = 5_000;
 
 const queueName = /^([^/@]+)\/([^@]+)\/([^/@]+)@(.+)$/;
 
-const StreamQuery = z.object({
-  queue: z
-    .union([z.string(), z.array(z.string())])
-    .transform((value) => (typeof value === 'string' ? [value] : value))
-    .pipe(z.array(z.string().max(1024).regex(queueName, 'must be host/owner/name@branch')).min(1).max(100)),
-});
+const QueueNames = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value) => (typeof value === 'string' ? [value] : value))
+  .pipe(z.array(z.string().max(1024).regex(queueName, 'must be host/owner/name@branch')).min(1).max(100));
+
+const StreamQuery = z.union([
+  z.object({ all: z.literal('1') }).transform(() => ({ queue: null })),
+  z.object({ queue: QueueNames }),
+]);
 
 function placeOf(text: string): QueuePlace {
   const [, host = '', owner = '', name = '', branch = ''] = queueName.exec(text)!;
@@ -53,6 +57,19 @@ function placeOf(text: string): QueuePlace {
 /** Queues by id, each as the browser named it. */
 type Named = ReadonlyMap<QueueId, string>;
 
+/** Queues of an organization that one stream tells of; what it has beyond them is asked for now and then. */
+const allMax = 2_000;
+
+async function findAll(cell: Cell, organizationId: string): Promise<Named> {
+  const queues = await listQueueNames(cell.reader, organizationId, allMax);
+  return new Map(
+    queues.map(({ id, repository: { host, owner, name }, branch }) => [
+      id,
+      `${host}/${owner}/${name}@${branch}`,
+    ]),
+  );
+}
+
 async function findNamed(cell: Cell, organizationId: string, names: readonly string[]): Promise<Named> {
   const ids = await findQueueIds(cell.reader, organizationId, names.map(placeOf));
   const named = new Map(names.flatMap((name, index) => (ids[index] ? [[ids[index], name] as const] : [])));
@@ -61,6 +78,9 @@ async function findNamed(cell: Cell, organizationId: string, names: readonly str
     throw appError('QUEUE_NOT_FOUND', { public: 'None of these branches has a merge queue.' });
   return named;
 }
+
+const isSame = (some: Named, others: Named): boolean =>
+  some.size === others.size && [...some.keys()].every((id) => others.has(id));
 
 const eventsOf = (named: Named, { queueIds, version, id }: Told): string =>
   queueIds
@@ -89,20 +109,31 @@ type Stream = {
   readonly hub: StreamHub;
   readonly caller: Caller;
   readonly named: Named;
+  /** Whether what it tells of is still all that there is. */
+  readonly isComplete: () => Promise<boolean>;
   readonly raw: ServerResponse;
 };
 
-async function serve({ hub, caller, named, raw }: Stream, lastId: string | undefined): Promise<void> {
+async function serve(
+  { hub, caller, named, isComplete, raw }: Stream,
+  lastId: string | undefined,
+): Promise<void> {
   const write = (text: string) => {
     if (raw.writableLength > unreadBytesMax) raw.destroy();
     else raw.write(text);
   };
   const beat = setInterval(() => {
     write(':\n\n');
-    authorize(caller, { scopes }, {}).catch((error: unknown) => {
-      // A database that is away says nothing about the session.
-      if (error instanceof AppError) raw.end();
-    });
+    authorize(caller, { scopes }, {})
+      .then(isComplete)
+      .then(
+        // Who is cut off comes back, and is told of the queues that there are then.
+        (is) => is || raw.end(),
+        (error: unknown) => {
+          // A database that is away says nothing about the session.
+          if (error instanceof AppError) raw.end();
+        },
+      );
   }, heartbeatMs);
   const isOver = new Promise<void>((resolve) => raw.once('close', resolve));
   write(`retry: ${retryMs}\n\n`);
@@ -131,7 +162,10 @@ export function addStreamRoute(
     const parsed = parseInput(StreamQuery, request.query);
     const { organizationId } = await principalOf(tools, caller, scopes);
     if (parsed.kind === 'invalid') throw parsed.error;
-    const named = await findNamed(caller.cell, organizationId, parsed.value.queue);
+    const { queue } = parsed.value;
+    const readNamed = () =>
+      queue === null ? findAll(caller.cell, organizationId) : findNamed(caller.cell, organizationId, queue);
+    const named = await readNamed();
     if (open.size >= streamsMax)
       throw appError('UNAVAILABLE', { public: 'Too many pages are open at once.', retryAfterSeconds: 30 });
     const { raw } = reply.hijack();
@@ -145,8 +179,10 @@ export function addStreamRoute(
     raw.on('error', () => undefined);
     raw.once('close', () => open.delete(raw));
     const lastId = request.headers['last-event-id'];
-    const stream = { hub: hubs.get(caller.cell.name)!, caller, named, raw };
-    await serve(stream, typeof lastId === 'string' ? lastId : undefined);
+    const isComplete = async () => queue !== null || isSame(named, await readNamed());
+    const stream = { hub: hubs.get(caller.cell.name)!, caller, named, isComplete, raw };
+    // A queue that is new has not changed since: who listens to all is told all.
+    await serve(stream, typeof lastId === 'string' && queue !== null ? lastId : undefined);
   });
 
   // Streams have no end of their own: the server could not close while they are open.

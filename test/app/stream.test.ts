@@ -32,10 +32,12 @@ const urlOf = (server: World['server']) =>
 async function open(
   server: World['server'],
   { cookie }: Pick<Browser, 'cookie'>,
-  queues: readonly string[] = [name],
+  queues: readonly string[] | 'all' = [name],
   lastId?: string,
 ): Promise<Listening> {
-  const query = new URLSearchParams(queues.map((queue): [string, string] => ['queue', queue]));
+  const query = new URLSearchParams(
+    queues === 'all' ? { all: '1' } : queues.map((queue): [string, string] => ['queue', queue]),
+  );
   const abort = new AbortController();
   const answer = await fetch(`${urlOf(server)}/app/api/stream?${query.toString()}`, {
     headers: { cookie, ...(lastId === undefined ? {} : { 'last-event-id': lastId }) },
@@ -141,6 +143,40 @@ it('a stream hears only of the queues that it asked for', async () => {
   expect(one.heard.length).toBe(1);
 });
 
+it('a stream of all queues hears of each of its organization, and of nobody else’s', async () => {
+  const { server, browser, cell } = await openListening();
+  const next = { repo: widgets, targetBranch: 'next' };
+  await browser.call('createQueue', next);
+  const stranger = await signIn(server, await tokenOf(cell, { organization: 'globex' }));
+  const others = { repo: { ...widgets, owner: 'globex' }, targetBranch: 'main' };
+  await stranger.call('createQueue', others);
+  const all = await open(server, browser, 'all');
+  const foreign = await open(server, stranger, 'all');
+  await all.until(2);
+  await foreign.until(1);
+  const names = [name, 'sandbox.example/acme/widgets@next'];
+  expect(all.heard.map(({ queue }) => queue).toSorted()).toEqual(names);
+  await sleep(150);
+  await browser.call('updateQueue', { ...next, state: 'PAUSED' });
+  await all.until(3);
+  expect(all.heard[2]!.queue).toBe(names[1]);
+  await sleep(150);
+  expect(foreign.heard.map(({ queue }) => queue)).toEqual(['sandbox.example/globex/widgets@main']);
+});
+
+it('a stream of all queues ends when there is another one, and who comes back hears of it', async () => {
+  const { server, browser } = await openListening();
+  const before = await open(server, browser, 'all');
+  await before.until(1);
+  await browser.call('createQueue', { repo: widgets, targetBranch: 'next' });
+  await before.ended;
+  const after = await open(server, browser, 'all', before.lastId);
+  await after.until(1);
+  expect(after.heard.map(({ queue }) => queue)).toContain('sandbox.example/acme/widgets@next');
+  // The client of this test keeps a connection in reserve, for which the server would wait as it closes.
+  server.server.closeAllConnections();
+}, 60_000);
+
 it('who comes back hears of what was missed, and of nothing else', async () => {
   const { server, browser } = await openListening();
   const next = { repo: widgets, targetBranch: 'next' };
@@ -212,6 +248,8 @@ it('a stream is for who is signed in, may read, and names a queue of its own', a
   expect(await status('signalbox_session=sbs_main_x', query)).toBe(401);
   expect(await status(browser.cookie, '')).toBe(400);
   expect(await status(browser.cookie, 'queue=widgets')).toBe(400);
+  expect(await status(browser.cookie, 'all=2')).toBe(400);
+  expect(await status('', 'all=1')).toBe(401);
   expect(await status(browser.cookie, 'queue=a.example/b/c@main')).toBe(404);
   expect(await status(browser.cookie, query, { 'sec-fetch-site': 'cross-site' })).toBe(403);
   const uploader = await signIn(server, await tokenOf(cell, { scopes: ['upload'] }));
