@@ -65,6 +65,15 @@ export async function createLongQueue(
   return target;
 }
 
+/** What is under test, once it is all pushed. */
+const testedCommits = (call: WebWorld['call'], target: Target): Promise<readonly string[]> =>
+  until('A commit for everything under test', async () => {
+    const answer = await call('getMergeQueueTestingDetails', target);
+    const runs = 'testRuns' in answer ? answer.testRuns : [answer];
+    const commits = runs.flatMap(({ testBranchSha }) => (testBranchSha ? [testBranchSha] : []));
+    return commits.length > 0 && commits.length === runs.length ? commits : null;
+  });
+
 /** Changes of all kinds, one after the other at a steady rate; answers with how many. */
 async function changeSteadily(
   { call }: WebWorld,
@@ -73,22 +82,23 @@ async function changeSteadily(
 ): Promise<number> {
   const { enqueuedPullRequests } = await call('getQueue', target);
   const waiting = enqueuedPullRequests.filter(({ state }) => state === 'pending');
-  const tested = enqueuedPullRequests.filter(({ state }) => state === 'testing');
+  const commits = await testedCommits(call, target);
   const beganAt = performance.now();
   let changes = 0;
   while (performance.now() - beganAt < seconds * 1_000) {
-    const pick = (list: typeof waiting) => ({ number: list[(changes * 7) % list.length]!.prNumber });
+    const pick = <Each>(list: readonly Each[]) => list[(changes * 7) % list.length]!;
     const number = first + changes;
     const steps = [
       async () => {
         await call('setImpactedTargets', { ...target, pr: { number }, impactedTargets: ['//part-1'] });
         await call('submitPullRequest', { ...target, pr: { number } });
       },
-      () => call('submitPullRequest', { ...target, pr: pick(waiting), priority: 'high' }),
+      () =>
+        call('submitPullRequest', { ...target, pr: { number: pick(waiting).prNumber }, priority: 'high' }),
       () =>
         call('sandboxSetCheck', {
           repo: target.repo,
-          testRunOf: pick(tested).number,
+          sha: pick(commits),
           name: `ci/part-${changes % 3}`,
           state: 'success',
         }),
