@@ -24,6 +24,8 @@ export const testsPath = (tab: string): string =>
 export const testPath = (id: string): string =>
   `/app/tests/${id}?${new URLSearchParams({ repo: pathOf(told) }).toString()}`;
 export const uploadsPath = `/app/uploads?${new URLSearchParams({ repo: pathOf(told) }).toString()}`;
+export const settingsPath = (main: Main): string => `/app/settings?${inQueue(main)}`;
+export const auditPath = '/app/audit';
 
 export type PageOfDashboard = {
   readonly name: string;
@@ -118,6 +120,24 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   { name: 'tokens', path: '/app/tokens', shows: 'does not expire' },
   { name: 'tokens-create', path: '/app/tokens', shows: 'does not expire', open: opens('Create token') },
   { name: 'tokens-revoke', path: '/app/tokens', shows: 'does not expire', open: opens('Revoke') },
+  { name: 'settings', path: settingsPath(told), shows: 'Test runs at once' },
+  { name: 'audit', path: auditPath, shows: 'Queue created' },
+  {
+    name: 'test-settings',
+    path: `/app/tests/settings?${new URLSearchParams({ repo: pathOf(told) }).toString()}`,
+    shows: 'Quiet days until it is over',
+  },
+  { name: 'create-queue', path: '/app/', shows: 'acme/widgets', open: opens('Create a queue') },
+  {
+    name: 'palette',
+    path: queuePath(told),
+    shows: 'ci/build',
+    open: async (page) => {
+      await page.keyboard.press('/');
+      await page.getByRole('dialog').getByLabel('Search').fill(String(numbers.landed));
+      await page.getByRole('dialog').getByText(`#${numbers.landed} `).first().waitFor();
+    },
+  },
   { name: 'not-found', path: '/app/no/such/page', shows: 'There is no such page' },
 ];
 

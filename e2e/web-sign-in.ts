@@ -3,6 +3,7 @@
 import type { Browser } from 'playwright-core';
 import type { Checklist, Told } from './web-checklist.ts';
 import { queuePath, signIn, testsPath } from './web-page.ts';
+import { tellReading } from './web-settings.ts';
 import { empty, quick, told, type World } from './web-world.ts';
 
 export async function tellSignIn({ page, world, check }: Told): Promise<void> {
@@ -118,5 +119,6 @@ export async function tellViewer(browser: Browser, world: World, check: Checklis
     }).then(({ status }) => status)`);
     return status === 403 || status;
   });
+  await tellReading({ page, world, check });
   await context.close();
 }

@@ -19,6 +19,7 @@ import { tellSingleSignOn } from './web-oidc.ts';
 import { tellLine } from './web-line.ts';
 import { tellTestPages } from './web-tests.ts';
 import { tellHealth } from './web-health.ts';
+import { tellSettings } from './web-settings.ts';
 import { tellEnd, tellSignIn, tellViewer } from './web-sign-in.ts';
 import { tellTokens } from './web-token.ts';
 
@@ -48,6 +49,7 @@ export async function runStory(
   await tellTests(told);
   await tellGraph(told);
   await tellTestPages(told);
+  await tellSettings(told);
   await check(
     'no script failed and nothing was against the policy',
     async () => errors.length === 0 || errors.join('\n'),

@@ -28,6 +28,6 @@ const FoundPullRequest = z
 export const SearchPullRequestsResponse = z.object({
   pullRequests: z.array(FoundPullRequest).meta({
     description:
-      'By number: the number itself first, among all there ever were. By words: what is in a queue first, then the newest; of what has ended, the newest 50,000 are looked at.',
+      'By number: the number itself first, among all there ever were. By words: what is in a queue first, then the newest; of what has ended, the newest 20,000 are looked at.',
   }),
 });

@@ -88,28 +88,29 @@ export async function findByNumber(
 }
 
 /** Of all queues together as many are looked at, and of each queue at least so many. */
-const lookedAtMax = 50_000;
+const lookedAtMax = 20_000;
 const lookedAtMin = 100;
 
+const lookedAt =
+  'e.pr_number, e.pr_title, e.pr_author, e.state, e.state_changed_at, e.line_rank, e.seniority';
+const hasWords = `lower(e.pr_title || ' ' || e.pr_author) like all ($3::text[])`;
+
+// Whoever waits for long is not among the newest, and is looked at all the same.
 const selectByWords = statement<
-  [organizationId: string, repositoryId: string | null, words: readonly string[], take: number],
+  [organizationId: string, repositoryId: string | null, patterns: readonly string[], take: number],
   FoundRow
 >(`
-  with ${places},
-  looked as (
-    select q.id as queue_id, e.pr_number from places q cross join lateral (
-      select e.pr_number from entry e where e.queue_id = q.id order by e.seniority desc
-      limit (select greatest(${lookedAtMin}, ${lookedAtMax} / count(*)) from places)
-    ) e
-    union
-    select q.id, e.pr_number from places q join entry e on e.queue_id = q.id and e.line_rank is not null
-  )
-  select ${columns} from looked l join places q on q.id = l.queue_id
-  join entry e on e.queue_id = l.queue_id and e.pr_number = l.pr_number
-  where not exists (
-    select from unnest($3::text[]) as word
-    where position(word in lower(e.pr_title)) = 0 and position(word in lower(e.pr_author)) = 0)
-  order by e.line_rank is null, e.seniority desc limit $4`);
+  with ${places}
+  select ${columns}, e.line_rank, e.seniority from places q cross join lateral (
+    select ${lookedAt} from entry e where e.queue_id = q.id order by e.seniority desc
+    limit (select greatest(${lookedAtMin}, ${lookedAtMax} / count(*)) from places)
+  ) e where ${hasWords}
+  union
+  select ${columns}, e.line_rank, e.seniority from places q
+  join entry e on e.queue_id = q.id and e.line_rank is not null where ${hasWords}
+  order by line_rank nulls last, seniority desc limit $4`);
+
+const patternOf = (word: string): string => `%${word.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`;
 
 /** What is in a queue first, then the newest. */
 export async function findByWords(
@@ -118,5 +119,5 @@ export async function findByWords(
   words: readonly string[],
   take: number,
 ): Promise<readonly FoundPullRequest[]> {
-  return (await selectByWords(db, organizationId, repositoryId, words, take)).map(foundOf);
+  return (await selectByWords(db, organizationId, repositoryId, words.map(patternOf), take)).map(foundOf);
 }

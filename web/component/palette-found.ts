@@ -1,6 +1,6 @@
 // What the server finds for the palette: queues, pull requests and tests.
 
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ResponseOf } from '#contract/endpoint.ts';
 import { call } from '../api.ts';
@@ -63,7 +63,6 @@ export function useFound(query: string): {
   const queues = useQuery({
     queryKey: ['palette', 'queues', query],
     queryFn: () => call('listQueues', { take: foundMax, ...(isAsked && { query }) }),
-    placeholderData: keepPreviousData,
   });
   const pullRequests = useQuery({
     queryKey: ['palette', 'pull-requests', query],

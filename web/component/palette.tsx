@@ -4,7 +4,7 @@
 import '@mantine/spotlight/styles.css';
 import { useDebouncedValue } from '@mantine/hooks';
 import { Spotlight, spotlight } from '@mantine/spotlight';
-import { useEffect, useState } from 'react';
+import { type KeyboardEvent, useEffect, useState } from 'react';
 import { narrowed } from '../command.ts';
 import type { QueueName } from '../name.ts';
 import { useCommands, type WantedDialog } from './palette-command.ts';
@@ -24,7 +24,8 @@ export function Palette({ asked }: { readonly asked: number }) {
   const query = text.trim();
   const [settled] = useDebouncedValue(query, settleMs);
   const { groups: found, isSearching } = useFound(settled);
-  const groups = [...found, ...narrowed(useCommands(setDialog), query)];
+  // What was found for other words is not offered: Enter must open what is meant.
+  const groups = [...narrowed(useCommands(setDialog), query), ...(settled === query ? found : [])];
   return (
     <>
       <Spotlight.Root
@@ -40,6 +41,7 @@ export function Palette({ asked }: { readonly asked: number }) {
           placeholder="A number, a title, an author, a test, a queue, an action"
           leftSection={<Icon name="search" />}
           maxLength={200}
+          onKeyDown={openFirst}
         />
         <Spotlight.ActionsList>
           {groups.map(({ title, commands }) => (
@@ -65,6 +67,13 @@ export function Palette({ asked }: { readonly asked: number }) {
       {dialog !== null && <WantedDialogs wanted={dialog} onClose={() => setDialog(null)} />}
     </>
   );
+}
+
+/** What is found after the last letter was typed is not marked by the library: Enter then opens the first. */
+function openFirst({ key, currentTarget }: KeyboardEvent<HTMLElement>): void {
+  const dialog = currentTarget.closest('[role="dialog"]');
+  if (key !== 'Enter' || dialog === null || dialog.querySelector('[data-selected]') !== null) return;
+  dialog.querySelector<HTMLElement>('[data-action]')?.click();
 }
 
 type WantedDialogsProps = { readonly wanted: WantedDialog; readonly onClose: () => void };

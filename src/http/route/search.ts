@@ -17,7 +17,7 @@ export const searchHandlers: Handlers<'searchPullRequests'> = {
       repositoryId: repository?.id ?? null,
     };
     const digits = /^#?(\d{1,10})$/.exec(query.trim())?.[1];
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, wordsMax);
+    const words = query.split(/\s+/).filter(Boolean).slice(0, wordsMax);
     const found =
       digits === undefined
         ? await findByWords(cell.reader, place, words, take)
