@@ -305,15 +305,15 @@ async function tellPullRequests({ page, world, check }: Told): Promise<void> {
 async function tellTests({ page, world, check }: Told): Promise<void> {
   await check('flaky tests are listed with the reason, page by page', async () => {
     await page.goto(`${world.url}${testsPath('flaky')}`);
-    await page.getByText('page 1 of 2').waitFor();
+    await page.getByText('page 1 of 3').waitFor();
     await page
       .getByText(/same commit 4 times/)
       .first()
       .waitFor();
     await page.getByRole('button', { name: 'Next page' }).click();
-    await page.getByText('page 2 of 2').waitFor();
+    await page.getByText('page 2 of 3').waitFor();
     await page.getByRole('button', { name: 'Previous page' }).click();
-    await page.getByText('page 1 of 2').waitFor();
+    await page.getByText('page 1 of 3').waitFor();
   });
   await check('broken tests have their own list', async () => {
     await page.getByRole('tab', { name: 'Broken' }).click();

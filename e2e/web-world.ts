@@ -115,12 +115,17 @@ async function fill(world: World, databaseUrl: string): Promise<void> {
   const { call } = world;
   await call('sandboxConfigureRepository', {
     repo: quick.repo,
-    ci: { mode: 'auto', contexts: ['ci/test'], durationMs: 1_500 },
+    ci: { mode: 'auto', contexts: ['ci/test'], durationMs: 3_000 },
   });
   await call('createQueue', { ...quick, requiredStatuses: ['ci/test'] });
   await call('createQueue', { ...empty, requiredStatuses: ['ci/test'], mode: 'parallel' });
   await call('sandboxConfigureRepository', { repo: told.repo, ci: { mode: 'manual' } });
   await call('createQueue', { ...told, requiredStatuses: ['ci/build', 'ci/test'], concurrency: 5 });
+  await call('updateHealthSettings', {
+    repo: told.repo,
+    org_url_slug: 'bench',
+    settings: { quarantine: { enabled: true } },
+  });
   await fillPast(databaseUrl);
   for (let number = numbers.landed; number < numbers.landed + 6; number += 1) {
     await submit(world, told, number, {});
@@ -234,11 +239,6 @@ async function fillTests({ call }: World): Promise<void> {
     runs: [{ at: at(1), runs: 40, failures: 3 }],
   }));
   await call('sandboxPutTestCases', { repo: told.repo, testCases });
-  await call('updateHealthSettings', {
-    repo: told.repo,
-    org_url_slug: 'bench',
-    settings: { quarantine: { enabled: true } },
-  });
 }
 
 const report = `<?xml version="1.0"?><testsuites><testsuite name="page">
