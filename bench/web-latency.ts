@@ -4,7 +4,7 @@ import type { Seen } from './web-page.ts';
 import type { Moved } from './web-world.ts';
 
 /** As web/component/state.tsx says them. */
-const words: Readonly<Record<string, string>> = {
+export const stateWords: Readonly<Record<string, string>> = {
   not_ready: 'Not ready',
   pending: 'In line',
   testing: 'Testing',
@@ -31,11 +31,11 @@ export function latencyOf(moves: readonly Moved[], seen: readonly Seen[], from =
   for (const [number, all] of Map.groupBy(moves, (move) => move.number)) {
     const shown = seenOf.get(number) ?? [];
     for (const [index, { at }] of all.entries()) {
-      const right = new Set(all.slice(index).map(({ state }) => words[state]));
+      const right = new Set(all.slice(index).map(({ state }) => stateWords[state]));
       const first = shown.find((each) => each.at >= at - clockMs && right.has(each.word));
       if (first !== undefined) delays.push(Math.max(0, first.at - Math.max(at, from)));
       // Two changes read together may leave the page as it was.
-      else if (shown.at(-1)?.word !== words[all.at(-1)!.state]) missed += 1;
+      else if (shown.at(-1)?.word !== stateWords[all.at(-1)!.state]) missed += 1;
     }
   }
   return { delays, missed };

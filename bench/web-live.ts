@@ -6,13 +6,16 @@ import { until } from './deployment.ts';
 import { median, percentile } from './figure.ts';
 import { type ProcessorTime, processorTime, timeBetween } from './processor.ts';
 import { latencyOf } from './web-latency.ts';
-import { openQueuePage, type Seen, type WatchedPage } from './web-page.ts';
+import { openClient } from './web-client.ts';
+import { openQueuePage, type Seen, type Watcher } from './web-page.ts';
 import { type Moved, nameOf, type Target, targetOf, type WebWorld } from './web-world.ts';
 
 export type Live = {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
+  /** Of the pages in Chromium alone. */
+  readonly drawnP99Ms: number;
   readonly missed: number;
   /** Of pull requests, committed while it was measured. */
   readonly changes: number;
@@ -37,26 +40,31 @@ export async function createQueues({ call }: WebWorld, names: readonly string[])
 /** Some at once: each loads the whole dashboard. */
 const openedAtOnce = 4;
 
+/** The first `drawn` of them in Chromium. */
+export type Pages = { readonly all: readonly Watcher[]; readonly drawn: number };
+
 export async function openPages(
   browser: Browser,
   world: WebWorld,
   targets: readonly Target[],
-  count: number,
-): Promise<readonly WatchedPage[]> {
-  const pages: WatchedPage[] = [];
+  { count, drawn }: { readonly count: number; readonly drawn: number },
+): Promise<Pages> {
+  const all: Watcher[] = Array.from({ length: count });
   let next = 0;
   const open = async () => {
     while (next < count) {
-      const target = targets[next++ % targets.length]!;
-      pages.push(await openQueuePage(browser, world, target));
+      const index = next++;
+      const target = targets[index % targets.length]!;
+      all[index] =
+        index < drawn ? await openQueuePage(browser, world, target) : await openClient(world, target);
     }
   };
   await Promise.all(Array.from({ length: openedAtOnce }, open));
-  return pages;
+  return { all, drawn };
 }
 
-export const closePages = async (pages: readonly WatchedPage[]): Promise<void> => {
-  for (const { context } of pages) await context.close();
+export const closePages = async ({ all }: Pages): Promise<void> => {
+  for (const { close } of all) await close();
 };
 
 type Load = {
@@ -96,13 +104,14 @@ const settle = ({ call }: WebWorld, targets: readonly Target[]): Promise<true> =
 /** What is on its way to the pages when the last change is made is waited for so long. */
 const lastWordMs = 30_000;
 
-type Shown = { readonly delays: readonly number[]; readonly missed: number };
+/** `delays` by page. */
+type Shown = { readonly delays: readonly (readonly number[])[]; readonly missed: number };
 
 /** Forgets what pages showed so far. */
-const forget = (pages: readonly WatchedPage[]) => Promise.all(pages.map(({ takeSeen }) => takeSeen()));
+const forget = ({ all }: Pages) => Promise.all(all.map(({ takeSeen }) => takeSeen()));
 
 /** Once every page shows the last of everything, or has not for long. */
-async function compare(pages: readonly WatchedPage[], moves: readonly Moved[], from = 0): Promise<Shown> {
+async function compare({ all: pages }: Pages, moves: readonly Moved[], from = 0): Promise<Shown> {
   const movesOf = Map.groupBy(moves, ({ queue }) => queue);
   const seen = pages.map((): Seen[] => []);
   for (const deadline = Date.now() + lastWordMs; ; await sleep(1_000)) {
@@ -113,11 +122,11 @@ async function compare(pages: readonly WatchedPage[], moves: readonly Moved[], f
       }),
     );
     const missed = all.reduce((sum, each) => sum + each.missed, 0);
-    if (missed === 0 || Date.now() > deadline) return { delays: all.flatMap(({ delays }) => delays), missed };
+    if (missed === 0 || Date.now() > deadline) return { delays: all.map(({ delays }) => delays), missed };
   }
 }
 
-export async function measureLive(world: WebWorld, pages: readonly WatchedPage[], load: Load): Promise<Live> {
+export async function measureLive(world: WebWorld, pages: Pages, load: Load): Promise<Live> {
   await forget(pages);
   const since = Date.now();
   const before = processorTime(world.pids);
@@ -127,8 +136,10 @@ export async function measureLive(world: WebWorld, pages: readonly WatchedPage[]
   await settle(world, load.targets);
   const names = new Set(load.targets.map(nameOf));
   const moves = (await world.movesSince(since)).filter(({ queue }) => names.has(queue));
-  const { delays, missed } = await compare(pages, moves);
+  const { delays: byPage, missed } = await compare(pages, moves);
+  const delays = byPage.flat();
   return {
+    drawnP99Ms: percentile(byPage.slice(0, pages.drawn).flat(), 0.99),
     p50Ms: median(delays),
     p99Ms: percentile(delays, 0.99),
     maxMs: delays.reduce((most, delay) => Math.max(most, delay), 0),
@@ -150,7 +161,7 @@ export type Recovery = {
 /** The server is away for some seconds, while the worker goes on. */
 export async function measureRestart(
   world: WebWorld,
-  pages: readonly WatchedPage[],
+  pages: Pages,
   targets: readonly Target[],
   first: number,
 ): Promise<Recovery> {
@@ -166,7 +177,7 @@ export async function measureRestart(
   const meanwhile = moves.filter(({ at }) => at < backAt);
   const { delays, missed } = await compare(pages, meanwhile, backAt);
   return {
-    withinMs: delays.reduce((most, delay) => Math.max(most, delay), 0),
+    withinMs: delays.flat().reduce((most, delay) => Math.max(most, delay), 0),
     missed,
     changes: meanwhile.length,
   };

@@ -1,7 +1,7 @@
 // Pages of the dashboard in Debian's Chromium, each in a browser context of its own as if it were somebody else's browser:
 // what one host may have of connections is counted per context. A script in each notes when the page shows what.
 
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 import type { Cleanup } from './fixture.ts';
 import { nameOf, type Target, type WebWorld } from './web-world.ts';
@@ -42,11 +42,15 @@ const watcher = `
   }).observe({ type: 'longtask' });
 `;
 
-export type WatchedPage = {
+/** Whoever shows a queue and notes what it shows. */
+export type Watcher = {
   readonly queue: string;
-  readonly page: Page;
-  readonly context: BrowserContext;
   readonly takeSeen: () => Promise<readonly Seen[]>;
+  readonly close: () => Promise<void>;
+};
+
+export type WatchedPage = Watcher & {
+  readonly page: Page;
   readonly takeLongTasks: () => Promise<readonly LongTask[]>;
 };
 
@@ -83,7 +87,7 @@ export async function openQueuePage(
   return {
     queue: nameOf(target),
     page,
-    context,
+    close: () => context.close(),
     takeSeen: () => page.evaluate<readonly Seen[]>('window.bench.seen.splice(0)'),
     takeLongTasks: () => page.evaluate<readonly LongTask[]>('window.bench.longTasks.splice(0)'),
   };

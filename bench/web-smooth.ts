@@ -142,7 +142,7 @@ export async function measureSmooth(
   await sleep(1_000);
   const tasks = (await watched.takeLongTasks()).map(({ ms }) => ms);
   const rows = await watched.page.evaluate<number>('document.querySelectorAll("[data-number]").length');
-  await watched.context.close();
+  await watched.close();
   return {
     longestMs: Math.max(0, ...tasks),
     p99Ms: tasks.length === 0 ? 0 : percentile(tasks, 0.99),

@@ -1,7 +1,8 @@
 // `npm run bench:web`: the dashboard in Debian's Chromium under load, against a real server, a real worker and a durable
 // PostgreSQL.
 //
-//   live    200 pages, first spread over ten queues and then all on one. Pull requests are submitted, cancelled, tested
+//   live    200 pages, first spread over ten queues and then all on one; 10 of them in Chromium (`--drawn`), the others
+//           clients that ask and are answered as pages are (bench/web-client.ts). Pull requests are submitted, cancelled, tested
 //           and merged; measured is from the commit in PostgreSQL, by its own commit timestamps, until the DOM of each
 //           page that shows the queue has it. Then the server is restarted while the worker goes on.
 //   smooth  a line of 1,000 with several changes a second: the longest task of the page, at rest and while scrolling;
@@ -26,6 +27,7 @@ type Part = 'live' | 'smooth';
 
 type Options = {
   readonly pages: number;
+  readonly drawn: number;
   readonly queues: number;
   readonly seconds: number;
   readonly entries: number;
@@ -38,6 +40,7 @@ function parseOptions(): Options {
   const { values } = parseArgs({
     options: {
       pages: { type: 'string', default: '200' },
+      drawn: { type: 'string', default: '10' },
       queues: { type: 'string', default: '10' },
       seconds: { type: 'string', default: '30' },
       entries: { type: 'string', default: '1000' },
@@ -50,6 +53,7 @@ function parseOptions(): Options {
     throw new Error('--only is live or smooth.');
   return {
     pages: positiveWhole(values, 'pages'),
+    drawn: positiveWhole(values, 'drawn'),
     queues: positiveWhole(values, 'queues'),
     seconds: positiveWhole(values, 'seconds'),
     entries: positiveWhole(values, 'entries'),
@@ -72,6 +76,7 @@ const liveFigures = (where: string, live: Live): readonly Figure[] => [
   { name: `${where}: commit to page p50 ms`, value: live.p50Ms },
   atMost(`${where}: commit to page p99 ms`, live.p99Ms, 1_000),
   { name: `${where}: commit to page max ms`, value: live.maxMs },
+  atMost(`${where}: commit to page p99 ms, in Chromium`, live.drawnP99Ms, 1_000),
   noneOf(`${where}: changes missed`, live.missed),
 ];
 
@@ -80,10 +85,11 @@ const livesWords = ({ changes, samples, seconds, processor }: Live): string =>
 
 async function runLive(world: WebWorld, browser: Browser, options: Options): Promise<readonly Figure[]> {
   const { seconds } = options;
+  const opened = { count: options.pages, drawn: Math.min(options.drawn, options.pages) };
   const names = Array.from({ length: options.queues }, (_, index) => `line-${index}`);
   const targets = await createQueues(world, names);
   say(`Opening ${options.pages} pages on ${options.queues} queues`);
-  const spread = await openPages(browser, world, targets, options.pages);
+  const spread = await openPages(browser, world, targets, opened);
   const apart = await measureLive(world, spread, { targets, rate: 1, seconds, first: 1 });
   say(livesWords(apart));
   const recovery = await measureRestart(world, spread, targets, 10_000);
@@ -91,7 +97,7 @@ async function runLive(world: WebWorld, browser: Browser, options: Options): Pro
   await closePages(spread);
   say(`Opening ${options.pages} pages on one queue`);
   const one = targets.slice(0, 1);
-  const pages = await openPages(browser, world, one, options.pages);
+  const pages = await openPages(browser, world, one, opened);
   const together = await measureLive(world, pages, { targets: one, rate: 0.25, seconds, first: 20_000 });
   say(livesWords(together));
   await closePages(pages);

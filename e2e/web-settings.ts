@@ -138,8 +138,11 @@ async function tellMaking({ page, world, check }: Told): Promise<void> {
 async function tellSearch({ page, world, check }: Told): Promise<void> {
   const search = page.getByRole('dialog').getByLabel('Search');
   const find = async (key: string, text: string) => {
+    // One that was open before fades out first.
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press(key);
     await search.waitFor();
+    await page.waitForFunction(`document.activeElement?.getAttribute('aria-label') === 'Search'`);
     await page.keyboard.type(text);
   };
   await page.goto(`${world.url}/app/`);

@@ -8,7 +8,7 @@ export type StreamState = 'live' | 'reconnecting';
 
 const reopenAfterMs = 2_000;
 /** Between two refetches, however many changes there are. */
-const foldMs = 500;
+const foldMs = 250;
 /** A stream that begins anew tells what was missed, normally at once. */
 const firstWordMs = 300;
 const hiddenMs = 15_000;

@@ -93,7 +93,7 @@ export const variables = {
   },
   SIGNALBOX_RATE_LIMIT: {
     schema: integer(1, 1_000_000).default(100),
-    doc: 'Requests a second per organization and process.',
+    doc: 'Requests a second per organization and process, by tokens; its people on the dashboard have ten times as many.',
   },
   SIGNALBOX_RATE_BURST: {
     schema: integer(1, 1_000_000).default(200),

@@ -97,9 +97,14 @@ function requestIdOf(request: IncomingMessage): string {
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
+/** Open pages all ask at once when something changes, and mostly share the answer. */
+const pagesShare = 10;
+
 function throttles({ config: { rateLimit } }: Deps): EndpointTools['throttleFor'] {
-  const ordinary = createThrottle(createRateLimiter(rateLimit.perSecond, rateLimit.burst));
-  const metrics = createThrottle(createRateLimiter(rateLimit.metricsPerSecond, rateLimit.metricsPerSecond));
+  const limiter = (times: number) => createRateLimiter(rateLimit.perSecond * times, rateLimit.burst * times);
+  const ordinary = createThrottle({ token: limiter(1), session: limiter(pagesShare) });
+  const scraped = createRateLimiter(rateLimit.metricsPerSecond, rateLimit.metricsPerSecond);
+  const metrics = createThrottle({ token: scraped, session: scraped });
   return (operation) => (operation === 'getMergeQueueMetrics' ? metrics : ordinary);
 }
 

@@ -75,7 +75,7 @@ export function actorOf({ kind }: Pick<Caller, 'kind'>, principal: Pick<Principa
 }
 
 /**
- * Limits per organization. The organization of a token is learnt from its first request, so that a later one over the
+ * Limits per organization, one for its tokens and one for its people: pages that are open must not keep scripts waiting. The organization of a token is learnt from its first request, so that a later one over the
  * limit is refused before it costs the database anything.
  */
 export type Throttle = {
@@ -90,11 +90,11 @@ export type Throttle = {
 /** Tokens whose organization is remembered. */
 const knownMax = 10_000;
 
-export function createThrottle(limiter: RateLimiter): Throttle {
+export function createThrottle(limits: Readonly<Record<Caller['kind'], RateLimiter>>): Throttle {
   const organizations = new Map<string, string>();
   const keyOf = (caller: Caller) => caller.hash.toString('latin1');
-  const take = (organizationId: string, nowMs: number) => {
-    const retryAfterSeconds = limiter.take(organizationId, nowMs);
+  const take = ({ kind }: Caller, organizationId: string, nowMs: number) => {
+    const retryAfterSeconds = limits[kind].take(organizationId, nowMs);
     if (retryAfterSeconds !== null)
       throw appError('RATE_LIMITED', {
         public: `Your organization sends more requests than it may. Try again in ${retryAfterSeconds} s.`,
@@ -105,14 +105,14 @@ export function createThrottle(limiter: RateLimiter): Throttle {
     early: (caller, nowMs) => {
       const organizationId = organizations.get(keyOf(caller));
       if (organizationId === undefined) return false;
-      take(organizationId, nowMs);
+      take(caller, organizationId, nowMs);
       return true;
     },
     late: (caller, principal, wasEarly, nowMs) => {
       if (wasEarly) return;
       if (organizations.size >= knownMax) organizations.clear();
       organizations.set(keyOf(caller), principal.organizationId);
-      take(principal.organizationId, nowMs);
+      take(caller, principal.organizationId, nowMs);
     },
     forget: (caller) => void organizations.delete(keyOf(caller)),
   };
