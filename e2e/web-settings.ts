@@ -142,7 +142,7 @@ async function tellSearch({ page, world, check }: Told): Promise<void> {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press(key);
     await search.waitFor();
-    await page.waitForFunction(`document.activeElement?.getAttribute('aria-label') === 'Search'`);
+    await page.locator('[aria-label="Search"]:focus').waitFor();
     await page.keyboard.type(text);
   };
   await page.goto(`${world.url}/app/`);
