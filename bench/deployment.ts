@@ -8,8 +8,10 @@ import { type Cleanup, root, type Server, startSignalbox, token, withClient } fr
 
 export type Deployment = {
   readonly port: number;
-  /** The processes. */
+  /** The processes that run now. */
   readonly pids: { readonly serve: number; readonly work: number };
+  /** Ends the server, and starts it anew at the same address after what is to happen meanwhile. */
+  readonly restartServer: (meanwhile: () => Promise<void>) => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -45,11 +47,18 @@ export async function startDeployment(cleanup: Cleanup, options: DeploymentOptio
       environment: { ...common, ...options[command] },
     });
   };
-  const serving = await start('serve');
+  let serving = await start('serve');
   const working = await start('work');
+  const pids = { serve: serving.pid, work: working.pid };
   return {
     port,
-    pids: { serve: serving.pid, work: working.pid },
+    pids,
+    restartServer: async (meanwhile) => {
+      process.kill(pids.serve, 'SIGTERM');
+      await meanwhile();
+      serving = await start('serve');
+      pids.serve = serving.pid;
+    },
     stop: async () => {
       await working.stop();
       await serving.stop();

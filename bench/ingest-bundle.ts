@@ -2,8 +2,8 @@
 // for each of a few ways it may end, and each upload has a meta.json of its own in front: frames of zstd may follow each
 // other. So the generator takes little of the cores that it shares with what it measures.
 
-import { hash } from 'node:crypto';
 import { constants, zstdCompressSync } from 'node:zlib';
+import { chance } from '../script/chance.ts';
 import { tarEntry, tarOf } from '../test/fixture/report/archive.ts';
 
 export type Suite = {
@@ -14,10 +14,6 @@ export type Suite = {
   /** Of a thousand tests, how many ever fail. */
   readonly unstablePerMille: number;
 };
-
-/** A number from 0 to 1 that looks random and is the same every time. */
-const chance = (...of: readonly (string | number)[]): number =>
-  hash('sha1', of.join(' '), 'buffer').readUInt32BE(0) / 2 ** 32;
 
 function caseOf({ job, failingPerMille, unstablePerMille }: Suite, index: number, take: number): string {
   // What a test takes differs from run to run by a fifth or so.

@@ -2,16 +2,12 @@
 // what one host may have of connections is counted per context. A script in each notes when the page shows what.
 
 import type { Browser, Page } from 'playwright-core';
-import { chromium } from 'playwright-core';
+import { launchChromium } from '../script/browser.ts';
 import type { Cleanup } from './fixture.ts';
 import { nameOf, type Target, type WebWorld } from './web-world.ts';
 
 export async function openBrowser(cleanup: Cleanup): Promise<Browser> {
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    // With it Chromium does not start as root, as whom containers run; what it shows here is our own.
-    chromiumSandbox: false,
-  });
+  const browser = await launchChromium();
   cleanup.add(() => browser.close());
   return browser;
 }

@@ -2,8 +2,8 @@
 // committed, and a session of the dashboard.
 
 import { join } from 'node:path';
-import { type Call, callerOf, migrate, startDeployment } from './deployment.ts';
-import { type Cleanup, openCluster, startSignalbox, temporaryDir, token, withClient } from './fixture.ts';
+import { type Call, callerOf, type Deployment, migrate, startDeployment } from './deployment.ts';
+import { type Cleanup, openCluster, temporaryDir, token, withClient } from './fixture.ts';
 
 export type Target = {
   readonly repo: { readonly host: string; readonly owner: string; readonly name: string };
@@ -33,9 +33,8 @@ export type WebWorld = {
   readonly call: Call;
   /** Name and value. */
   readonly cookie: readonly [name: string, value: string];
-  readonly pids: { readonly serve: number; readonly work: number };
-  /** Ends the server, and starts it anew at the same address after what is to happen meanwhile. */
-  readonly restartServer: (meanwhile: () => Promise<void>) => Promise<void>;
+  readonly pids: Deployment['pids'];
+  readonly restartServer: Deployment['restartServer'];
   readonly movesSince: (since: number) => Promise<readonly Moved[]>;
 };
 
@@ -67,27 +66,13 @@ export async function openWebWorld(cleanup: Cleanup): Promise<WebWorld> {
     work: environment,
   });
   const url = `http://127.0.0.1:${deployment.port}`;
-  const pids = { ...deployment.pids };
   return {
     url,
     databaseUrl,
     call: callerOf(deployment),
     cookie: await signIn(url),
-    pids,
-    restartServer: async (meanwhile) => {
-      process.kill(pids.serve, 'SIGTERM');
-      await meanwhile();
-      const { port } = deployment;
-      const served = await startSignalbox(cleanup, databaseUrl, 'serve', {
-        environment: {
-          ...environment,
-          SIGNALBOX_DATA_DIR: dataDir,
-          SIGNALBOX_PORT: String(port),
-          SIGNALBOX_PUBLIC_URL: url,
-        },
-      });
-      pids.serve = served.pid;
-    },
+    pids: deployment.pids,
+    restartServer: deployment.restartServer,
     movesSince: (since) => readMoves(databaseUrl, since),
   };
 }

@@ -3,7 +3,7 @@
 // A Gitea that is built from its Go module has none of its scripts, and its pages say so in a dialog. For that,
 // `chromium --screenshot` waits for ever; Playwright closes it.
 
-import { chromium } from 'playwright-core';
+import { launchChromium } from '../script/browser.ts';
 
 const timeoutMs = 30_000;
 const width = 1200;
@@ -21,12 +21,7 @@ const tailwind = `
 `;
 
 export async function takeScreenshot(url: string, file: string): Promise<void> {
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    // With it Chromium does not start as root, as whom containers run; what it shows here is our own.
-    chromiumSandbox: false,
-    timeout: timeoutMs,
-  });
+  const browser = await launchChromium({ timeout: timeoutMs });
   try {
     const page = await browser.newPage({ viewport: { width, height } });
     page.setDefaultTimeout(timeoutMs);

@@ -12,6 +12,7 @@ import type { Cell } from '#db/cell.ts';
 import { saveEntries } from '#db/entry-store.ts';
 import { encodeTargets, saveTargets } from '#db/target-store.ts';
 import { withQueueLock } from '#db/transaction.ts';
+import { chance } from '../script/chance.ts';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
@@ -21,10 +22,6 @@ const slots = 5;
 
 /** Below the numbers that the stories use. */
 const firstNumber = 1_201;
-
-/** A number from 0 to 1 that looks random and is the same every time. */
-export const chance = (...of: readonly (string | number)[]): number =>
-  hash('sha1', of.join(' '), 'buffer').readUInt32BE(0) / 2 ** 32;
 
 const shaOf = (...of: readonly (string | number)[]): string => hash('sha1', of.join(' '), 'hex');
 

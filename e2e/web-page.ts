@@ -45,6 +45,8 @@ const opens =
         .first()
         .click();
     await page.getByRole('dialog').waitFor();
+    // A menu that is still fading out would be looked at half transparent.
+    await page.getByRole('menu').first().waitFor({ state: 'hidden' });
   };
 
 export const pages = (testId: string): readonly PageOfDashboard[] => [

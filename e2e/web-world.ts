@@ -5,7 +5,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Call, callerOf, migrate, startDeployment, until } from '../bench/deployment.ts';
+import {
+  type Call,
+  callerOf,
+  type Deployment,
+  migrate,
+  startDeployment,
+  until,
+} from '../bench/deployment.ts';
 import { type Cleanup, root, startSignalbox, token } from '../bench/fixture.ts';
 import { openCell } from '#db/cell.ts';
 import { startCluster } from '../script/postgres.ts';
@@ -39,8 +46,7 @@ const lineCount = 30;
 export type World = {
   readonly url: string;
   readonly call: Call;
-  /** Ends the server, and starts it anew at the same address after what is to happen meanwhile. */
-  readonly restartServer: (meanwhile: () => Promise<void>) => Promise<void>;
+  readonly restartServer: Deployment['restartServer'];
   readonly tokens: { readonly admin: string; readonly viewer: string };
   /** Another server on the same database, at the port that its variables name. */
   readonly serveAlso: (environment: Readonly<Record<string, string>>) => Promise<void>;
@@ -71,21 +77,8 @@ export async function openWorld(cleanup: Cleanup): Promise<World> {
   );
   const viewer = /sbx_\S+/.exec(printed)?.[0];
   if (viewer === undefined) throw new Error(`No token was printed: ${printed}`);
-  const restartServer: World['restartServer'] = async (meanwhile) => {
-    process.kill(deployment.pids.serve, 'SIGTERM');
-    await meanwhile();
-    const { port } = deployment;
-    await startSignalbox(cleanup, databaseUrl, 'serve', {
-      environment: {
-        ...environment,
-        SIGNALBOX_DATA_DIR: join(folder, 'data'),
-        SIGNALBOX_PORT: String(port),
-        SIGNALBOX_PUBLIC_URL: `http://127.0.0.1:${port}`,
-      },
-    });
-  };
   const world: World = {
-    restartServer,
+    restartServer: deployment.restartServer,
     serveAlso: async (further) => {
       const SIGNALBOX_DATA_DIR = join(folder, 'data');
       await startSignalbox(cleanup, databaseUrl, 'serve', {

@@ -5,8 +5,9 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { createCleanup } from '../bench/fixture.ts';
+import { launchChromium } from '../script/browser.ts';
 import { type Figure, isMissed, lineOf, noneOf } from '../soak/report.ts';
 import { findViolations, openContext, openPage, pages, takeScreenshots } from './web-page.ts';
 import { type Checklist, createChecklist } from './web-checklist.ts';
@@ -22,11 +23,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void cleanup.run().then(() => process.exit(1)));
 try {
   const world = await openWorld(cleanup);
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    // With it Chromium does not start as root, as whom containers run; what it shows here is our own.
-    chromiumSandbox: false,
-  });
+  const browser = await launchChromium();
   cleanup.add(() => browser.close());
   const testId = await findTestId(world);
   const list = createChecklist();

@@ -3,6 +3,7 @@
 import { Text } from '@mantine/core';
 import type { ResponseOf } from '#contract/endpoint.ts';
 import { countOf } from '../format.ts';
+import { safeHref } from '../name.ts';
 import { Pill } from './state.tsx';
 
 export type Upload = ResponseOf<'listUploads'>['uploads'][number];
@@ -25,6 +26,19 @@ export const UploadPills = ({ upload }: { readonly upload: Upload }) => (
     )}
   </>
 );
+
+export function RunInCi({ upload }: { readonly upload: Pick<Upload, 'url'> }) {
+  const href = safeHref(upload.url);
+  if (href === undefined) return null;
+  return (
+    <>
+      {' · '}
+      <a href={href} target="_blank" rel="noreferrer">
+        run in CI
+      </a>
+    </>
+  );
+}
 
 export const UploadCounts = ({ upload }: { readonly upload: Upload }) => (
   <Text size="sm">

@@ -1,5 +1,5 @@
-import { Anchor, Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { Group, Stack, Text, Title } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
 import type { ResponseOf } from '#contract/endpoint.ts';
 import { Answer } from '../component/answer.tsx';
 import { EntryActions } from '../component/entry-action.tsx';
@@ -12,8 +12,9 @@ import { EntryPill } from '../component/state.tsx';
 import { TimeSpent } from '../component/time-spent.tsx';
 import { Eta, Since } from '../component/time.tsx';
 import { Timeline } from '../component/timeline.tsx';
+import { QueueTrail } from '../component/trail.tsx';
 import { shortSha } from '../format.ts';
-import { queueKey, type QueueName, queueOfSearch, queueSearch } from '../name.ts';
+import { queueKey, type QueueName, queueOfSearch } from '../name.ts';
 import { useLive, useMay, usePullRequest } from '../query.ts';
 import { reasonWords } from '../reason.ts';
 import type { StreamState } from '../stream.ts';
@@ -31,14 +32,7 @@ export function PullRequestPage() {
   return (
     <Stack key={`${key}#${search.number}`}>
       <title>{`#${search.number} · Signalbox`}</title>
-      <Breadcrumbs>
-        <Anchor component={Link} to="/">
-          Queues
-        </Anchor>
-        <Link to="/queue" search={queueSearch(queue)}>
-          {queue.repo.owner}/{queue.repo.name} {queue.targetBranch}
-        </Link>
-      </Breadcrumbs>
+      <QueueTrail queue={queue} />
       <Answer query={record} loading={`Reading #${search.number}`}>
         {(data) => <Body queue={queue} record={data} state={state} />}
       </Answer>

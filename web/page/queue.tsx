@@ -1,4 +1,4 @@
-import { Anchor, Breadcrumbs, Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import type { ResponseOf } from '#contract/endpoint.ts';
@@ -12,6 +12,7 @@ import { QueueControls } from '../component/queue-control.tsx';
 import { Recent } from '../component/recent.tsx';
 import { QueuePill } from '../component/state.tsx';
 import { SubmitDialog } from '../component/submit-dialog.tsx';
+import { Trail } from '../component/trail.tsx';
 import { countOf } from '../format.ts';
 import { useQueueGraph } from '../graph-query.ts';
 import { queueKey, type QueueName, queueOfSearch, queueSearch } from '../name.ts';
@@ -32,12 +33,9 @@ export function QueuePage() {
   return (
     <Stack key={key}>
       <title>{`${name.repo.name} ${name.targetBranch} · Signalbox`}</title>
-      <Breadcrumbs>
-        <Anchor component={Link} to="/">
-          Queues
-        </Anchor>
+      <Trail from="/">
         <Text>{name.repo.host}</Text>
-      </Breadcrumbs>
+      </Trail>
       {isMissing(queue.error) ? (
         <NoQueue message={queue.error.message} />
       ) : (

@@ -1,8 +1,8 @@
 // The settings of a queue: everybody reads them, administrators change them.
 
-import { Alert, Anchor, Breadcrumbs, Button, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Alert, Button, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
 import { call } from '../api.ts';
@@ -10,8 +10,9 @@ import { Answer } from '../component/answer.tsx';
 import { Dialog } from '../component/dialog.tsx';
 import { Icon } from '../component/icon.tsx';
 import { SettingForm } from '../component/setting-form.tsx';
+import { QueueTrail } from '../component/trail.tsx';
 import { medianOf } from '../format.ts';
-import { queueKey, type QueueName, queueOfSearch, queueSearch } from '../name.ts';
+import { queueKey, type QueueName, queueOfSearch } from '../name.ts';
 import { useMay, useQueue } from '../query.ts';
 import { cautionsOf, effectOf, queueSettingGroups } from '../queue-setting.ts';
 import { valueAt } from '../setting.ts';
@@ -25,14 +26,7 @@ export function SettingsPage() {
   return (
     <Stack key={queueKey(name)}>
       <title>{`Settings of ${name.repo.name} ${name.targetBranch} · Signalbox`}</title>
-      <Breadcrumbs>
-        <Anchor component={Link} to="/">
-          Queues
-        </Anchor>
-        <Link to="/queue" search={queueSearch(name)}>
-          {name.repo.owner}/{name.repo.name} {name.targetBranch}
-        </Link>
-      </Breadcrumbs>
+      <QueueTrail queue={name} />
       <Title order={1} size="h2" className="break">
         Settings of {name.repo.owner}/{name.repo.name} <span className="branch">{name.targetBranch}</span>
       </Title>

@@ -1,13 +1,14 @@
 // How the tests of a repository are judged and quarantined: everybody reads it, administrators change it.
 
-import { Alert, Anchor, Breadcrumbs, Stack, Text, Title } from '@mantine/core';
+import { Alert, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { call } from '../api.ts';
 import { Answer } from '../component/answer.tsx';
 import { Icon } from '../component/icon.tsx';
 import { RepoChoice } from '../component/repo-choice.tsx';
 import { SettingForm } from '../component/setting-form.tsx';
+import { Trail } from '../component/trail.tsx';
 import { healthSettingGroups } from '../health-setting.ts';
 import { pathOf, type Repo } from '../name.ts';
 import { useMay, useSession } from '../query.ts';
@@ -22,12 +23,9 @@ export function TestSettingsPage() {
   return (
     <Stack>
       <title>Test-health settings · Signalbox</title>
-      <Breadcrumbs>
-        <Anchor component={Link} to="/tests">
-          Tests
-        </Anchor>
+      <Trail from="/tests">
         <Text>Settings</Text>
-      </Breadcrumbs>
+      </Trail>
       <Title order={1} size="h2">
         How tests are judged
       </Title>

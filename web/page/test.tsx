@@ -1,7 +1,6 @@
-import { Anchor, Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core';
+import { Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
 import type { ResponseOf } from '#contract/endpoint.ts';
 import { call } from '../api.ts';
 import { Answer } from '../component/answer.tsx';
@@ -15,6 +14,8 @@ import { TestChanges } from '../component/test-changes.tsx';
 import { FailureGroups, HitPullRequests } from '../component/test-failures.tsx';
 import { TestStrips } from '../component/test-strip.tsx';
 import { Instant, Since } from '../component/time.tsx';
+import { Section } from '../component/section.tsx';
+import { RepoTrail } from '../component/trail.tsx';
 import { percentOf } from '../format.ts';
 import { pathOf, type Repo, repoOf, safeHref } from '../name.ts';
 import { useMay, useSession } from '../query.ts';
@@ -37,14 +38,7 @@ export function TestPage() {
   return (
     <Stack>
       <title>Test · Signalbox</title>
-      <Breadcrumbs>
-        <Anchor component={Link} to="/tests">
-          Tests
-        </Anchor>
-        <Link to="/tests" search={{ repo: path }}>
-          {repo.owner}/{repo.name}
-        </Link>
-      </Breadcrumbs>
+      <RepoTrail from="/tests" repo={repo} />
       <Answer query={details} loading="Reading the test">
         {({ test }) => (
           <>
@@ -184,14 +178,3 @@ function History({ repo, test, name }: HeadProps) {
     </Answer>
   );
 }
-
-type SectionProps = { readonly id: string; readonly title: string; readonly children: ReactNode };
-
-const Section = ({ id, title, children }: SectionProps) => (
-  <section aria-labelledby={id}>
-    <Title order={2} size="h4" id={id} mb="xs">
-      {title}
-    </Title>
-    {children}
-  </section>
-);

@@ -1,7 +1,6 @@
-import { Anchor, Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core';
+import { Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import type { ResponseOf } from '#contract/endpoint.ts';
 import { call } from '../api.ts';
 import { Answer, Empty } from '../component/answer.tsx';
@@ -9,9 +8,11 @@ import { Facts } from '../component/facts.tsx';
 import { VerdictPill, verdictMeaning } from '../component/failed-tests.tsx';
 import { HealthPill, Pill } from '../component/state.tsx';
 import { Place, TestLink } from '../component/test-list.tsx';
-import { UploadPills } from '../component/upload-state.tsx';
+import { RunInCi, UploadPills } from '../component/upload-state.tsx';
+import { Section } from '../component/section.tsx';
+import { RepoTrail } from '../component/trail.tsx';
 import { instantOf, shortSha } from '../format.ts';
-import { pathOf, type Repo, repoOf, safeHref } from '../name.ts';
+import { pathOf, type Repo, repoOf } from '../name.ts';
 import { useQueues, useSession } from '../query.ts';
 
 const route = getRouteApi('/uploads/$id');
@@ -32,14 +33,7 @@ export function UploadPage() {
   return (
     <Stack>
       <title>Upload · Signalbox</title>
-      <Breadcrumbs>
-        <Anchor component={Link} to="/uploads">
-          Uploads
-        </Anchor>
-        <Link to="/uploads" search={{ repo: path }}>
-          {repo.owner}/{repo.name}
-        </Link>
-      </Breadcrumbs>
+      <RepoTrail from="/uploads" repo={repo} />
       <Answer query={found} loading="Reading the upload">
         {({ upload }) => <Body repo={repo} upload={upload} />}
       </Answer>
@@ -101,7 +95,6 @@ function NextStep({ upload }: { readonly upload: Upload }) {
 /** The pages about it: CI, the pull request in each queue of the repository, the same content before. */
 function Where({ repo, upload }: { readonly repo: Repo; readonly upload: Upload }) {
   const queues = useQueues().data ?? [];
-  const href = safeHref(upload.url);
   const branches = queues.filter((queue) => pathOf(queue.repo) === pathOf(repo));
   return (
     <Text component="div" className="break">
@@ -119,14 +112,7 @@ function Where({ repo, upload }: { readonly repo: Repo; readonly upload: Upload 
             </Link>
           </span>
         ))}
-      {href !== undefined && (
-        <>
-          {' · '}
-          <a href={href} target="_blank" rel="noreferrer">
-            run in CI
-          </a>
-        </>
-      )}
+      <RunInCi upload={upload} />
       {upload.duplicate_of !== null && (
         <>
           {' · '}
@@ -224,14 +210,3 @@ function Failures({ repo, upload }: { readonly repo: Repo; readonly upload: Uplo
     </Stack>
   );
 }
-
-type SectionProps = { readonly id: string; readonly title: string; readonly children: ReactNode };
-
-const Section = ({ id, title, children }: SectionProps) => (
-  <section aria-labelledby={id}>
-    <Title order={2} size="h4" id={id} mb="xs">
-      {title}
-    </Title>
-    {children}
-  </section>
-);

@@ -7,6 +7,7 @@ import { Pager } from '../component/pager.tsx';
 import { RepoChoice } from '../component/repo-choice.tsx';
 import { Ago } from '../component/time.tsx';
 import {
+  RunInCi,
   type Upload,
   UploadCounts,
   uploadLooks,
@@ -14,7 +15,7 @@ import {
   UploadProblems,
 } from '../component/upload-state.tsx';
 import { shortSha } from '../format.ts';
-import { pathOf, type Repo, safeHref } from '../name.ts';
+import { pathOf, type Repo } from '../name.ts';
 import { useSession } from '../query.ts';
 import { uploadStates, type UploadsSearch } from '../test-tab.ts';
 
@@ -136,7 +137,6 @@ const NoUploads = ({ isNarrowed }: { readonly isNarrowed: boolean }) =>
   );
 
 function UploadRow({ repo, upload }: { readonly repo: Repo; readonly upload: Upload }) {
-  const href = safeHref(upload.url);
   return (
     <li className="row">
       <div className="shrink">
@@ -151,14 +151,7 @@ function UploadRow({ repo, upload }: { readonly repo: Repo; readonly upload: Upl
         <Text size="sm" c="dimmed" className="break">
           {upload.branch} at <code>{shortSha(upload.sha)}</code>
           {upload.pr !== null && ` · pull request #${upload.pr}`}
-          {href !== undefined && (
-            <>
-              {' · '}
-              <a href={href} target="_blank" rel="noreferrer">
-                run in CI
-              </a>
-            </>
-          )}
+          <RunInCi upload={upload} />
         </Text>
         <UploadCounts upload={upload} />
         <UploadProblems problems={upload.problems} />
