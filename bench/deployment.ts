@@ -28,7 +28,7 @@ type DeploymentOptions = {
 
 export function migrate(url: string): void {
   const env = { PATH: process.env['PATH'], DATABASE_URL: url };
-  execFileSync(process.execPath, ['src/main.ts', 'migrate'], { cwd: root, env, stdio: 'ignore' });
+  execFileSync(process.execPath, ['src/signalbox.ts', 'migrate'], { cwd: root, env, stdio: 'ignore' });
 }
 
 export async function startDeployment(cleanup: Cleanup, options: DeploymentOptions): Promise<Deployment> {

@@ -77,7 +77,7 @@ type SignalboxOptions = {
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-/** The real thing, from `node src/main.ts`; what does not serve has no port. */
+/** The real thing, from `node src/signalbox.ts`; what does not serve has no port. */
 export async function startSignalbox(
   cleanup: Cleanup,
   url: string,
@@ -87,7 +87,7 @@ export async function startSignalbox(
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('SIGNALBOX_') && name !== 'DATABASE_URL',
   );
-  const child = spawn(process.execPath, [...nodeOptions, 'src/main.ts', command], {
+  const child = spawn(process.execPath, [...nodeOptions, 'src/signalbox.ts', command], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {

@@ -50,7 +50,7 @@ export async function connectTo(
       SIGNALBOX_LOG_LEVEL: 'error',
       ...secret,
     };
-    const run = promisify(execFile)(process.execPath, ['src/main.ts', ...args], { cwd: root, env });
+    const run = promisify(execFile)(process.execPath, ['src/signalbox.ts', ...args], { cwd: root, env });
     return run.then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       (error: { code: number; stdout: string; stderr: string }) => error,

@@ -72,7 +72,7 @@ export async function openWorld(cleanup: Cleanup): Promise<World> {
   const call = callerOf(deployment);
   const printed = execFileSync(
     process.execPath,
-    ['src/main.ts', 'admin', 'create-token', 'bench', '--name', 'looks-on', '--scopes', 'read'],
+    ['src/signalbox.ts', 'admin', 'create-token', 'bench', '--name', 'looks-on', '--scopes', 'read'],
     { cwd: root, env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl }, encoding: 'utf8' },
   );
   const viewer = /sbx_\S+/.exec(printed)?.[0];

@@ -11,7 +11,10 @@ const withoutService: Plugin = {
   resolveId: (id) => (id === './main.ts' ? '\0service' : null),
   load: (id) =>
     id === '\0service'
-      ? `console.error('Usage: signalbox test --help, or signalbox upload --help'); process.exitCode = 2;`
+      ? `export async function main([command]) {
+          console.error('signalbox ' + command + ' is a command of the service, and this file holds the client only. Install the package.');
+          return 2;
+        }`
       : null,
 };
 

@@ -13,7 +13,7 @@ await client.end();
 
 const port = process.env['SIGNALBOX_PORT'] ?? '8080';
 const token = process.env['SIGNALBOX_BOOTSTRAP_TOKEN'] ?? 'try-signalbox-token';
-const server = spawn(process.execPath, ['src/main.ts', 'start'], {
+const server = spawn(process.execPath, ['src/signalbox.ts', 'start'], {
   stdio: 'inherit',
   env: {
     ...process.env,

@@ -69,7 +69,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     await createDatabase(cluster);
     const port = await freePort();
     const environment = environmentOf(folder, cluster, port, options);
-    execFileSync(process.execPath, ['src/main.ts', 'migrate'], { cwd: root, env: environment });
+    execFileSync(process.execPath, ['src/signalbox.ts', 'migrate'], { cwd: root, env: environment });
     const url = `http://127.0.0.1:${port}`;
     const isServing = () =>
       fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2_000) }).then(
@@ -176,7 +176,7 @@ function supervise({ name, command, folder, environment, isReady }: Kept): Super
     logFrom = statSync(logFile).size;
     wasReady = false;
     // A group of its own: Ctrl-C reaches only us, and we end it.
-    child = spawn(process.execPath, ['src/main.ts', command], {
+    child = spawn(process.execPath, ['src/signalbox.ts', command], {
       cwd: root,
       env: environment,
       stdio: ['ignore', log, log],

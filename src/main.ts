@@ -1,4 +1,5 @@
-// The composition root: `start` (migrate, API and worker in one process), `serve`, `work`, `migrate`, `admin …`.
+// The composition root: `start` (migrate, API and worker in one process), `serve`, `work`, `migrate`, `admin …`, `doctor`.
+// src/signalbox.ts is where it is called from.
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,19 +20,6 @@ import { type Hosts, openHosts } from './hosts.ts';
 import { createMirrors } from '#job/mirrors.ts';
 import { createTargetCache } from '#db/target-cache.ts';
 import { startWorker } from '#job/worker.ts';
-
-const usage = `Usage: signalbox <command>
-
-  start    migrate the databases, then serve the API and work on jobs, in one process
-  serve    serve the API
-  work     work on jobs
-  migrate  bring the databases to the present schema
-  admin    create organizations and tokens, connect hosts (signalbox admin help)
-  doctor   say what is right and what is wrong with a repository at its host
-  test     run tests, send their reports, and tell flaky from broken from new (signalbox test --help)
-  upload   send test reports that are already there (signalbox upload --help)
-
-Configuration comes from the environment: see docs/reference/config.md.`;
 
 type Closer = { readonly name: string; readonly close: () => Promise<void> };
 
@@ -167,17 +155,9 @@ async function administer(
   }
 }
 
-async function main(args: readonly string[]): Promise<number | undefined> {
-  const [command = 'start', ...rest] = args;
-  if (command === 'test' || command === 'upload') {
-    await import('./signalbox.ts');
-    return undefined;
-  }
-  if (!['start', 'serve', 'work', 'migrate', 'admin', 'doctor'].includes(command)) {
-    const asked = ['help', '--help', '-h'].includes(command);
-    console.log(asked ? usage : `There is no command ${command}.\n\n${usage}`);
-    return asked ? 0 : 2;
-  }
+/** The exit code; undefined: it goes on until a signal ends it. */
+export async function main(args: readonly string[]): Promise<number | undefined> {
+  const [command, ...rest] = args;
   const env = parseEnv(process.env);
   if (env.kind === 'invalid') {
     console.error(
@@ -214,9 +194,3 @@ async function main(args: readonly string[]): Promise<number | undefined> {
   );
   return undefined;
 }
-
-const code = await main(process.argv.slice(2)).catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
-  return 1;
-});
-if (code !== undefined) process.exit(code);

@@ -1,4 +1,4 @@
-// The real process, as an administrator starts it: `node src/main.ts <command>`.
+// The real process, as an administrator starts it: `node src/signalbox.ts <command>`.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ export async function startProcess(
   databaseUrl: string,
   extra: Record<string, string> = {},
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, ['src/main.ts', command], {
+  const child = spawn(process.execPath, ['src/signalbox.ts', command], {
     env: environment(databaseUrl, extra),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -72,7 +72,7 @@ export async function runMain(
   const run = promisify(execFile);
   try {
     const env = environment(databaseUrl, extra);
-    return { code: 0, ...(await run(process.execPath, ['src/main.ts', ...args], { env })) };
+    return { code: 0, ...(await run(process.execPath, ['src/signalbox.ts', ...args], { env })) };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
     return { code, stdout, stderr };
