@@ -1,6 +1,6 @@
 // Draws for mutations; the same for the same seed.
 
-import { createRandom } from '../sim/random.ts';
+import { createRandom } from '#sim/random.ts';
 
 export type Random = {
   /** From 0 up to, not including, `bound`. */

@@ -13,7 +13,7 @@
 
 import { landed, pending, type GraphQueue } from './graph-queue.ts';
 import type { Planner, Wanted } from './graph-simulation.ts';
-import { createHeap, type Heap } from './heap.ts';
+import { createHeap, type Heap } from '#sim/heap.ts';
 
 export type BestFirstOptions = {
   /** The probability that a pending change lands. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { calibrate } from './calibration.ts';
-import { createGraphWorkload, createLineWorkload } from './workload.ts';
+import { createGraphWorkload, createLineWorkload } from '#sim/workload.ts';
 
 const seeds = [1, 2, 3, 4];
 

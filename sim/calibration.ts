@@ -6,8 +6,8 @@ import { type Forecast, forecastLine } from '#core/queue/estimate.ts';
 import { linePlaces } from '#core/queue/engine/line-place.ts';
 import { type Item, isActive, type Run, type Snapshot } from '#core/queue/planner/model.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
-import { playPlanner } from './ours.ts';
-import type { Workload } from './workload.ts';
+import { playPlanner } from '#sim/play.ts';
+import type { Workload } from '#sim/workload.ts';
 
 const minuteMs = 60_000;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Goal, isWithin, runScenario, verdictsOf } from './experiment.ts';
-import { sketchWorkload } from './fixture.ts';
+import { sketchWorkload } from '#sim/fixture.ts';
 import { isReferenceRun, parseOptions } from './options.ts';
 import { plotCosts, plotTurnarounds } from './plot.ts';
 import { graphOracle, single } from './policy-graph.ts';

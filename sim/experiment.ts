@@ -1,8 +1,8 @@
 // Runs policies over scenarios and seeds, and holds their figures to the goals.
 
-import { judge, meanOfSummaries, type Summary, summarize } from './result.ts';
-import type { Policy } from './policy.ts';
-import type { Workload } from './workload.ts';
+import { judge, meanOfSummaries, type Summary, summarize } from '#sim/result.ts';
+import type { Policy } from '#sim/policy.ts';
+import type { Workload } from '#sim/workload.ts';
 
 export type Scenario = {
   readonly name: string;

@@ -8,9 +8,9 @@
 // result of '10' decides 3; a build on '11' that still runs is dead, whatever it would have said.
 
 import { assert } from '#base/assert.ts';
-import type { Decision, Outcome } from './policy.ts';
-import { createTruth } from './truth.ts';
-import type { Change, Workload } from './workload.ts';
+import type { Decision, Outcome } from '#sim/policy.ts';
+import { createTruth } from '#sim/truth.ts';
+import type { Change, Workload } from '#sim/workload.ts';
 
 export type Build = {
   readonly place: number;

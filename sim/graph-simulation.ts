@@ -14,10 +14,10 @@ import {
   startBuild,
   type Watcher,
 } from './graph-queue.ts';
-import { createHeap } from './heap.ts';
-import type { PolicyRun } from './policy.ts';
-import { createFlakes, createTruth } from './truth.ts';
-import type { Workload } from './workload.ts';
+import { createHeap } from '#sim/heap.ts';
+import type { PolicyRun } from '#sim/policy.ts';
+import { createFlakes, createTruth } from '#sim/truth.ts';
+import type { Workload } from '#sim/workload.ts';
 
 export type Wanted = { readonly place: number; readonly path: string };
 

@@ -4,10 +4,10 @@
 // later one. So a change that will land is decided by the first of these runs to end, for the pass of a later run
 // proves all before it; one that will not land is decided by its own run, and not before what it conflicts with landed.
 
-import type { Decision, PolicyRun } from './policy.ts';
-import { sum } from './statistics.ts';
-import { createTruth, type Truth } from './truth.ts';
-import type { Workload } from './workload.ts';
+import type { Decision, PolicyRun } from '#sim/policy.ts';
+import { sum } from '#sim/statistics.ts';
+import { createTruth, type Truth } from '#sim/truth.ts';
+import type { Workload } from '#sim/workload.ts';
 
 /** What becomes of a change: it lands, or it fails for itself or for an earlier change that lands (its place). */
 type Fate = 'lands' | 'bad' | { readonly conflictsWith: number };

@@ -9,12 +9,12 @@ import { ourPolicies } from './ours.ts';
 import { plotCosts, plotTurnarounds } from './plot.ts';
 import { graphOracle, graphPolicies } from './policy-graph.ts';
 import { lineOracle, linePolicies } from './policy-train.ts';
-import type { Policy } from './policy.ts';
+import type { Policy } from '#sim/policy.ts';
 import { formatScenario, formatVerdict } from './report.ts';
 import { submitQueueGoals, submitQueueScenarios } from './submitqueue.ts';
 import { readTrace } from './trace.ts';
 import { trainGoals, trainScenarios } from './trains.ts';
-import { disturb } from './workload.ts';
+import { disturb } from '#sim/workload.ts';
 
 /** Pushes and cancellations come this long after arrival, on average. */
 const disturbanceDelayMin = 15;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sketchWorkload, storyOf } from './fixture.ts';
+import { sketchWorkload, storyOf } from '#sim/fixture.ts';
 import {
   bestFirst,
   createBestFirst,
@@ -9,9 +9,9 @@ import {
   single,
   speculateAll,
 } from './policy-graph.ts';
-import { judge } from './result.ts';
-import { percentile } from './statistics.ts';
-import { createGraphWorkload, disturb, submitQueueOptions } from './workload.ts';
+import { judge } from '#sim/result.ts';
+import { percentile } from '#sim/statistics.ts';
+import { createGraphWorkload, disturb, submitQueueOptions } from '#sim/workload.ts';
 
 const everyone = [graphOracle, ...graphPolicies];
 

@@ -4,8 +4,8 @@ import { type BestFirstOptions, createBestFirstPlanner } from './best-first.ts';
 import { createOptimisticPlanner, createOraclePlanner, createSerialPlanner } from './graph-planner.ts';
 import { type GraphRules, simulateGraph } from './graph-simulation.ts';
 import type { GraphQueue } from './graph-queue.ts';
-import type { Policy } from './policy.ts';
-import type { Workload } from './workload.ts';
+import type { Policy } from '#sim/policy.ts';
+import type { Workload } from '#sim/workload.ts';
 
 function createGraphPolicy(
   name: string,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sketchWorkload, storyOf } from './fixture.ts';
+import { sketchWorkload, storyOf } from '#sim/fixture.ts';
 import {
   allGreen,
   inlineBisection,
@@ -9,9 +9,9 @@ import {
   oneBatch,
   serial,
 } from './policy-train.ts';
-import { judge } from './result.ts';
-import { percentile } from './statistics.ts';
-import { createGraphWorkload, createLineWorkload, disturb, submitQueueOptions } from './workload.ts';
+import { judge } from '#sim/result.ts';
+import { percentile } from '#sim/statistics.ts';
+import { createGraphWorkload, createLineWorkload, disturb, submitQueueOptions } from '#sim/workload.ts';
 
 const everyone = [lineOracle, ...linePolicies];
 

@@ -1,7 +1,7 @@
 // The reference policies for one line, each a model of what a well-known queue documents.
 
 import { simulateLineOracle } from './line-oracle.ts';
-import type { Policy } from './policy.ts';
+import type { Policy } from '#sim/policy.ts';
 import type { TrainRules } from './train.ts';
 import { simulateTrain } from './train-simulation.ts';
 

@@ -2,8 +2,8 @@
 
 import type { Goal, Scenario } from './experiment.ts';
 import { graphOracle, graphPolicies, single } from './policy-graph.ts';
-import type { Policy } from './policy.ts';
-import { createGraphWorkload, submitQueueOptions } from './workload.ts';
+import type { Policy } from '#sim/policy.ts';
+import { createGraphWorkload, submitQueueOptions } from '#sim/workload.ts';
 
 const slots = 500;
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { inOrderOfTime, type Workload } from './workload.ts';
+import { inOrderOfTime, type Workload } from '#sim/workload.ts';
 
 const probability = z.number().min(0).max(1);
 const minute = z.number().min(0);

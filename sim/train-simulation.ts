@@ -1,7 +1,7 @@
 // Plays a workload through a train on a virtual clock.
 
 import { assert } from '#base/assert.ts';
-import type { PolicyRun } from './policy.ts';
+import type { PolicyRun } from '#sim/policy.ts';
 import {
   advance,
   createTrain,
@@ -18,7 +18,7 @@ import {
   type Train,
   type TrainRules,
 } from './train.ts';
-import type { Disturbance, Workload } from './workload.ts';
+import type { Disturbance, Workload } from '#sim/workload.ts';
 
 export function simulateTrain(workload: Workload, rules: TrainRules): PolicyRun {
   const { changes, disturbances } = workload;

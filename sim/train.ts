@@ -13,9 +13,9 @@
 //     └─ passes beside ◄──┤
 //                         └─ fails beside: each half is run on its own; one member ──► failed
 
-import type { Decision, Outcome } from './policy.ts';
-import { createFlakes, createTruth, type Truth } from './truth.ts';
-import type { Change, Workload } from './workload.ts';
+import type { Decision, Outcome } from '#sim/policy.ts';
+import { createFlakes, createTruth, type Truth } from '#sim/truth.ts';
+import type { Change, Workload } from '#sim/workload.ts';
 
 export type TrainRules = {
   /** Groups that may be in the train. */

@@ -3,8 +3,8 @@
 import type { Goal, Scenario } from './experiment.ts';
 import { bestLinePolicy } from './ours.ts';
 import { lineOracle, linePolicies } from './policy-train.ts';
-import type { Policy } from './policy.ts';
-import { createLineWorkload, type LineOptions } from './workload.ts';
+import type { Policy } from '#sim/policy.ts';
+import { createLineWorkload, type LineOptions } from '#sim/workload.ts';
 
 /** In all, for every policy: the train and what runs beside it. */
 const slots = 16;

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { createRandom } from '../sim/random.ts';
+import { createRandom } from '#sim/random.ts';
 import { repository } from './drive.ts';
 import {
   falseEvictionsOf,

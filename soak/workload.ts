@@ -9,7 +9,7 @@
 // Two that break together share a target, so lanes that are told the targets never test them apart.
 
 import type { QueueSettings } from '#core/queue/settings.ts';
-import { createRandom } from '../sim/random.ts';
+import { createRandom } from '#sim/random.ts';
 
 export type Change = {
   readonly number: number;

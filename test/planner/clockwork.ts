@@ -6,7 +6,7 @@ import { ageingMs } from '#core/queue/planner/order.ts';
 import type { Event } from '#core/queue/planner/observe.ts';
 import { priorities } from '#core/queue/priority.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
-import type { Random } from '../../sim/random.ts';
+import type { Random } from '#sim/random.ts';
 import { absent, submissionOf } from './disturb.ts';
 import type { Simulated } from './simulated.ts';
 import { anItem } from './world.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createRandom } from '../../sim/random.ts';
+import { createRandom } from '#sim/random.ts';
 import {
   calm,
   calmDown,
