@@ -1,7 +1,7 @@
 // The address of the page of a queue's history.
 
 import { type Conclusion, type Range, ranges, type Reason } from './history.ts';
-import { reasonWords } from './reason.ts';
+import { reasonWords } from '#contract/reason-words.ts';
 
 export type HealthSearch = {
   readonly repo?: string;

@@ -2,7 +2,7 @@
 // also as they are shown, in whole seconds.
 
 import type { TimeSpent } from '#contract/time-spent.ts';
-import { reasonWords } from './reason.ts';
+import { reasonWords } from '#contract/reason-words.ts';
 
 export type TimeSegment = TimeSpent['segments'][number];
 

@@ -15,10 +15,17 @@ export type Checkout = {
 
 const run = promisify(execFile);
 
+/** A remote that wants a password is one that does not answer. */
+const withoutQuestions = ['-c', 'core.askPass=true', '-c', 'credential.interactive=false'];
+
 /** Null: there is no git, no checkout, or no answer in time. */
-async function git(cwd: string, ...args: readonly string[]): Promise<string | null> {
+export async function git(cwd: string, ...args: readonly string[]): Promise<string | null> {
   try {
-    const { stdout } = await run('git', [...args], { cwd, timeout: 5_000, maxBuffer: 64 * 1024 * 1024 });
+    const { stdout } = await run('git', [...withoutQuestions, ...args], {
+      cwd,
+      timeout: 10_000,
+      maxBuffer: 64 * 1024 * 1024,
+    });
     return stdout.trim() || null;
   } catch {
     return null;
@@ -37,13 +44,18 @@ async function sourceOf(cwd: string, head: string): Promise<string> {
 export async function readCheckout(cwd: string): Promise<Checkout> {
   const head = await git(cwd, 'rev-parse', '--verify', '-q', 'HEAD');
   if (head === null) return { repository: null, sha: null, branch: null };
-  const remotes = (await git(cwd, 'remote'))?.split('\n') ?? [];
-  const remote = remotes.includes('origin') ? 'origin' : remotes[0];
-  const address = remote === undefined ? null : await git(cwd, 'remote', 'get-url', remote);
   return {
-    repository: repositoryOfRemote(address ?? ''),
+    repository: await readRepository(cwd),
     sha: await sourceOf(cwd, head),
     // On no branch, it is its own.
     branch: (await git(cwd, 'symbolic-ref', '-q', '--short', 'HEAD')) ?? 'HEAD',
   };
+}
+
+/** Null: no remote names one. */
+export async function readRepository(cwd: string): Promise<RepositoryName | null> {
+  const remotes = (await git(cwd, 'remote'))?.split('\n') ?? [];
+  const remote = remotes.includes('origin') ? 'origin' : remotes[0];
+  const address = remote === undefined ? null : await git(cwd, 'remote', 'get-url', remote);
+  return repositoryOfRemote(address ?? '');
 }

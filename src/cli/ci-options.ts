@@ -122,7 +122,7 @@ export function parseOptions(args: readonly string[], env: CiEnv): ParsedOptions
 const tokenFrom = (file: string): string => readFileSync(file === '-' ? 0 : file, 'utf8').trim();
 
 /** What CI left in the file that describes the event; null: none, or nothing of use. */
-function readEvent(env: CiEnv): unknown {
+export function readEvent(env: CiEnv): unknown {
   try {
     return JSON.parse(readFileSync(env['GITHUB_EVENT_PATH'] ?? '', 'utf8'));
   } catch {

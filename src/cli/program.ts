@@ -1,21 +1,26 @@
-// The command line: every command, and how it ends. 0 is done, 1 is refused or failed, 2 is wrong usage; a command that
-// has more codes says so in its help.
+// The command line: every command, and how it ends (exit-codes.ts has the codes).
 
 import { Command, CommanderError } from 'commander';
 import { addCi } from './ci.ts';
 import type { AddCommand, Cli, CliContext } from './command.ts';
+import { CliError, exitCodes } from './exit-codes.ts';
+import { addLogin } from './login.ts';
+import { penFor } from './output.ts';
+import { plainLine } from './plain-text.ts';
+import { addPullRequest } from './pull-request.ts';
 import { addService } from './service.ts';
+import { ServiceError } from './transport.ts';
 
 /** In the order of the help. */
-const commands: readonly AddCommand[] = [addCi, addService];
+const commands: readonly AddCommand[] = [addLogin, addPullRequest, addCi, addService];
 
 type Outcome = { code: number | undefined };
 
-function createProgram(context: CliContext, outcome: Outcome): Command {
+export function createProgram(context: CliContext, outcome: Outcome): Command {
   const program = new Command('signalbox')
     .description('A merge queue and test-health service that you run yourself.')
     .version(context.version)
-    .showHelpAfterError('(signalbox --help lists the commands)')
+    .showHelpAfterError('(add --help to see how it is used)')
     .enablePositionalOptions();
   const cli: Cli = {
     program,
@@ -31,7 +36,7 @@ function createProgram(context: CliContext, outcome: Outcome): Command {
   return program;
 }
 
-function everyCommand(command: Command): readonly Command[] {
+export function everyCommand(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(everyCommand)];
 }
 
@@ -43,8 +48,19 @@ export async function runProgram(context: CliContext): Promise<number | undefine
     return outcome.code;
   } catch (error) {
     // It has been said already. Help that was asked for is no mistake.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    console.error(error instanceof Error ? error.message : error);
-    return 1;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage.code;
+    const { code, why } = endOf(error);
+    console.error(penFor(process.stderr)('bad', plainLine(why, 2_000)));
+    return code;
   }
+}
+
+function endOf(error: unknown): { readonly code: number; readonly why: string } {
+  if (error instanceof CliError) return { code: exitCodes[error.exit].code, why: error.message };
+  if (!(error instanceof ServiceError))
+    return { code: exitCodes.refused.code, why: error instanceof Error ? error.message : String(error) };
+  const { status, code, sentence: why } = error;
+  if (code === 'PULL_REQUEST_NOT_SUBMITTED') return { code: exitCodes.notSubmitted.code, why };
+  const isAway = status === null || status === 429 || status >= 500;
+  return { code: exitCodes[isAway ? 'unreachable' : 'refused'].code, why };
 }

@@ -9,8 +9,9 @@ import type { CiEnvironment } from '#config/ci.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import { packBundle, readCodeowners } from './bundle.ts';
 import type { CiWishes } from './ci-options.ts';
-import { type Client, createClient, ServiceError, type UploadDetails } from './client.ts';
+import { type Client, createClient, type UploadDetails } from './client.ts';
 import type { ReadReports } from './report-files.ts';
+import { ServiceError } from './transport.ts';
 
 export type Submission =
   | { readonly kind: 'judged'; readonly upload: UploadDetails }

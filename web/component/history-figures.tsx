@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { percentOf } from '../format.ts';
 import type { HealthSearch } from '../health-search.ts';
 import { changeOf, type Figures, type History, tellValue } from '../history.ts';
-import { reasonWords } from '../reason.ts';
+import { reasonWords } from '#contract/reason-words.ts';
 import { EntryPill } from './state.tsx';
 
 type Figure = {

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { call } from '../api.ts';
 import { queueKey, type QueueName, queueSearch } from '../name.ts';
-import { reasonWords } from '../reason.ts';
+import { reasonWords } from '#contract/reason-words.ts';
 import type { StreamState } from '../stream.ts';
 import { EntryPill } from './state.tsx';
 import { Ago } from './time.tsx';

@@ -3,7 +3,7 @@
 import { Stack, Text, Title } from '@mantine/core';
 import type { ResponseOf } from '#contract/endpoint.ts';
 import { shortSha } from '../format.ts';
-import { reasonWords } from '../reason.ts';
+import { reasonWords } from '#contract/reason-words.ts';
 import { EntryPill } from './state.tsx';
 import { Instant } from './time.tsx';
 

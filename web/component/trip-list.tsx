@@ -9,7 +9,7 @@ import { call } from '../api.ts';
 import { countOf, spanOf } from '../format.ts';
 import type { HealthSearch } from '../health-search.ts';
 import { queueKey, type QueueName, queueSearch } from '../name.ts';
-import { reasonWords } from '../reason.ts';
+import { reasonWords } from '#contract/reason-words.ts';
 import { Empty, Loading, Problem } from './answer.tsx';
 import { EntryPill } from './state.tsx';
 

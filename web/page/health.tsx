@@ -23,7 +23,7 @@ import {
 } from '../history.ts';
 import { queueKey, type QueueName, queueOfSearch, queueSearch } from '../name.ts';
 import { useQueues } from '../query.ts';
-import { reasonWords } from '../reason.ts';
+import { reasonWords } from '#contract/reason-words.ts';
 
 const route = getRouteApi('/health');
 

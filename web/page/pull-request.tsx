@@ -16,7 +16,7 @@ import { QueueTrail } from '../component/trail.tsx';
 import { shortSha } from '../format.ts';
 import { queueKey, type QueueName, queueOfSearch } from '../name.ts';
 import { useLive, useMay, usePullRequest } from '../query.ts';
-import { reasonWords } from '../reason.ts';
+import { reasonWords } from '#contract/reason-words.ts';
 import type { StreamState } from '../stream.ts';
 
 const route = getRouteApi('/pull-request');

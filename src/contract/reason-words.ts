@@ -1,8 +1,6 @@
-// Why a pull request moved, in words.
+// Why a pull request moved, in words: for the dashboard and the command line.
 
-import type { ResponseOf } from '#contract/endpoint.ts';
-
-type Reason = NonNullable<ResponseOf<'getSubmittedPullRequest'>['conclusionReason']>;
+import type { Reason } from '#core/queue/reason.ts';
 
 export const reasonWords: Readonly<Record<Reason, string>> = {
   MERGE_ITEM_NOW_READY: 'it is ready',
