@@ -15,6 +15,7 @@ import type { HostRepository } from '../host.ts';
 import { changeRefs, findCommit, knownCommits, listRefs, type RefChange } from './git.ts';
 import { headObjects, rootObjects, rootSha } from './made-up.ts';
 import { type GitObject, packOf } from './object.ts';
+import { recallMerged } from './recall.ts';
 import { type SandboxSettings, settingsFrom } from './setting.ts';
 import type { SandboxPullRequest, SandboxStore } from './store.ts';
 
@@ -145,6 +146,7 @@ export function createDisk(root: string, store: SandboxStore): Disk {
   const open = async (repository: HostRepository): Promise<string> => {
     const directory = pathOf(repository);
     if (!(await exists(join(directory, 'HEAD')))) await createRepository(directory, repository, store);
+    else if (!opened.has(repository.id)) await recallMerged(directory, repository, store);
     const count = (opened.get(repository.id) ?? 0) + 1;
     opened.set(repository.id, count % openedPerTidying);
     if (count === openedPerTidying) await tidy(directory);

@@ -12,6 +12,7 @@ import type { Disk } from './disk.ts';
 import { changeRefs, findCommit } from './git.ts';
 import { personOf } from './made-up.ts';
 import { type NoticePush, pullRequestEvent } from './push.ts';
+import { mergedRef, rememberMerged } from './recall.ts';
 import { protectionOf, settingsFrom } from './setting.ts';
 import type { SandboxPullRequest, SandboxStore } from './store.ts';
 
@@ -32,15 +33,19 @@ export type Merger = {
 /** Times that the branch may move under a merge before it gives up. */
 const attemptsMax = 10;
 
-const mergedRef = (number: number, head: string): string => `refs/sandbox/merged/${number}/${head}`;
-
 const refused = (message: string): MergeAnswer => ({ kind: 'refused', message });
 
 export function createMerger({ store, disk, clock, announce, noticePush }: MergeOptions): Merger {
-  const markMerged: Merger['markMerged'] = async (repository, number, sha) => {
-    await store.patch(repository, number, { state: 'merged', mergeSha: sha });
+  const show = async (repository: HostRepository, number: number, sha: string) => {
+    const saved = await store.patch(repository, number, { state: 'merged', mergeSha: sha });
     const { faults } = settingsFrom(await store.findSettings(repository));
     await announce(repository, faults, [pullRequestEvent(repository, number)]);
+    return saved;
+  };
+
+  const markMerged: Merger['markMerged'] = async (repository, number, sha) => {
+    const saved = await show(repository, number, sha);
+    if (saved !== null) await rememberMerged(await disk.ensure(repository), saved, sha);
   };
 
   const put = async (
@@ -89,7 +94,7 @@ export function createMerger({ store, disk, clock, announce, noticePush }: Merge
     if (rules !== null && rules.refuseMerges !== null) return refused(rules.refuseMerges);
     const done = await put(request, kept, rules?.needsUpToDate === true);
     if (typeof done === 'string') return refused(done);
-    await markMerged(repository, number, done.to!);
+    await show(repository, number, done.to!);
     await noticePush(repository, [done]);
     return { kind: 'merged', sha: done.to! };
   };
