@@ -50,10 +50,11 @@ export function readPage(file: string): Page {
   const slugger = new GithubSlugger();
   const anchors = new Set<string>();
   const links: string[] = [];
-  walkTokens(tokens, (token: Token) => {
+  const look = (token: Token) => {
     if (token.type === 'heading') anchors.add(slugger.slug(plainTextOf((token as Tokens.Heading).tokens)));
     if (token.type === 'link' || token.type === 'image') links.push((token as Tokens.Link).href);
-  });
+  };
+  void walkTokens(tokens, look);
   return { file, anchors, links, ...stepsOf(tokens) };
 }
 
