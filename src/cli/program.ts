@@ -5,6 +5,7 @@ import { addCi } from './ci.ts';
 import type { AddCommand, Cli, CliContext } from './command.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addLogin } from './login.ts';
+import { addMcp } from './mcp.ts';
 import { penFor } from './output.ts';
 import { plainLine } from './plain-text.ts';
 import { addPullRequest } from './pull-request.ts';
@@ -12,7 +13,7 @@ import { addService } from './service.ts';
 import { ServiceError } from './transport.ts';
 
 /** In the order of the help. */
-const commands: readonly AddCommand[] = [addLogin, addPullRequest, addCi, addService];
+const commands: readonly AddCommand[] = [addLogin, addPullRequest, addCi, addMcp, addService];
 
 type Outcome = { code: number | undefined };
 

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { blameOf } from './blame.ts';
+
+type Verdict = 'flaky' | 'broken' | 'new' | 'unknown';
+
+const failed = (...verdicts: readonly Verdict[]) => ({
+  count: verdicts.length,
+  first: verdicts.map((verdict) => ({ testCaseId: 'id', name: verdict, verdict, isQuarantined: false })),
+});
+
+it.each([
+  ['nothing_failed', null],
+  ['unknown', failed()],
+  ['likely', failed('new', 'flaky')],
+  ['possible', failed('unknown', 'broken')],
+  ['unlikely', failed('flaky', 'broken')],
+] as const)('says %s', (answer, tests) => {
+  expect(blameOf(tests).answer).toBe(answer);
+});
