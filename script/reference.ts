@@ -1,13 +1,13 @@
-// Reference pages made from the code: docs/reference/config.md and docs/reference/errors.md. `npm run docs` writes them;
+// Reference pages made from the code: docs/reference/{config,errors,settings,api}.md. `npm run docs` writes them;
 // test/tidy.test.ts compares them.
 import { writeFileSync } from 'node:fs';
 import { format } from 'prettier';
 import { errorRegistry } from '#base/error.ts';
 import { clientVariables } from '#config/client.ts';
 import { variables } from '#config/env.ts';
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+import { apiPage } from './reference/api.ts';
+import { settingsPage } from './reference/settings.ts';
+import { table } from './reference/table.ts';
 
 function configPage(): string {
   const rows = Object.entries(variables).map(([name, { schema, doc }]) => {
@@ -66,7 +66,12 @@ ${table(['status', 'code', 'meaning'], rows)}
 }
 
 export async function referencePages(): Promise<Readonly<Record<string, string>>> {
-  const pages = { 'docs/reference/config.md': configPage(), 'docs/reference/errors.md': errorsPage() };
+  const pages = {
+    'docs/reference/config.md': configPage(),
+    'docs/reference/errors.md': errorsPage(),
+    'docs/reference/settings.md': settingsPage(),
+    'docs/reference/api.md': apiPage(),
+  };
   const formatted = Object.entries(pages).map(async ([file, text]) => [
     file,
     await format(text, { parser: 'markdown', printWidth: 110 }),
