@@ -3,7 +3,7 @@
 // other. So the generator takes little of the cores that it shares with what it measures.
 
 import { constants, zstdCompressSync } from 'node:zlib';
-import { chance } from '../script/chance.ts';
+import { chance } from '#demo/chance.ts';
 import { tarEntry, tarOf } from '../test/fixture/report/archive.ts';
 
 export type Suite = {

@@ -12,7 +12,7 @@ import type { Cell } from '#db/cell.ts';
 import { saveEntries } from '#db/entry-store.ts';
 import { encodeTargets, saveTargets } from '#db/target-store.ts';
 import { withQueueLock } from '#db/transaction.ts';
-import { chance } from '../script/chance.ts';
+import { chance } from '#demo/chance.ts';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;

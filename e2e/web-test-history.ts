@@ -12,7 +12,7 @@ import type { Cell } from '#db/cell.ts';
 import { ensurePartitions } from '#db/partition.ts';
 import { insertStored, newUploadKey, type UploadSource } from '#db/upload-store.ts';
 import { ingestUpload } from '#job/ingest.ts';
-import { chance } from '../script/chance.ts';
+import { chance } from '#demo/chance.ts';
 
 const dayMs = 86_400_000;
 const days = 90;

@@ -83,6 +83,11 @@ export const ladder: readonly Room[] = [
     imports: ['base', 'core', 'sim', 'contract', 'config', 'report', 'host', 'db'],
     holds: 'the command line: for administrators, and for CI that uploads reports',
   },
+  {
+    folder: 'demo',
+    imports: ['base', 'core', 'contract', 'git', 'cli'],
+    holds: '`signalbox demo`: a database, the service and a simulated team with its CI, on one machine',
+  },
 ];
 
 /** Folders whose files may not use any npm package or node module. */

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type { CiEnv } from '#config/ci.ts';
+import type { DemoWishes } from './demo.ts';
 
 export type CliContext = {
   readonly cwd: string;
@@ -11,6 +12,8 @@ export type CliContext = {
   readonly args: readonly string[];
   /** Runs a command of the service itself. Undefined: it goes on until a signal ends it. */
   readonly service: (args: readonly string[]) => Promise<number | undefined>;
+  /** Runs the demo until it ends. */
+  readonly demo: (wishes: DemoWishes) => Promise<number>;
 };
 
 export type Example = {

@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { addCi } from './ci.ts';
 import type { AddCommand, Cli, CliContext } from './command.ts';
+import { addDemo } from './demo.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addLogin } from './login.ts';
 import { addMcp } from './mcp.ts';
@@ -13,7 +14,7 @@ import { addService } from './service.ts';
 import { ServiceError } from './transport.ts';
 
 /** In the order of the help. */
-const commands: readonly AddCommand[] = [addLogin, addPullRequest, addCi, addMcp, addService];
+const commands: readonly AddCommand[] = [addLogin, addPullRequest, addCi, addMcp, addDemo, addService];
 
 type Outcome = { code: number | undefined };
 

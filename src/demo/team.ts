@@ -1,0 +1,95 @@
+// The simulated team: opens pull requests, says which targets they impact, submits them, takes some back, and submits
+// again what failed by no fault of its own, as its author would.
+
+import { type Course, isAbort, keepDoing, pause, type World } from './world.ts';
+import type { PlannedChange } from './workload.ts';
+import { RefusedError } from './client.ts';
+
+const lookMs = 300;
+/** Of one pull request; more would be beyond anybody's patience. */
+const submissionsMax = 3;
+
+/** Opens what is planned, each at its time; ends when the plan does. */
+export async function openPullRequests(world: World, plan: Iterable<PlannedChange>): Promise<void> {
+  const begunAt = Date.now();
+  const opened: Promise<void>[] = [];
+  for (const change of plan) {
+    const dueMs = change.arrivesAtMs - (Date.now() - begunAt) * world.speed;
+    await pause(world, Math.max(0, dueMs));
+    opened.push(
+      open(world, change).catch((error: unknown) => {
+        if (!isAbort(error)) world.onProblem(error);
+      }),
+    );
+  }
+  await Promise.all(opened);
+}
+
+async function open(world: World, change: PlannedChange): Promise<void> {
+  const { client, courses } = world;
+  const { repository, number, title, author, files, targets, priority, cancelledAfterMs } = change;
+  const { repo, targetBranch } = repository;
+  const pr = { number };
+  const course = courses.find((one) => one.repository === repository)!;
+  course.changes.set(number, change);
+  await client.call('sandboxCreatePullRequest', { repo, pr, title, author, baseBranch: targetBranch, files });
+  await client.call('setImpactedTargets', { repo, targetBranch, pr, impactedTargets: targets });
+  const submittedAt = Date.now();
+  await client.call('submitPullRequest', { repo, targetBranch, pr, priority });
+  course.live.set(number, { state: 'not_ready', submittedAt, submissions: 1 });
+  if (cancelledAfterMs === null) return;
+  await pause(world, cancelledAfterMs);
+  await client.call('cancelPullRequest', { repo, targetBranch, pr }).catch((error: unknown) => {
+    // It has ended in the meantime.
+    if (!(error instanceof RefusedError)) throw error;
+  });
+}
+
+/** Sees what becomes of everything that was submitted, until the demo ends. */
+export async function watchTeam(world: World): Promise<void> {
+  await Promise.all(world.courses.map((course) => keepDoing(world, lookMs, () => look(world, course))));
+}
+
+const readMax = 50;
+
+async function look(world: World, course: Course): Promise<void> {
+  const { repo, targetBranch } = course.repository;
+  const numbers = [...course.live.keys()];
+  for (let at = 0; at < numbers.length; at += readMax) {
+    const prs = numbers.slice(at, at + readMax).map((number) => ({ number }));
+    const { pullRequests } = await world.client.call('getSubmittedPullRequests', { repo, targetBranch, prs });
+    for (const { prNumber: number, state, stateChangedAt } of pullRequests)
+      await note(world, course, number, { state, at: Date.parse(stateChangedAt) });
+  }
+}
+
+type Seen = { readonly state: string; readonly at: number };
+
+async function note(world: World, course: Course, number: number, { state, at }: Seen): Promise<void> {
+  const { live, ends, repository } = course;
+  const { submittedAt, submissions } = live.get(number)!;
+  if (state !== 'merged' && state !== 'failed' && state !== 'cancelled') {
+    live.set(number, { state, submittedAt, submissions });
+    return;
+  }
+  if (state === 'failed' && submissions < submissionsMax && !isGuilty(course, number)) {
+    const { repo, targetBranch } = repository;
+    await world.client.call('submitPullRequest', { repo, targetBranch, pr: { number } });
+    live.set(number, { state: 'not_ready', submittedAt, submissions: submissions + 1 });
+    course.resubmitted += 1;
+    return;
+  }
+  live.delete(number);
+  ends.set(number, { state, inQueueMs: Math.max(0, at - submittedAt) });
+}
+
+/** Whether it may not land, given what has landed or may land before it. */
+function isGuilty({ changes, ends }: Course, number: number): boolean {
+  const { breaksAlone, breaksWith } = changes.get(number)!;
+  const mayBeThere = (other: number) => !['failed', 'cancelled'].includes(ends.get(other)?.state ?? '');
+  return (
+    breaksAlone ||
+    breaksWith.some(mayBeThere) ||
+    [...changes.values()].some((later) => later.breaksWith.includes(number) && mayBeThere(later.number))
+  );
+}
