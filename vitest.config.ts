@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 const unit = [
   '{sim,eval,fuzz}/**/*.test.ts',
   'test/planner/**/*.test.ts',
-  'src/{base,core,sim,contract,config,report,blob,event,git,cli}/**/*.test.ts',
+  'src/{base,core,sim,contract,config,report,blob,event,git,cli,demo}/**/*.test.ts',
   'src/http/{rate-limit,body-budget,page-token,shared-read,validate}.test.ts',
   'src/host/{gitea,github}/**/*.test.ts',
   'src/host/doctor.test.ts',

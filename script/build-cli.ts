@@ -1,21 +1,23 @@
-// `npm run build:cli`: `signalbox test` and `signalbox upload` in one file, dist/signalbox.mjs, for machines of CI. It needs
+// `npm run build:cli`: the commands of clients in one file, dist/signalbox.mjs, for machines of CI. It needs
 // Node.js and nothing else.
 import { chmodSync, statSync } from 'node:fs';
 import { build, type Plugin } from 'rolldown';
 
 const [file = 'dist/signalbox.mjs'] = process.argv.slice(2);
 
+const sayAbsent = `console.error('This is a command of the service, and this file holds the client only. Install the package: npm install signalbox');
+  return 2;`;
+
 /** The service itself is no part of it. */
+const stubs: Readonly<Record<string, string>> = {
+  './main.ts': `export async function main() { ${sayAbsent} }`,
+  './demo/demo.ts': `export async function demo() { ${sayAbsent} }`,
+};
+
 const withoutService: Plugin = {
   name: 'without-service',
-  resolveId: (id) => (id === './main.ts' ? '\0service' : null),
-  load: (id) =>
-    id === '\0service'
-      ? `export async function main([command]) {
-          console.error('signalbox ' + command + ' is a command of the service, and this file holds the client only. Install the package.');
-          return 2;
-        }`
-      : null,
+  resolveId: (id) => (id in stubs ? `\0${id}` : null),
+  load: (id) => stubs[id.slice(1)] ?? null,
 };
 
 await build({

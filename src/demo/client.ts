@@ -1,9 +1,10 @@
-// The service as the demo's team and its CI call it.
+// The service as the demo's team and its CI call it: with the client of the command line, as anybody's scripts would.
 
-import { endpoints, type Operation, type ResponseOf } from '#contract/endpoint.ts';
+import { type Api, createApi } from '#cli/api.ts';
+import { createClient } from '#cli/client.ts';
 import type { DemoRepository } from './repository.ts';
 
-export type ReportSource = {
+type ReportSource = {
   readonly sha: string;
   readonly branch: string;
   readonly pr?: number;
@@ -15,38 +16,19 @@ export type DemoClient = {
   readonly url: string;
   readonly token: string;
   readonly organization: string;
-  readonly call: <Name extends Operation>(name: Name, body: object) => Promise<ResponseOf<Name>>;
+  readonly call: Api['call'];
   readonly uploadReport: (repository: DemoRepository, source: ReportSource, report: string) => Promise<void>;
 };
 
-/** The service refused; its code is one of the registry. */
-export class RefusedError extends Error {
-  readonly code: string;
-  constructor(operation: string, code: string, message: string) {
-    super(`${operation}: ${message}`);
-    this.code = code;
-  }
-}
-
-type ClientOptions = Pick<DemoClient, 'url' | 'token' | 'organization'> & { readonly signal: AbortSignal };
-
-export function createDemoClient({ url, token, organization, signal }: ClientOptions): DemoClient {
-  const send = async (what: string, path: string, type: string, body: string): Promise<string> => {
-    const headers = { 'x-api-token': token, 'content-type': type };
-    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body, signal });
-    const text = await answer.text();
-    if (answer.ok) return text;
-    const { code, message } = (JSON.parse(text) as { error: { code: string; message: string } }).error;
-    throw new RefusedError(what, code, message);
-  };
+export function createDemoClient(url: string, token: string, organization: string): DemoClient {
+  const uploads = createClient({ url, token });
   return {
     url,
     token,
     organization,
-    call: async (name, body) =>
-      JSON.parse(await send(name, endpoints[name].path, 'application/json', JSON.stringify(body))) as never,
+    call: createApi(url, token).call,
     uploadReport: async ({ repo }, { sha, branch, pr, runId, attempt }, report) => {
-      const query = new URLSearchParams({
+      const query = {
         repo: `${repo.host}/${repo.owner}/${repo.name}`,
         org_url_slug: organization,
         sha,
@@ -55,13 +37,8 @@ export function createDemoClient({ url, token, organization, signal }: ClientOpt
         run_id: runId,
         attempt: String(attempt ?? 1),
         ...(pr !== undefined && { pr: String(pr) }),
-      });
-      await send(
-        'uploadReport',
-        `${endpoints.uploadReport.path}?${query.toString()}`,
-        'application/xml',
-        report,
-      );
+      };
+      await uploads.uploadReport(query, Buffer.from(report));
     },
   };
 }

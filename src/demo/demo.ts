@@ -5,6 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DemoWishes } from '#cli/demo.ts';
+import { exitCodes } from '#cli/exit-codes.ts';
+import { printJson, printLines } from '#cli/output.ts';
 import { runCi } from './ci.ts';
 import { createDemoClient } from './client.ts';
 import { figuresOf, lineOf } from './figures.ts';
@@ -18,26 +20,24 @@ import { openPullRequests, watchTeam } from './team.ts';
 import { changesOfAll, type PlannedChange } from './workload.ts';
 import type { World } from './world.ts';
 
-/** Before all had ended that was to be waited for. */
-const interruptedCode = 130;
-
 /** The exit code. `entry`: the file that this command was started from. */
 export async function demo(wishes: DemoWishes, entry: string): Promise<number> {
   const begunAt = Date.now();
   const stage = openStage();
   try {
     const world = await raise(stage, wishes, entry);
-    const say = wishes.json ? console.error : console.log;
     const { url, token } = world.client;
-    say(welcome({ url, token, seconds: Math.round((Date.now() - begunAt) / 1_000) }));
+    const seconds = Math.round((Date.now() - begunAt) / 1_000);
+    // Standard output is for the figures alone where a program reads them.
+    (wishes.json ? process.stderr : process.stdout).write(welcome({ url, token, seconds }));
     await play(world, wishes);
     if (stage.failure !== null) throw new Error(stage.failure);
     report(world, wishes);
-    return stage.isInterrupted && wishes.exit ? interruptedCode : 0;
+    return stage.isInterrupted && wishes.exit ? exitCodes.interrupted.code : 0;
   } catch (error) {
-    if (stage.isInterrupted) return wishes.exit ? interruptedCode : 0;
-    console.error(stage.failure ?? (error instanceof Error ? error.message : String(error)));
-    return 1;
+    if (stage.isInterrupted) return wishes.exit ? exitCodes.interrupted.code : 0;
+    process.stderr.write(`${stage.failure ?? (error instanceof Error ? error.message : String(error))}\n`);
+    return exitCodes.refused.code;
   } finally {
     await stage.close();
   }
@@ -55,7 +55,7 @@ async function raise(stage: Stage, wishes: DemoWishes, entry: string): Promise<W
   signal.throwIfAborted();
   const service = await startService({ entry, home, port, databaseUrl, organization, token, signal });
   stage.add(service, () => `Signalbox ended by itself:\n${service.lastWords()}`);
-  const client = createDemoClient({ url: service.url, token, organization, signal });
+  const client = createDemoClient(service.url, token, organization);
   const courses = [];
   for (const repository of repositoriesOf(wishes))
     courses.push(await setUp(client, repository, join(home, 'data', 'sandbox', 'main')));
@@ -96,7 +96,8 @@ async function play(world: World, { pullRequests, exit }: DemoWishes): Promise<v
   const background = Promise.all([runCi(world), watchTeam(world)]);
   try {
     await openPullRequests(world, pullRequests === null ? plan : take(plan, pullRequests));
-    while (courses.some(({ live }) => live.size > 0) || !exit) await sleep(100, undefined, { signal });
+    const isOver = () => exit && courses.every(({ live }) => live.size === 0);
+    while (!isOver()) await sleep(100, undefined, { signal });
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
@@ -118,6 +119,6 @@ function* take(changes: Iterable<PlannedChange>, count: number): Generator<Plann
 
 function report({ courses, seed, speed }: World, { json }: DemoWishes): void {
   const queues = courses.map(figuresOf);
-  if (json) console.log(JSON.stringify({ seed, speed, queues }, null, 2));
-  else for (const figures of queues) console.log(lineOf(figures));
+  if (json) printJson({ seed, speed, queues });
+  else printLines(queues.map(lineOf));
 }

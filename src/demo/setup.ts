@@ -17,7 +17,7 @@ export async function setUp(client: DemoClient, repository: DemoRepository, fold
     message: `Begin ${repo.name}`,
     files: { 'README.md': `# ${repo.name}\n` },
   });
-  await client.call('createQueue', { repo, targetBranch, requiredStatuses: ['ci/test'], ...settings });
+  await client.call('createQueue', { repo, targetBranch, ...settings, requiredStatuses: ['ci/test'] });
   await client.call('updateHealthSettings', {
     repo,
     org_url_slug: client.organization,

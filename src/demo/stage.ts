@@ -78,7 +78,8 @@ export function openStage(): Stage {
       rmSync(home, { recursive: true, force: true });
       process.off('exit', endAtOnce);
       for (const signal of signals) process.off(signal, interrupt);
-      for (const problem of [...problems].slice(0, problemsShown)) console.error(`On the way: ${problem}`);
+      for (const problem of [...problems].slice(0, problemsShown))
+        process.stderr.write(`On the way: ${problem}\n`);
     },
   };
 }

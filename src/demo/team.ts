@@ -1,9 +1,9 @@
 // The simulated team: opens pull requests, says which targets they impact, submits them, takes some back, and submits
 // again what failed by no fault of its own, as its author would.
 
+import { ServiceError } from '#cli/transport.ts';
 import { type Course, isAbort, keepDoing, pause, type World } from './world.ts';
 import type { PlannedChange } from './workload.ts';
-import { RefusedError } from './client.ts';
 
 const lookMs = 300;
 /** Of one pull request; more would be beyond anybody's patience. */
@@ -41,7 +41,7 @@ async function open(world: World, change: PlannedChange): Promise<void> {
   await pause(world, cancelledAfterMs);
   await client.call('cancelPullRequest', { repo, targetBranch, pr }).catch((error: unknown) => {
     // It has ended in the meantime.
-    if (!(error instanceof RefusedError)) throw error;
+    if (!(error instanceof ServiceError && error.code !== null)) throw error;
   });
 }
 

@@ -12,7 +12,9 @@ describe('what the team does', () => {
   it('follows from the seed alone, not from how the queue is set nor from the other repositories', () => {
     const alone = first(changesOf(shop, 7), 60);
     const other = { ...shop, settings: { mode: 'parallel', concurrency: 9 } as const };
-    const changed = first(changesOfAll([other, platform], 7), 200).filter(({ repository }) => repository === other);
+    const changed = first(changesOfAll([other, platform], 7), 200).filter(
+      ({ repository }) => repository === other,
+    );
     expect(changed.slice(0, 60)).toEqual(alone.map((change) => ({ ...change, repository: other })));
     expect(first(changesOf(shop, 8), 60)).not.toEqual(alone);
   });
@@ -22,7 +24,8 @@ describe('what the team does', () => {
     expect(changes.map(({ arrivesAtMs }) => arrivesAtMs)).toEqual(
       changes.map(({ arrivesAtMs }) => arrivesAtMs).toSorted((a, b) => a - b),
     );
-    const share = (holds: (change: PlannedChange) => boolean) => changes.filter(holds).length / changes.length;
+    const share = (holds: (change: PlannedChange) => boolean) =>
+      changes.filter(holds).length / changes.length;
     expect(share(({ breaksAlone }) => breaksAlone)).toBeGreaterThan(0.04);
     expect(share(({ breaksAlone }) => breaksAlone)).toBeLessThan(0.12);
     expect(share(({ breaksWith }) => breaksWith.length > 0)).toBeGreaterThan(0.03);

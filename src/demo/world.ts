@@ -5,14 +5,14 @@ import type { DemoClient } from './client.ts';
 import type { DemoRepository } from './repository.ts';
 import type { PlannedChange } from './workload.ts';
 
-export type Ended = {
+type Ended = {
   readonly state: 'merged' | 'failed' | 'cancelled';
   /** From its first submission on. */
   readonly inQueueMs: number;
 };
 
 /** In the queue. */
-export type Live = {
+type Live = {
   /** As last seen. */
   readonly state: string;
   /** For the first time. */
