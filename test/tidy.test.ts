@@ -36,7 +36,7 @@ describe('the folders of src', () => {
     expect(JSON.parse(read('.oxlintrc.json')), 'run: npm run lint:config').toEqual(lintConfig());
   });
 
-  it('import only downwards: a file that does not is refused by the lint', () => {
+  it('import only downwards: a file that does not is refused by the lint', { timeout: 60_000 }, () => {
     const probe = 'src/core/tidy-probe.ts';
     const lint = (text: string) => {
       execFileSync('tee', [probe], { input: text, stdio: ['pipe', 'ignore', 'ignore'] });
