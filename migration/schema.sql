@@ -597,6 +597,53 @@ CREATE TABLE public.upload_blob (
 PARTITION BY RANGE (uploaded_at);
 ALTER TABLE ONLY public.upload_blob ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
+CREATE TABLE public.webhook_delivery (
+    endpoint_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    subject text NOT NULL,
+    type text NOT NULL,
+    payload jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    claimed_until timestamp with time zone,
+    attempts integer DEFAULT 0 NOT NULL,
+    log jsonb DEFAULT '[]'::jsonb NOT NULL,
+    delivered_at timestamp with time zone
+);
+
+ALTER TABLE public.webhook_delivery ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.webhook_delivery_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.webhook_endpoint (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    shown_url text NOT NULL,
+    credentials bytea NOT NULL,
+    event_types text[] DEFAULT '{}'::text[] NOT NULL,
+    repository_ids uuid[],
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_by text DEFAULT ''::text NOT NULL,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
+    deleted_at timestamp with time zone,
+    last_success_at timestamp with time zone,
+    failing_since timestamp with time zone,
+    failures_in_row integer DEFAULT 0 NOT NULL,
+    last_failure text,
+    paused_until timestamp with time zone
+);
+
 CREATE TABLE public.worker_heartbeat (
     worker_id text NOT NULL,
     beat_at timestamp with time zone DEFAULT now() NOT NULL
@@ -740,6 +787,12 @@ ALTER TABLE ONLY public.upload_blob
 ALTER TABLE ONLY public.upload
     ADD CONSTRAINT upload_pkey PRIMARY KEY (repository_id, uploaded_at, id);
 
+ALTER TABLE ONLY public.webhook_delivery
+    ADD CONSTRAINT webhook_delivery_pkey PRIMARY KEY (endpoint_id, seq);
+
+ALTER TABLE ONLY public.webhook_endpoint
+    ADD CONSTRAINT webhook_endpoint_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.worker_heartbeat
     ADD CONSTRAINT worker_heartbeat_pkey PRIMARY KEY (worker_id);
 
@@ -841,6 +894,16 @@ CREATE INDEX upload_unread ON ONLY public.upload USING btree (repository_id, sta
 
 CREATE INDEX upload_with_problems ON ONLY public.upload USING btree (repository_id, uploaded_at) WHERE (problems <> '[]'::jsonb);
 
+CREATE INDEX webhook_delivery_created ON public.webhook_delivery USING btree (created_at);
+
+CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (due_at) WHERE (status = 'pending'::text);
+
+CREATE UNIQUE INDEX webhook_delivery_id ON public.webhook_delivery USING btree (endpoint_id, id);
+
+CREATE INDEX webhook_delivery_subject ON public.webhook_delivery USING btree (endpoint_id, subject, seq) WHERE (status = 'pending'::text);
+
+CREATE INDEX webhook_endpoint_organization ON public.webhook_endpoint USING btree (organization_id) WHERE (deleted_at IS NULL);
+
 ALTER TABLE ONLY public.api_token
     ADD CONSTRAINT api_token_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
 
@@ -915,3 +978,9 @@ ALTER TABLE ONLY public.test_run_member
 
 ALTER TABLE ONLY public.test_run
     ADD CONSTRAINT test_run_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
+
+ALTER TABLE ONLY public.webhook_delivery
+    ADD CONSTRAINT webhook_delivery_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.webhook_endpoint(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.webhook_endpoint
+    ADD CONSTRAINT webhook_endpoint_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);

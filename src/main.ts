@@ -19,6 +19,7 @@ import { type BlobsOf, openBlobs } from './blobs.ts';
 import { type Hosts, openHosts } from './hosts.ts';
 import { createMirrors } from '#job/mirrors.ts';
 import { createTargetCache } from '#db/target-cache.ts';
+import { startDeliveries } from '#job/delivery-loop.ts';
 import { startWorker } from '#job/worker.ts';
 
 type Closer = { readonly name: string; readonly close: () => Promise<void> };
@@ -85,9 +86,19 @@ async function work(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): P
         blobs: blobsOf(cell),
         ...limits,
       });
+      const { secretKey, webhook } = config;
+      const deliveries = startDeliveries({
+        cell,
+        log,
+        clock: systemClock,
+        secretKey,
+        addresses: config,
+        allowed: webhook.allow,
+        timeoutMs: webhook.timeoutMs,
+      });
       log.info({ cell: cell.name }, 'working on jobs');
       const close = async () => {
-        await worker.stop();
+        await Promise.all([worker.stop(), deliveries.stop()]);
         await mirrors.close();
       };
       return { name: `worker of ${cell.name}`, close };

@@ -95,6 +95,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     publicUrl: 'http://localhost:8080',
     sandbox: true,
     ticketUrl: null,
+    webhook: { allow: { networks: [], hosts: [] }, timeoutMs: 1_000 },
     isPublicUrlGiven: false,
     secretKey: null,
     oidc: null,

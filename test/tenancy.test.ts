@@ -12,6 +12,8 @@ describe('an organization', () => {
   let commentId: string;
   let uploadId: string;
   let ownerTokenId: string;
+  let endpointId: string;
+  const hookUrl = 'http://127.0.0.1:9/';
   const reportQuery = {
     repo: 'sandbox.example/acme/widgets',
     org_url_slug: 'acme',
@@ -20,9 +22,13 @@ describe('an organization', () => {
   };
 
   beforeAll(async () => {
-    world = await openWorld();
+    const allow = { networks: ['127.0.0.1/32'], hosts: [] };
+    const config = { secretKey: Buffer.alloc(32, 7), webhook: { allow, timeoutMs: 1_000 } };
+    world = await openWorld({ config });
     owner = await world.client('acme');
     stranger = await world.client('globex');
+    const hook = { name: 'secret hook', url: `${hookUrl}secret` };
+    endpointId = (await owner.call('createWebhookEndpoint', hook)).endpoint.id;
     ownerTokenId = (await owner.call('createToken', { name: 'secret token', scopes: ['read'] })).token.id;
     await owner.call('createQueue', { ...main, mode: 'parallel', requiredStatuses: ['secret-check'] });
     // One that has landed, so that there is a proof to be hidden.
@@ -107,6 +113,14 @@ describe('an organization', () => {
     listTokens: [() => ({ includeEnded: true }), null],
     createToken: [() => ({ name: 'theirs', scopes: ['read'] }), null],
     revokeToken: [() => ({ tokenId: ownerTokenId }), 'TOKEN_NOT_FOUND'],
+    listWebhookEndpoints: [() => ({}), null],
+    createWebhookEndpoint: [() => ({ name: 'theirs', url: hookUrl }), null],
+    updateWebhookEndpoint: [() => ({ endpointId, enabled: false }), 'WEBHOOK_ENDPOINT_NOT_FOUND'],
+    deleteWebhookEndpoint: [() => ({ endpointId }), 'WEBHOOK_ENDPOINT_NOT_FOUND'],
+    rotateWebhookSecret: [() => ({ endpointId }), 'WEBHOOK_ENDPOINT_NOT_FOUND'],
+    listWebhookDeliveries: [() => ({ endpointId }), 'WEBHOOK_ENDPOINT_NOT_FOUND'],
+    replayWebhookDelivery: [() => ({ endpointId, deliveryId: endpointId }), 'WEBHOOK_ENDPOINT_NOT_FOUND'],
+    sendTestWebhook: [() => ({ endpointId }), 'WEBHOOK_ENDPOINT_NOT_FOUND'],
     setQuarantine: [
       () => ({ ...health, test_case_id: testId, quarantine_setting: 'NEVER_QUARANTINE' }),
       'TEST_CASE_NOT_FOUND',

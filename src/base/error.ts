@@ -16,6 +16,10 @@ export const errorRegistry = {
     status: 400,
     meaning: 'The page token was not issued by this service, or belongs to another filter.',
   },
+  WEBHOOK_URL_REFUSED: {
+    status: 400,
+    meaning: 'Events may not be sent to this address; the message says why.',
+  },
   AUTHENTICATION_REQUIRED: { status: 401, meaning: 'The `x-api-token` header is missing or empty.' },
   INVALID_TOKEN: { status: 401, meaning: 'The token is unknown, revoked or expired.' },
   INSUFFICIENT_SCOPE: { status: 403, meaning: 'The token is valid but lacks the scope this call needs.' },
@@ -45,6 +49,8 @@ export const errorRegistry = {
   TEST_CASE_NOT_FOUND: { status: 404, meaning: 'The repository has no such test case.' },
   UPLOAD_NOT_FOUND: { status: 404, meaning: 'The repository has no such upload.' },
   TOKEN_NOT_FOUND: { status: 404, meaning: 'The organization has no such API token.' },
+  WEBHOOK_ENDPOINT_NOT_FOUND: { status: 404, meaning: 'The organization has no such webhook endpoint.' },
+  WEBHOOK_DELIVERY_NOT_FOUND: { status: 404, meaning: 'The webhook endpoint has no such delivery.' },
   CONNECTION_NOT_FOUND: { status: 404, meaning: 'The webhook address names no connection.' },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -66,6 +72,15 @@ export const errorRegistry = {
     status: 409,
     meaning: 'The upload address was used already, for other bytes, or is being used now.',
   },
+  SECRET_KEY_MISSING: {
+    status: 409,
+    meaning: 'The installation has no key to seal secrets with, or not the one that they were sealed with.',
+  },
+  WEBHOOK_LIMIT_REACHED: {
+    status: 409,
+    meaning: 'The organization has as many webhook endpoints as it may have.',
+  },
+  WEBHOOK_NOT_SIGNED: { status: 409, meaning: 'Messages to a chat are not signed, so there is no secret.' },
   SANDBOX_REFUSED: {
     status: 409,
     meaning: 'The sandbox host cannot do what its control API was asked; the message says why.',

@@ -40,6 +40,7 @@ describe('the environment', () => {
       shutdownMs: 25_000,
       historyMonths: 24,
       ticketUrl: null,
+      webhook: { allow: { networks: [], hosts: [] }, timeoutMs: 10_000 },
       upload: { bytesMax: 512 * 1_048_576, addressMs: 3_600_000 },
       blob: null,
       oidc: null,
@@ -71,6 +72,8 @@ describe('the environment', () => {
       SIGNALBOX_SHUTDOWN_SECONDS: '14',
       SIGNALBOX_HISTORY_MONTHS: '15',
       SIGNALBOX_TICKET_URL: 'https://tracker.example.com/browse/{id}',
+      SIGNALBOX_WEBHOOK_ALLOW: '10.1.0.0/16, CI.internal fd00::1',
+      SIGNALBOX_WEBHOOK_TIMEOUT_SECONDS: '15',
       SIGNALBOX_UPLOAD_MAX_MIB: '18',
       SIGNALBOX_UPLOAD_MINUTES: '19',
       SIGNALBOX_BLOB_URL: 's3://uploads/ci?endpoint=https://s3.example.com&region=eu-1',
@@ -113,6 +116,10 @@ describe('the environment', () => {
       shutdownMs: 14_000,
       historyMonths: 15,
       ticketUrl: 'https://tracker.example.com/browse/{id}',
+      webhook: {
+        allow: { networks: ['10.1.0.0/16', 'fd00::1/128'], hosts: ['ci.internal'] },
+        timeoutMs: 15_000,
+      },
       upload: { bytesMax: 18 * 1_048_576, addressMs: 1_140_000 },
       blob: {
         bucket: 'uploads',

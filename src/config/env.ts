@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { type BlobAddress, parseBlobUrl } from './blob-url.ts';
 import { clientVariables } from './client.ts';
+import { parseWebhookAllow, type WebhookAllow, type WebhookConfig } from './webhook.ts';
 import { type OidcConfig, oidcOf, oidcProblems, oidcVariables } from './oidc.ts';
 
 const integer = (min: number, max: number) =>
@@ -42,6 +43,13 @@ const blobUrl = z.string().transform((text, context): BlobAddress => {
   const address = parseBlobUrl(text);
   if (typeof address !== 'string') return address;
   context.addIssue({ code: 'custom', message: address });
+  return z.NEVER;
+});
+
+const webhookAllow = z.string().transform((text, context): WebhookAllow => {
+  const allow = parseWebhookAllow(text);
+  if (typeof allow !== 'string') return allow;
+  context.addIssue({ code: 'custom', message: allow });
   return z.NEVER;
 });
 
@@ -128,7 +136,7 @@ export const variables = {
         'must be 32 bytes as base64: make one with `openssl rand -base64 32`',
       )
       .optional(),
-    doc: 'Key that seals what lets Signalbox into real hosts: 32 bytes as base64 (`openssl rand -base64 32`). Needed by `signalbox admin connect`, and by every process that works with real hosts. Keep it apart from backups of the database.',
+    doc: 'Key that seals what lets Signalbox into real hosts and webhook endpoints: 32 bytes as base64 (`openssl rand -base64 32`). Needed by `signalbox admin connect`, and by every process that works with real hosts or webhooks. Keep it apart from backups of the database.',
   },
   SIGNALBOX_COMMAND_WORDS: {
     schema: z
@@ -172,6 +180,14 @@ export const variables = {
   SIGNALBOX_BLOB_SECRET_ACCESS_KEY: {
     schema: z.string().max(1024).optional(),
     doc: 'Secret of that access key.',
+  },
+  SIGNALBOX_WEBHOOK_ALLOW: {
+    schema: webhookAllow.optional(),
+    doc: 'Where events may be sent beside public addresses over https: networks (`10.1.0.0/16`) and host names, with commas between them. Whoever may make webhook endpoints can then have Signalbox call them, also over http.',
+  },
+  SIGNALBOX_WEBHOOK_TIMEOUT_SECONDS: {
+    schema: integer(1, 30).default(10),
+    doc: 'Seconds that a webhook endpoint has to answer.',
   },
   SIGNALBOX_TICKET_URL: {
     schema: z
@@ -218,6 +234,7 @@ export type Config = {
   readonly shutdownMs: number;
   readonly historyMonths: number;
   readonly ticketUrl: string | null;
+  readonly webhook: WebhookConfig;
   readonly upload: {
     readonly bytesMax: number;
     /** How long an upload address may be used. */
@@ -305,6 +322,10 @@ function configOf(parsed: Parsed): Config {
     shutdownMs: parsed.SIGNALBOX_SHUTDOWN_SECONDS * 1000,
     historyMonths: parsed.SIGNALBOX_HISTORY_MONTHS,
     ticketUrl: parsed.SIGNALBOX_TICKET_URL ?? null,
+    webhook: {
+      allow: parsed.SIGNALBOX_WEBHOOK_ALLOW ?? { networks: [], hosts: [] },
+      timeoutMs: parsed.SIGNALBOX_WEBHOOK_TIMEOUT_SECONDS * 1000,
+    },
     upload: {
       bytesMax: parsed.SIGNALBOX_UPLOAD_MAX_MIB * 1_048_576,
       addressMs: parsed.SIGNALBOX_UPLOAD_MINUTES * 60_000,

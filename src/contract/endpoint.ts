@@ -15,6 +15,7 @@ import { searchEndpoints } from './endpoint-search.ts';
 import { testHealthEndpoints } from './endpoint-test-health.ts';
 import * as testing from './testing.ts';
 import { tokenEndpoints } from './endpoint-token.ts';
+import { webhookEndpoints } from './endpoint-webhook.ts';
 
 export const tags = {
   'Pull requests': 'Submitting pull requests and following them.',
@@ -24,6 +25,7 @@ export const tags = {
   'Test health': 'Flaky, broken and quarantined tests.',
   Uploads: 'Sending test reports, and what came of them.',
   Organization: 'Who a token speaks for, and the tokens there are.',
+  Webhooks: 'Events sent to addresses of yours: endpoints and deliveries.',
   Sandbox: 'The control API of the built-in sandbox host.',
 } as const;
 
@@ -250,6 +252,7 @@ export const endpoints = {
     errors: [],
   },
   ...tokenEndpoints,
+  ...webhookEndpoints,
   sandboxCreatePullRequest: {
     ...admin,
     path: '/sandbox/v1/createPullRequest',

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { errorRegistry, type ErrorCode } from '#base/error.ts';
 import { ErrorBody } from './common.ts';
 import { commonErrors, type Endpoint, endpoints, tags } from './endpoint.ts';
+import { webhookBodies } from './webhook-event.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -32,6 +33,9 @@ export function openApiDocument({ publicUrl, version, strict = false }: Document
     security: [{ apiToken: [] }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: Object.fromEntries(
+      Object.entries(webhookBodies).map(([type, body]) => [type, { post: eventOf(type, body) }]),
+    ),
     components: {
       securitySchemes: { apiToken: { type: 'apiKey', in: 'header', name: 'x-api-token' } },
     },
@@ -65,6 +69,36 @@ function operationOf(operation: string, endpoint: Endpoint): ZodOpenApiOperation
     responses: {
       '200': { description: 'Success', headers: requestIdHeader, content },
       ...errorResponses([...commonErrors, ...endpoint.errors]),
+    },
+  };
+}
+
+/** What we send, as the operation of whoever takes it. */
+function eventOf(type: string, body: z.ZodType): ZodOpenApiOperationObject {
+  const header = (name: string, description: string) => ({
+    name,
+    in: 'header' as const,
+    required: true,
+    description,
+    schema: { type: 'string' as const },
+  });
+  return {
+    operationId: `on ${type}`,
+    tags: ['Webhooks'],
+    summary: `Sent to endpoints that want ${type}`,
+    security: [],
+    parameters: [
+      header('webhook-id', 'The same however often an event is sent to an endpoint.'),
+      header('webhook-timestamp', 'When it is sent, in seconds since 1970.'),
+      header(
+        'webhook-signature',
+        'As the Standard Webhooks specification says: `v1,` and a base64 HMAC-SHA256.',
+      ),
+    ],
+    requestBody: { required: true, content: { 'application/json': { schema: body } } },
+    responses: {
+      '2XX': { description: 'It is taken.' },
+      '410': { description: 'Nothing more is to be sent here: the endpoint is disabled.' },
     },
   };
 }

@@ -551,6 +551,44 @@ export interface UploadBlob {
   uploaded_at: Timestamp;
 }
 
+export interface WebhookDelivery {
+  attempts: Generated<number>;
+  claimed_until: Timestamp | null;
+  created_at: Timestamp;
+  delivered_at: Timestamp | null;
+  due_at: Timestamp;
+  endpoint_id: string;
+  expires_at: Timestamp;
+  id: Generated<string>;
+  log: Generated<Json>;
+  payload: Json;
+  seq: Generated<number>;
+  status: Generated<string>;
+  subject: string;
+  type: string;
+}
+
+export interface WebhookEndpoint {
+  created_at: Generated<Timestamp>;
+  created_by: Generated<string>;
+  credentials: Buffer;
+  deleted_at: Timestamp | null;
+  disabled_at: Timestamp | null;
+  disabled_reason: string | null;
+  event_types: Generated<string[]>;
+  failing_since: Timestamp | null;
+  failures_in_row: Generated<number>;
+  id: string;
+  kind: string;
+  last_failure: string | null;
+  last_success_at: Timestamp | null;
+  name: string;
+  organization_id: string;
+  paused_until: Timestamp | null;
+  repository_ids: string[] | null;
+  shown_url: string;
+}
+
 export interface WorkerHeartbeat {
   beat_at: Generated<Timestamp>;
   worker_id: string;
@@ -599,6 +637,8 @@ export interface DB {
   trip: Trip;
   upload: Upload;
   upload_blob: UploadBlob;
+  webhook_delivery: WebhookDelivery;
+  webhook_endpoint: WebhookEndpoint;
   worker_heartbeat: WorkerHeartbeat;
 }
 

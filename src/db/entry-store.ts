@@ -1,10 +1,12 @@
-// Writes entry, trip, and the facts of entries (those of queues are written by queue-store.ts).
+// Writes entry, trip, and the facts of entries (those of queues are written by queue-store.ts), with the events that tell
+// of them (webhook-event.ts).
 
 import { assert } from '#base/assert.ts';
 import type { EntryId, QueueId } from '#base/id.ts';
 import { evolve } from '#core/queue/evolve.ts';
 import type { Fact } from '#core/queue/fact.ts';
 import { type Entry, isEnded, isUnderTest, type Queue } from '#core/queue/model.ts';
+import { outgoingAction, outgoingRun } from '#core/queue/outgoing.ts';
 import type { Tx } from './cell.ts';
 import {
   entryColumns,
@@ -19,6 +21,7 @@ import {
 } from './row.ts';
 import { statement } from './statement.ts';
 import type { QueueLock } from './transaction.ts';
+import { insertDeliveries, runOf, wantedInQueue } from './webhook-event.ts';
 
 type LoadedRow = QueueRow & EntryRow & { next_seniority: number };
 
@@ -63,12 +66,23 @@ export const saveEntriesStatement = `
     on conflict (queue_id, pr_number) do update set ${rewritable}
   ), ended as (
     insert into trip select * from jsonb_populate_recordset(null::trip, $2)
-  )
-  insert into fact (queue_id, recorded_at, pr_number, trip, kind, state, reason, actor, test_run_id, restart, payload)
-  select f.queue_id, f.recorded_at, f.pr_number, f.trip, f.kind, f.state, f.reason, f.actor, f.test_run_id, f.restart, f.payload
-  from jsonb_to_recordset($3) as f (n int, queue_id uuid, recorded_at timestamptz, pr_number bigint, trip int,
-    kind text, state text, reason text, actor text, test_run_id uuid, restart boolean, payload jsonb)
-  order by f.n`;
+  ), recorded as (
+    insert into fact (queue_id, recorded_at, pr_number, trip, kind, state, reason, actor, test_run_id, restart, payload)
+    select f.queue_id, f.recorded_at, f.pr_number, f.trip, f.kind, f.state, f.reason, f.actor, f.test_run_id, f.restart, f.payload
+    from jsonb_to_recordset($3) as f (n int, queue_id uuid, recorded_at timestamptz, pr_number bigint, trip int,
+      kind text, state text, reason text, actor text, test_run_id uuid, restart boolean, payload jsonb)
+    order by f.n
+  ), wanted as (${wantedInQueue("($3::jsonb -> 0 ->> 'queue_id')::uuid")}),
+  happened as (
+    select f.n, f.action, f.queue_id, f.pr_number, e.pr_author as author, f.state, f.reason, f.recorded_at, t.*
+    from jsonb_to_recordset($3) as f (n int, action text, run uuid, queue_id uuid, pr_number bigint, state text,
+      reason text, recorded_at timestamptz)
+    join jsonb_to_recordset($1) as e (pr_number bigint, pr_author text) on e.pr_number = f.pr_number
+    left join lateral ${runOf('f.queue_id', 'f.run')} t on true
+    where f.action is not null and exists (select from wanted)
+      -- A run that this transaction begins is told of when it is pushed.
+      and (f.action <> 'testing' or t.run_id is not null)
+  ), ${insertDeliveries}`;
 
 const insertChanges = statement<[entries: string, trips: string, facts: string]>(saveEntriesStatement);
 
@@ -112,6 +126,8 @@ function factRow(queueId: QueueId, before: Entry | null, fact: Fact, after: Entr
     actor,
     test_run_id: 'runId' in stage ? stage.runId : null,
     restart: kind === 'restart_requested' || leftTest,
+    action: outgoingAction(fact),
+    run: outgoingRun(before, after),
     payload:
       Object.keys(payload).length === 0 || kind === 'moved' || kind === 'restart_requested' ? null : payload,
   };

@@ -5,6 +5,7 @@ import type { RunReport } from '#core/queue/engine/picture.ts';
 import type { Tx } from './cell.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
 import { statement } from './statement.ts';
+import { recordTestsBegin } from './webhook-event.ts';
 
 /** A pull request as its commit is made: nothing of it changes while its trip lasts. */
 export type MemberRecord = {
@@ -128,6 +129,7 @@ export async function recordPushed(
   at: Date,
 ): Promise<void> {
   await updatePushed(tx, queueId, JSON.stringify(runs), at);
+  if (runs.length > 0) await recordTestsBegin(tx, queueId, runs, at);
 }
 
 type Unstarted = { readonly id: RunId; readonly outcome: NonNullable<RunReport['outcome']> };

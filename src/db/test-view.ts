@@ -31,7 +31,7 @@ const overrideColumns = sql`c.quarantine_expires_at, c.quarantine_owner, c.quara
 const commonFailuresMax = 10;
 
 // Rates count whole hours: the hour that began less than 24 hours (7 days) ago is the oldest counted.
-const detailColumns: RawBuilder<unknown> = sql`${caseColumns}, ${overrideColumns},
+export const detailColumns: RawBuilder<unknown> = sql`${caseColumns}, ${overrideColumns},
   rate.runs_24h, rate.failures_24h, rate.runs_7d, rate.failures_7d,
   (select coalesce(json_agg(g), '[]') from (
     select summary, occurrence_count, last_occurrence from test_failure_group g
@@ -39,7 +39,7 @@ const detailColumns: RawBuilder<unknown> = sql`${caseColumns}, ${overrideColumns
     order by occurrence_count desc, last_occurrence desc limit ${commonFailuresMax}) g) as common_failures
   `;
 
-const rates = (now: Date): RawBuilder<unknown> => sql`cross join lateral (
+export const rates = (now: Date): RawBuilder<unknown> => sql`cross join lateral (
     select coalesce(sum(runs) filter (where hour > ${now}::timestamptz - interval '24 hours'), 0)::int as runs_24h,
       coalesce(sum(failures) filter (where hour > ${now}::timestamptz - interval '24 hours'), 0)::int as failures_24h,
       coalesce(sum(runs), 0)::int as runs_7d, coalesce(sum(failures), 0)::int as failures_7d

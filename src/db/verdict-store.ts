@@ -1,4 +1,4 @@
-// Writes what is judged of tests (status, quarantine, impact in test_case) and test_fact.
+// Writes what is judged of tests (status, quarantine, impact in test_case) and test_fact, with the events that tell of it.
 
 import type { RepositoryId } from '#base/id.ts';
 import type { QuarantineSetting } from '#core/health/quarantine.ts';
@@ -7,6 +7,8 @@ import type { HealthStatus, Mute } from '#core/health/status.ts';
 import type { Tx } from './cell.ts';
 import { statement } from './statement.ts';
 import type { TestsLock } from './transaction.ts';
+import { endpointsOf } from './webhook-event.ts';
+import { recordTestEvents } from './webhook-test-event.ts';
 
 /** How it stands with a test. */
 export type Standing = {
@@ -127,10 +129,16 @@ export type TestFact = {
   readonly after: Readonly<Record<string, unknown>>;
 };
 
-const insertFacts = statement<[repositoryId: string, now: Date, trigger: string, rows: string]>(`
-  insert into test_fact (repository_id, recorded_at, test_case_id, kind, before, after, trigger)
-  select $1::uuid, $2::timestamptz, r."testCaseId", r.kind, r.before, r.after, $3::jsonb
-  from jsonb_to_recordset($4::jsonb) as r ("testCaseId" uuid, kind text, before jsonb, after jsonb)`);
+const insertFacts = statement<
+  [repositoryId: string, now: Date, trigger: string, rows: string],
+  { is_wanted: boolean }
+>(`
+  with recorded as (
+    insert into test_fact (repository_id, recorded_at, test_case_id, kind, before, after, trigger)
+    select $1::uuid, $2::timestamptz, r."testCaseId", r.kind, r.before, r.after, $3::jsonb
+    from jsonb_to_recordset($4::jsonb) as r ("testCaseId" uuid, kind text, before jsonb, after jsonb)
+  )
+  select exists (${endpointsOf('$1::uuid')}) as is_wanted`);
 
 export async function appendTestFacts(
   tx: Tx,
@@ -139,8 +147,9 @@ export async function appendTestFacts(
   trigger: FactTrigger,
   now: Date,
 ): Promise<void> {
-  if (facts.length > 0)
-    await insertFacts(tx, repositoryId, now, JSON.stringify(trigger), JSON.stringify(facts));
+  if (facts.length === 0) return;
+  const [row] = await insertFacts(tx, repositoryId, now, JSON.stringify(trigger), JSON.stringify(facts));
+  if (row!.is_wanted) await recordTestEvents(tx, repositoryId, facts, trigger, now);
 }
 
 const updateImpact = statement<[repositoryId: string, ids: readonly string[], now: Date]>(`

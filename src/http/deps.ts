@@ -16,7 +16,15 @@ export type Deps = {
   readonly blobsOf: (cell: Cell) => BlobStore;
   readonly config: Pick<
     Config,
-    'publicUrl' | 'isPublicUrlGiven' | 'rateLimit' | 'sandbox' | 'ticketUrl' | 'upload' | 'secretKey' | 'oidc'
+    | 'publicUrl'
+    | 'isPublicUrlGiven'
+    | 'rateLimit'
+    | 'sandbox'
+    | 'ticketUrl'
+    | 'upload'
+    | 'secretKey'
+    | 'webhook'
+    | 'oidc'
   >;
   readonly version: string;
   /** The built dashboard; it need not be there. */

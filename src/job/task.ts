@@ -2,6 +2,7 @@
 
 import { changeEntry } from '#command/change-entry.ts';
 import { forgetChecks } from '#db/check-store.ts';
+import { forgetDeliveries } from '#db/delivery-store.ts';
 import { enqueueIdleSweeps, type JobPayloads } from '#db/job.ts';
 import { dropOldPartitions, ensurePartitions } from '#db/partition.ts';
 import { listQueuesOf } from '#db/queue-view.ts';
@@ -43,6 +44,8 @@ async function sweepIdle({ cell }: TaskDeps): Promise<void> {
 
 const checksKeptMs = 7 * 86_400_000;
 const heardKeptMs = 90 * 86_400_000;
+/** What was sent to webhook endpoints is kept for 14 days. */
+const deliveriesKeptMs = 14 * 86_400_000;
 
 /** Once a day: the partitions of the coming months, and an end to what is too old. */
 async function maintainHistory({ cell, clock, historyMonths }: TaskDeps): Promise<void> {
@@ -50,6 +53,7 @@ async function maintainHistory({ cell, clock, historyMonths }: TaskDeps): Promis
   await dropOldPartitions(cell.db, clock.now(), historyMonths);
   await forgetChecks(cell.db, new Date(clock.now().getTime() - checksKeptMs));
   await forgetHeard(cell.db, new Date(clock.now().getTime() - heardKeptMs));
+  await forgetDeliveries(cell.db, new Date(clock.now().getTime() - deliveriesKeptMs));
   await forgetTests(cell, clock.now());
 }
 

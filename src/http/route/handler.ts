@@ -14,6 +14,7 @@ import { testHealthHandlers } from './test-health.ts';
 import { testHistoryHandlers } from './test-history.ts';
 import { testingHandlers } from './testing.ts';
 import { tokenHandlers } from './token.ts';
+import { webhookHandlers } from './webhook.ts';
 import { uploadHandlers } from './upload.ts';
 
 export type OperationHandler = readonly [operation: Operation, handler: Handler<Operation>];
@@ -31,6 +32,7 @@ export function handlersFor({ sandbox }: { readonly sandbox: boolean }): readonl
     ...uploadHandlers,
     ...organizationHandlers,
     ...tokenHandlers,
+    ...webhookHandlers,
     ...auditHandlers,
     ...(sandbox ? sandboxHandlers : {}),
   };

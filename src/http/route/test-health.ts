@@ -3,7 +3,6 @@
 import { appError } from '#base/error.ts';
 import { setTicket } from '#command/override-test.ts';
 import type { ResponseOf } from '#contract/endpoint.ts';
-import type { TestCase, TestCaseDetails } from '#contract/test-health.ts';
 import { type RepositoryName, repositoryUrl } from '#core/repository.ts';
 import type { KeysetPage } from '#db/keyset.ts';
 import {
@@ -13,11 +12,10 @@ import {
   listUnhealthy,
   type PageWish,
   type QuarantinedRow,
-  type TestCaseRow,
-  type TestDetailsRow,
   type TestFilter,
 } from '#db/test-view.ts';
 import { type FoundTest, searchTests } from '#db/test-search-view.ts';
+import { presentDetails, presentOverride, presentTest, testPageUrl } from '#event/present-test.ts';
 import { type Context, type Handlers, knownRepository, requireOrganization } from '../context.ts';
 import { type Filter, pageCursorFrom, pageOf } from '../page-token.ts';
 
@@ -36,7 +34,10 @@ export const testHealthHandlers: Handlers<
     const page = await list.read((repositoryId, wish) =>
       listUnhealthy(context.cell.reader, repositoryId, filter, wish),
     );
-    return { tests: page.rows.map((row) => presentTest(context, input.repo, row)), page: list.page(page) };
+    return {
+      tests: page.rows.map((row) => presentTest(context.deps.config, input.repo, row)),
+      page: list.page(page),
+    };
   },
 
   searchTests: async (context, input) => {
@@ -58,7 +59,7 @@ export const testHealthHandlers: Handlers<
     const row =
       repository && (await findTestDetails(context.cell.reader, repository.id, input.test_id, context.now));
     if (!row) throw noSuchTest(input.test_id);
-    return { test: presentDetails(context, input.repo, row) };
+    return { test: presentDetails(context.deps.config, input.repo, row) };
   },
 
   listQuarantinedTests: async (context, input) => {
@@ -76,7 +77,10 @@ export const testHealthHandlers: Handlers<
     const page = await list.read((repositoryId, wish) =>
       listFailing(context.cell.reader, repositoryId, span, wish, context.now),
     );
-    return { tests: page.rows.map((row) => presentDetails(context, input.repo, row)), page: list.page(page) };
+    return {
+      tests: page.rows.map((row) => presentDetails(context.deps.config, input.repo, row)),
+      page: list.page(page),
+    };
   },
 
   linkTicketToTestCase: async (context, input) => {
@@ -138,9 +142,6 @@ const filterOf = ({ search, codeowner }: FilterInput): TestFilter => ({
   codeowner: codeowner ?? null,
 });
 
-const pageUrlOf = ({ deps }: Context, repo: RepositoryName, id: string): string =>
-  `${deps.config.publicUrl}/app/tests/${id}?repo=${encodeURIComponent(`${repo.host}/${repo.owner}/${repo.name}`)}`;
-
 const presentFound = (
   context: Context,
   { repository, file_path, classname, is_quarantined, ...row }: FoundTest,
@@ -148,61 +149,9 @@ const presentFound = (
   ...row,
   quarantined: is_quarantined,
   repository: { html_url: repositoryUrl(repository), ...repository },
-  html_url: pageUrlOf(context, repository, row.id),
+  html_url: testPageUrl(context.deps.config.publicUrl, repository, row.id),
   ...(file_path === null ? {} : { file_path }),
   ...(classname === null ? {} : { classname }),
-});
-
-function presentTest(context: Context, repo: RepositoryName, row: TestCaseRow): TestCase {
-  const ticketUrl = ticketUrlOf(context.deps.config.ticketUrl, row.ticket_id);
-  return {
-    id: row.id,
-    repository: { html_url: repositoryUrl(repo) },
-    html_url: pageUrlOf(context, repo, row.id),
-    name: row.name,
-    variant: row.variant,
-    status: {
-      value: row.status as TestCase['status']['value'],
-      reason: row.status_reason,
-      timestamp: row.status_changed_at.toISOString(),
-    },
-    codeowners: row.codeowners,
-    pull_requests_impacted_last_7d: row.pull_requests_impacted_7d,
-    quarantined: row.quarantined_at !== null,
-    ...(row.file_path === null ? {} : { file_path: row.file_path }),
-    ...(row.parent === null ? {} : { parent: row.parent }),
-    ...(row.classname === null ? {} : { classname: row.classname }),
-    ...(ticketUrl === null ? {} : { ticket: { html_url: ticketUrl } }),
-  };
-}
-
-/** A ticket given by its address is its own link; a key needs the installation's tracker to become one. */
-function ticketUrlOf(template: string | null, ticketId: string | null): string | null {
-  if (ticketId === null) return null;
-  if (/^https?:\/\//.test(ticketId)) return ticketId;
-  return template === null ? null : template.replace('{id}', encodeURIComponent(ticketId));
-}
-
-function presentDetails(context: Context, repo: RepositoryName, row: TestDetailsRow): TestCaseDetails {
-  return {
-    ...presentTest(context, repo, row),
-    most_common_failures: row.common_failures.map((failure) => ({
-      ...failure,
-      last_occurrence: new Date(failure.last_occurrence).toISOString(),
-    })),
-    failure_rate_last_7d: row.runs_7d === 0 ? 0 : row.failures_7d / row.runs_7d,
-    failure_rate_last_24h: row.runs_24h === 0 ? 0 : row.failures_24h / row.runs_24h,
-    quarantine_setting: row.quarantine_setting as TestCaseDetails['quarantine_setting'],
-    manual_status: row.manual_status as TestCaseDetails['manual_status'],
-    ticket_id: row.ticket_id,
-    ...presentOverride(row),
-  };
-}
-
-const presentOverride = (row: TestCaseRow) => ({
-  quarantine_expires_at: row.quarantine_expires_at?.toISOString() ?? null,
-  quarantine_owner: row.quarantine_owner,
-  quarantine_note: row.quarantine_note,
 });
 
 const presentQuarantined = (row: QuarantinedRow) => ({
