@@ -5,6 +5,8 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+// Before the router reads the address.
+import './given-token.ts';
 import { queryClient } from './query.ts';
 import { router } from './router.tsx';
 

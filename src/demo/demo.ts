@@ -29,7 +29,14 @@ export async function demo(wishes: DemoWishes, entry: string): Promise<number> {
     const { url, token } = world.client;
     const seconds = Math.round((Date.now() - begunAt) / 1_000);
     // Standard output is for the figures alone where a program reads them.
-    (wishes.json ? process.stderr : process.stdout).write(welcome({ url, token, seconds }));
+    (wishes.json ? process.stderr : process.stdout).write(
+      welcome({
+        url,
+        token,
+        seconds,
+        queues: world.courses.map(({ repository: { repo } }) => `${repo.owner}/${repo.name}`),
+      }),
+    );
     await play(world, wishes);
     if (stage.failure !== null) throw new Error(stage.failure);
     report(world, wishes);

@@ -2,10 +2,16 @@
 
 import type { Course } from './world.ts';
 
-export type Welcome = { readonly url: string; readonly token: string; readonly seconds: number };
+export type Welcome = {
+  readonly url: string;
+  readonly token: string;
+  readonly seconds: number;
+  readonly queues: readonly string[];
+};
 
-export const welcome = ({ url, token, seconds }: Welcome): string => `
-Signalbox runs, ${seconds} s after it was started. A simulated team opens pull requests in three repositories.
+export const welcome = ({ url, token, seconds, queues }: Welcome): string => `
+Signalbox runs, ${seconds} s after it was started. A simulated team opens pull requests in
+${queues.join(', ')}.
 
   Dashboard   ${url}/app/#token=${token}
               (the address fills in the token; press "Sign in")

@@ -7,6 +7,7 @@ import { openSession, readSignInWays } from '../api.ts';
 import { Problem } from '../component/answer.tsx';
 import { Icon } from '../component/icon.tsx';
 import { SchemeToggle } from '../component/shell.tsx';
+import { givenToken } from '../given-token.ts';
 import { queryClient } from '../query.ts';
 import { problemIn, type SignInSearch } from '../sign-in-problem.ts';
 
@@ -77,7 +78,7 @@ const ProviderWay = ({ label, start_url: startUrl, path }: ProviderWayProps) => 
 type TokenWayProps = { readonly isFirst: boolean; readonly path: string };
 
 function TokenWay({ isFirst, path }: TokenWayProps) {
-  const [token, setToken] = useState('');
+  const [token, setToken] = useState(givenToken);
   const { history } = useRouter();
   const signIn = useMutation({
     mutationFn: openSession,
