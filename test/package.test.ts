@@ -20,7 +20,7 @@ import packageFile from '../package.json' with { type: 'json' };
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-package-'));
-const launcher = join(folder, 'bin', 'signalbox.cjs');
+const launcher = join(folder, 'bin', 'signalbox.js');
 // What the demo leaves behind would be found here.
 const temporary = join(folder, 'tmp');
 const env = { PATH: process.env['PATH'], TMPDIR: temporary };
