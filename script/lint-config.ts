@@ -75,7 +75,7 @@ export function lintConfig(): object {
         },
       },
       {
-        files: ['src/cli/**/*.ts', 'src/main.ts', 'src/signalbox.ts'],
+        files: ['bin/*.js', 'src/cli/**/*.ts', 'src/main.ts', 'src/signalbox.ts'],
         rules: { 'eslint/no-console': 'off' },
       },
       {
