@@ -52,12 +52,8 @@ export async function admin(cells: Cells, config: AdminConfig, args: readonly st
       return inOrganization(cells, subject, (cell, id) => connectHost(cell, id, parsed.values, config));
     case 'revoke-token':
       return revoke(cells, subject);
-    case 'help':
-    case undefined:
-      console.log(usage);
-      return 0;
     default:
-      return fail(2, `There is no command ${command}.\n\n${usage}`);
+      return fail(2, `There is no command ${command ?? ''}.\n\n${usage}`);
   }
 }
 

@@ -2,45 +2,64 @@
 // the environment say. An option stands above all of those.
 
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import type { Command } from 'commander';
 import { type CiEnv, type CiEnvironment, ciEnvironmentOf } from '#config/ci.ts';
 import { type ClientSettings, clientSettingsOf } from '#config/client.ts';
 import { repositoryOfText } from '#config/remote-url.ts';
 import { readCheckout } from './checkout.ts';
+import type { Given } from './command.ts';
+import { tokenIn } from './connection.ts';
+import { CliError } from './exit-codes.ts';
 
-const options = {
-  junit: { type: 'string', multiple: true },
-  url: { type: 'string' },
-  org: { type: 'string' },
-  'token-file': { type: 'string' },
-  repo: { type: 'string' },
-  sha: { type: 'string' },
-  branch: { type: 'string' },
-  pr: { type: 'string' },
-  job: { type: 'string' },
-  variant: { type: 'string' },
-  wait: { type: 'string' },
-  json: { type: 'boolean' },
-  'allow-failure': { type: 'boolean' },
-  'failure-code': { type: 'string', multiple: true },
-  'missing-tolerance': { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
+/** Collects what may be given again. */
+const again = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
 
-export const optionsUsage = `  --junit GLOB             reports to take; may be given again (in quotes: the shell must not expand it)
-  --url URL                where Signalbox is; else SIGNALBOX_URL
-  --token-file FILE        file with the token, - for standard input; else SIGNALBOX_API_TOKEN
-  --org SLUG               the organization; else SIGNALBOX_ORG, else the token's
-  --repo HOST/OWNER/NAME   the repository
-  --sha SHA                the commit that was tested
-  --branch NAME            its branch
-  --pr NUMBER              its pull request
-  --job NAME               tells jobs of CI apart; the same for every run of the job
-  --variant NAME           tells apart the same tests run in another way, such as another operating system
-  --wait SECONDS           longest wait for the judgement, default 20
+/** Adds the options that both have. */
+export function withCiOptions(command: Command): Command {
+  return command
+    .option('--junit <glob>', 'reports to take; may be given again (in quotes, for the shell)', again)
+    .option('--url <url>', 'where Signalbox is; else SIGNALBOX_URL')
+    .option('--token-file <file>', 'file with the token, - for standard input; else SIGNALBOX_API_TOKEN')
+    .option('--org <slug>', "the organization; else SIGNALBOX_ORG, else the token's")
+    .option('--repo <host/owner/name>', 'the repository')
+    .option('--sha <sha>', 'the commit that was tested')
+    .option('--branch <name>', 'its branch')
+    .option('--pr <number>', 'its pull request')
+    .option('--job <name>', 'tells jobs of CI apart; the same for every run of the job')
+    .option('--variant <name>', 'tells apart the same tests run in another way, such as on another system')
+    .option('--wait <seconds>', 'longest wait for the judgement, default 20')
+    .addHelpText('after', foundElsewhere);
+}
 
-What is not given is found in the variables of CI (GitHub, Gitea, Forgejo, GitLab, Buildkite, CircleCI, Jenkins, Azure,
-Drone, Woodpecker), else in the git checkout.`;
+/** Adds those of `signalbox test`. */
+export function withJudgeOptions(command: Command): Command {
+  return command
+    .option('--failure-code <n,n>', 'exit codes by which the runner says that tests failed, default 1', again)
+    .option('--missing-tolerance <percent>', 'of the usual tests that may be missing, default 1');
+}
+
+const foundElsewhere = `
+What is not given is found in the variables of CI (GitHub, Gitea, Forgejo, GitLab, Buildkite, CircleCI, Jenkins,
+Azure, Drone, Woodpecker), else in the git checkout.`;
+
+/** As commander reads the options. */
+type CiOptions = {
+  readonly junit?: readonly string[];
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly org?: string;
+  readonly repo?: string;
+  readonly sha?: string;
+  readonly branch?: string;
+  readonly pr?: string;
+  readonly job?: string;
+  readonly variant?: string;
+  readonly wait?: string;
+  readonly json?: boolean;
+  readonly allowFailure?: boolean;
+  readonly failureCode?: readonly string[];
+  readonly missingTolerance?: string;
+};
 
 export type CiWishes = {
   readonly patterns: readonly string[];
@@ -54,22 +73,11 @@ export type CiWishes = {
   readonly missingPercentMax: number;
 };
 
-export type ParsedOptions =
-  | { readonly kind: 'wishes'; readonly wishes: CiWishes }
-  | { readonly kind: 'help' }
-  | { readonly kind: 'mistake'; readonly why: string };
-
-/** `args` without the command to run. */
-export function parseOptions(args: readonly string[], env: CiEnv): ParsedOptions {
-  let values;
-  try {
-    ({ values } = parseArgs({ args: [...args], options }));
-  } catch (error) {
-    return { kind: 'mistake', why: (error as Error).message };
-  }
-  if (values.help === true) return { kind: 'help' };
+/** What they come to, or the mistake in them. */
+export function parseOptions(given: Given['options'], env: CiEnv): CiWishes {
+  const values = given as CiOptions;
   const repository = values.repo === undefined ? undefined : repositoryOfText(values.repo);
-  const codes = (values['failure-code'] ?? ['1']).flatMap((code) => code.split(','));
+  const codes = (values.failureCode ?? ['1']).flatMap((code) => code.split(','));
   const problem = [
     repository === null && '--repo takes host/owner/name, for example github.com/acme/widgets.',
     values.sha !== undefined &&
@@ -82,20 +90,15 @@ export function parseOptions(args: readonly string[], env: CiEnv): ParsedOptions
     values.wait !== undefined && !/^\d{1,4}$/.test(values.wait) && '--wait takes seconds.',
     !codes.every((code) => /^\d{1,3}$/.test(code) && Number(code) >= 1 && Number(code) < 128) &&
       '--failure-code takes exit codes from 1 to 127, with commas between them.',
-    values['missing-tolerance'] !== undefined &&
-      !(Number(values['missing-tolerance']) >= 0 && Number(values['missing-tolerance']) <= 100) &&
+    values.missingTolerance !== undefined &&
+      !(Number(values.missingTolerance) >= 0 && Number(values.missingTolerance) <= 100) &&
       '--missing-tolerance takes percent.',
     values.url !== undefined && !/^https?:\/\/[^/]/i.test(values.url) && '--url takes an http address.',
   ].find((one) => typeof one === 'string');
-  if (problem !== undefined) return { kind: 'mistake', why: problem };
-  let token: string | null = null;
-  try {
-    token = values['token-file'] === undefined ? null : tokenFrom(values['token-file']);
-  } catch (error) {
-    return { kind: 'mistake', why: `The token could not be read: ${(error as Error).message}` };
-  }
+  if (problem !== undefined) throw new CliError(problem, 'usage');
+  const token = values.tokenFile === undefined ? null : tokenIn(values.tokenFile);
   const known = clientSettingsOf(env);
-  const wishes: CiWishes = {
+  return {
     patterns: values.junit ?? [],
     client: {
       url: values.url?.replace(/\/+$/, '') ?? known.url,
@@ -112,14 +115,11 @@ export function parseOptions(args: readonly string[], env: CiEnv): ParsedOptions
     variant: values.variant ?? '',
     waitMs: Number(values.wait ?? 20) * 1000,
     isJson: values.json ?? false,
-    mayFail: values['allow-failure'] ?? false,
+    mayFail: values.allowFailure ?? false,
     failureCodes: codes.map(Number),
-    missingPercentMax: Number(values['missing-tolerance'] ?? 1),
+    missingPercentMax: Number(values.missingTolerance ?? 1),
   };
-  return { kind: 'wishes', wishes };
 }
-
-const tokenFrom = (file: string): string => readFileSync(file === '-' ? 0 : file, 'utf8').trim();
 
 /** What CI left in the file that describes the event; null: none, or nothing of use. */
 export function readEvent(env: CiEnv): unknown {

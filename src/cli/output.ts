@@ -39,7 +39,7 @@ export function tableLines(
   head: readonly string[],
   rows: readonly (readonly Cell[])[],
   pen: Pen,
-  columns = process.stdout.isTTY ? process.stdout.columns : Infinity,
+  columns = columnsOf(process.stdout),
 ): readonly string[] {
   const all: readonly (readonly Cell[])[] = [head.map((text) => ({ text, tone: 'quiet' as const })), ...rows];
   const widths = head.map((_, at) => Math.max(...all.map((row) => textOf(row[at] ?? '').length)));
@@ -56,6 +56,22 @@ export function tableLines(
     return parts.join('  ').trimEnd();
   };
   return all.map(lineOf);
+}
+
+/** The width of the terminal; what is not one has no end. */
+export const columnsOf = (stream: NodeJS.WriteStream): number => (stream.isTTY ? stream.columns : Infinity);
+
+/** At blanks, so that no line is longer than `columns` with its indent. */
+export function wrapText(text: string, indent: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && indent.length + line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].map((part) => `${indent}${part}`);
 }
 
 /** 40 s, 12 min, 3 h 5 min, 2 d 4 h. */

@@ -13,8 +13,8 @@ import { ServiceError } from './transport.ts';
 
 export type QueuePlace = { readonly repo: RepositoryName; readonly targetBranch: string };
 
-/** A pull request as it was typed: 7, #7, or its address, which names its repository too. */
-export type TypedPullRequest = { readonly number: number; readonly repo: RepositoryName | null };
+/** A pull request as it was typed: 7, #7, its address, which names its repository too, or . for what is checked out. */
+export type TypedPullRequest = { readonly number: number | null; readonly repo: RepositoryName | null };
 
 export function parseRepository(text: string): RepositoryName {
   const repository = repositoryOfText(text);
@@ -24,6 +24,7 @@ export function parseRepository(text: string): RepositoryName {
 }
 
 export function parsePullRequest(text: string): TypedPullRequest {
+  if (text === '.') return { number: null, repo: null };
   const [, digits] = /^[#!]?([1-9]\d{0,9})$/.exec(text.trim()) ?? [];
   if (digits !== undefined) return { number: Number(digits), repo: null };
   const address = /^(https?:\/\/.+?)(?:\/-)?\/(?:pull|pulls|merge_requests)\/([1-9]\d{0,9})(?:[/?#].*)?$/i;

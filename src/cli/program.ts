@@ -1,6 +1,7 @@
 // The command line: every command, and how it ends (exit-codes.ts has the codes).
 
 import { Command, CommanderError } from 'commander';
+import { addAdmin } from './admin-command.ts';
 import { addCi } from './ci.ts';
 import type { AddCommand, Cli, CliContext } from './command.ts';
 import { addDemo } from './demo.ts';
@@ -10,11 +11,23 @@ import { addMcp } from './mcp.ts';
 import { penFor } from './output.ts';
 import { plainLine } from './plain-text.ts';
 import { addPullRequest } from './pull-request.ts';
+import { addQueue } from './queue.ts';
 import { addService } from './service.ts';
+import { addStatus } from './status.ts';
 import { ServiceError } from './transport.ts';
 
 /** In the order of the help. */
-const commands: readonly AddCommand[] = [addLogin, addPullRequest, addCi, addMcp, addDemo, addService];
+const commands: readonly AddCommand[] = [
+  addDemo,
+  addLogin,
+  addPullRequest,
+  addStatus,
+  addQueue,
+  addCi,
+  addMcp,
+  addService,
+  addAdmin,
+];
 
 type Outcome = { code: number | undefined };
 

@@ -17,7 +17,7 @@ export type PullRequestPlace = QueuePlace & { readonly pr: { readonly number: nu
 export function withPullRequest(command: Command): Command {
   return command.argument(
     '[pr]',
-    'its number or address; else the one of CI or of what is checked out',
+    'its number or address; else the one of CI, or of what is checked out',
     parsePullRequest,
   );
 }
@@ -29,7 +29,7 @@ export async function findPullRequest(
 ): Promise<PullRequestPlace> {
   const given = typed as TypedPullRequest | undefined;
   const number = given?.number ?? (await numberHere(context));
-  const repo = (options['repo'] as RepositoryName | undefined) ?? given?.repo;
+  const repo = (options['repo'] as RepositoryName | undefined) ?? given?.repo ?? undefined;
   const wishes = repo === undefined ? options : { ...options, repo };
   return { ...(await findQueue(context, api, wishes, number)), pr: { number } };
 }

@@ -7,6 +7,7 @@ import { openApi, withConnection, withJson } from './connection.ts';
 import { penFor, printJson, printLines } from './output.ts';
 import { type QueuePlace, withQueue } from './place.ts';
 import { findPullRequest, withPullRequest } from './pull-request-place.ts';
+import { timeoutOption } from './status.ts';
 
 const repo = '--repo sandbox.example/acme/widgets';
 
@@ -16,11 +17,14 @@ export const addPullRequest: AddCommand = ({ program, context, run }) => {
 
   const submit = add('submit', 'put a pull request into its queue')
     .addOption(new Option('--priority <priority>', 'urgent, high, medium, low, or 0 (first) to 255'))
-    .option('--no-batch', 'test it alone even where the queue tests several at once');
+    .option('--no-batch', 'test it alone even where the queue tests several at once')
+    .option('--wait', 'wait until it has merged or left the queue')
+    .addOption(timeoutOption());
   withExamples(
     submit,
     { line: `signalbox submit 7 ${repo}`, does: 'submits number 7' },
     { line: `signalbox submit 8 ${repo} --priority high`, does: 'and lets it go ahead of others' },
+    { line: `signalbox submit 11 ${repo} --wait`, does: 'and ends with 0 once it is merged' },
   );
   run(submit, (given) => submitOne(context, given));
 
@@ -44,12 +48,23 @@ export const addPullRequest: AddCommand = ({ program, context, run }) => {
   });
 };
 
+type SubmitWishes = {
+  readonly priority?: string;
+  readonly batch: boolean;
+  readonly wait?: boolean;
+  readonly timeout?: number;
+  readonly json?: boolean;
+};
+
 async function submitOne(context: CliContext, given: Given): Promise<number> {
-  const { priority, batch } = given.options as { readonly priority?: string; readonly batch: boolean };
+  const { priority, batch, wait, timeout, json } = given.options as SubmitWishes;
   const api = await openApi(context, given.options);
   const place = await findPullRequest(context, api, given);
   const wishes = { ...(priority === undefined ? {} : { priority }), ...(batch ? {} : { noBatch: true }) };
-  return show(given, place, await api.call('submitPullRequest', { ...place, ...wishes }));
+  const answer = await api.call('submitPullRequest', { ...place, ...wishes });
+  if (wait !== true) return show(given, place, answer);
+  const { watchPullRequest } = await import('./watch.ts');
+  return watchPullRequest(api, place, { timeoutMs: timeout ?? null, isJson: json === true, isLive: true });
 }
 
 async function show({ options }: Given, place: QueuePlace, answer: SubmittedPullRequest): Promise<number> {

@@ -12,7 +12,7 @@
 
 import { reasonWords } from '#contract/reason-words.ts';
 import type { SubmittedPullRequest } from '#contract/pull-request.ts';
-import { clockText, type Pen, spanText } from './output.ts';
+import { clockText, columnsOf, type Pen, spanText, wrapText } from './output.ts';
 import { repositoryText, type QueuePlace } from './place.ts';
 import { plainLine } from './plain-text.ts';
 
@@ -41,15 +41,17 @@ export const hasEnded = (state: State): boolean => ['merged', 'failed', 'cancell
 
 const steps = ['submitted', 'in line', 'testing', 'passed', 'merged'];
 
+const turning = ['◐', '◓', '◑', '◒'];
+
 /** How far it has come, as a line of stations. */
-function trackLines(state: State, pen: Pen): readonly string[] {
+function trackLines(state: State, pen: Pen, frame: number | null): readonly string[] {
   const { step, tone } = stateWords[state];
   const isDone = state === 'merged';
+  const isOut = state === 'failed' || state === 'cancelled';
+  const here = isOut ? '✗' : frame === null ? '◉' : turning[frame % turning.length]!;
   const marks = steps.map((_, at) => {
     if (at < step || isDone) return pen('good', '●');
-    return at === step
-      ? pen(tone, state === 'failed' || state === 'cancelled' ? '✗' : '◉')
-      : pen('quiet', '○');
+    return at === step ? pen(tone, here) : pen('quiet', '○');
   });
   const rails = steps.map((name, at) =>
     at === steps.length - 1 ? '' : pen(at < step || isDone ? 'good' : 'quiet', '─'.repeat(name.length + 2)),
@@ -87,23 +89,28 @@ function stateLine(pullRequest: SubmittedPullRequest, pen: Pen, now: Date): stri
   return `${pen(tone, word)} for ${spent}${queuePosition === null ? '' : `, ${ordinal(queuePosition)}`}`;
 }
 
+/** `frame`: of the mark that moves while it is watched; null: it stands still. */
 export function statusLines(
   place: QueuePlace,
   pullRequest: SubmittedPullRequest,
   pen: Pen,
   now: Date,
+  frame: number | null = null,
 ): readonly string[] {
   const { prNumber, prTitle, prAuthor, state, waitingFor, failedTests } = pullRequest;
+  const columns = columnsOf(process.stdout);
+  const title = plainLine(`#${prNumber} ${prTitle}`, Math.min(100, columns));
+  const author = title.length + prAuthor.length + 2 > columns ? '' : pen('quiet', plainLine(prAuthor, 50));
   const estimate = estimateLine(pullRequest, now);
   return [
-    `${pen('strong', `#${prNumber} ${plainLine(prTitle, 100)}`)}  ${pen('quiet', plainLine(prAuthor, 50))}`,
-    pen('quiet', plainLine(`${repositoryText(place.repo)} → ${place.targetBranch}`)),
+    `${pen('strong', title)}  ${author}`.trimEnd(),
+    pen('quiet', plainLine(`${repositoryText(place.repo)} → ${place.targetBranch}`, Math.min(200, columns))),
     '',
-    ...trackLines(state, pen),
+    ...trackLines(state, pen, frame),
     '',
     `  ${stateLine(pullRequest, pen, now)}`,
-    ...(estimate === '' ? [] : [`  ${estimate}`]),
-    ...waitingFor.map((sentence) => `  ${plainLine(sentence, 500)}`),
+    ...(estimate === '' ? [] : wrapText(estimate, '  ', columns)),
+    ...waitingFor.flatMap((sentence) => wrapText(plainLine(sentence, 500), '  ', columns)),
     ...(failedTests === null ? [] : failedLines(failedTests, pen)),
   ];
 }

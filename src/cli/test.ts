@@ -3,7 +3,8 @@
 
 import { randomUUID } from 'node:crypto';
 import type { CiEnvironment } from '#config/ci.ts';
-import { findPlace, optionsUsage, parseOptions, type CiWishes } from './ci-options.ts';
+import { findPlace, parseOptions, type CiWishes } from './ci-options.ts';
+import type { Given } from './command.ts';
 import { decideExitCode, type Ending, type Judgement } from './exit-code.ts';
 import { plainLine } from './plain-text.ts';
 import { createPrinter, type Printer } from './printer.ts';
@@ -13,31 +14,9 @@ import { submitReports, type Submission } from './submit.ts';
 import { decisionLine, summarise } from './summary.ts';
 import type { CiContext } from './upload.ts';
 
-const usage = `Usage: signalbox test [--junit GLOB]… [options] -- <command>…
-
-Runs the command, sends the test reports that it wrote to Signalbox, and says of each failed test whether it is flaky,
-broken already, or new. Without --junit, reports are looked for in the usual places.
-
-${optionsUsage}
-  --failure-code N,N       exit codes by which the runner says that tests failed, default 1
-  --missing-tolerance N    percent of the usual tests that may be missing, default 1
-
-Ends with the command's exit code. It becomes 0 only if every failed test is quarantined and the reports are complete.`;
-
-export async function test(context: CiContext, args: readonly string[]): Promise<number> {
-  const at = args.indexOf('--');
-  const command = at < 0 ? [] : args.slice(at + 1);
-  const parsed = parseOptions(at < 0 ? args : args.slice(0, at), context.env);
-  if (parsed.kind === 'help') {
-    console.log(usage);
-    return 0;
-  }
-  if (parsed.kind === 'mistake' || command.length === 0) {
-    const why = parsed.kind === 'mistake' ? parsed.why : 'Give the command that runs the tests after --.';
-    console.error(`${plainLine(why, 500)}\n\n${usage}`);
-    return 2;
-  }
-  const { wishes } = parsed;
+export async function test(context: CiContext, { args: [typed], options }: Given): Promise<number> {
+  const command = typed as readonly string[];
+  const wishes = parseOptions(options, context.env);
   const { cwd, env } = context;
   // What is there before the command runs is not its work. If that cannot be told, nothing is sent.
   const before = await findReports(cwd, wishes.patterns).catch((error: unknown) => error as Error);

@@ -1,21 +1,12 @@
 // `signalbox upload`: sends test reports that are already there.
 
 import type { CiEnv } from '#config/ci.ts';
-import { findPlace, optionsUsage, parseOptions } from './ci-options.ts';
+import { findPlace, parseOptions } from './ci-options.ts';
+import type { Given } from './command.ts';
 import { createPrinter, type Printer } from './printer.ts';
 import { findReports, readReports } from './report-files.ts';
 import { submitReports, type Submission } from './submit.ts';
 import { summarise } from './summary.ts';
-
-const usage = `Usage: signalbox upload [--junit GLOB]… [options]
-
-Sends test reports to Signalbox and says what it makes of them.
-
-${optionsUsage}
-  --json                   the service's answer as JSON, in place of the summary
-  --allow-failure          end with 0 even if nothing could be sent
-
-Ends with 0 if the reports are stored, with 1 if not, with 2 if an option is wrong.`;
 
 export type CiContext = {
   readonly cwd: string;
@@ -23,11 +14,8 @@ export type CiContext = {
   readonly version: string;
 };
 
-export async function upload({ cwd, env, version }: CiContext, args: readonly string[]): Promise<number> {
-  const parsed = parseOptions(args, env);
-  if (parsed.kind === 'help') return say(0, usage);
-  if (parsed.kind === 'mistake') return say(2, `${parsed.why}\n\n${usage}`);
-  const { wishes } = parsed;
+export async function upload({ cwd, env, version }: CiContext, { options }: Given): Promise<number> {
+  const wishes = parseOptions(options, env);
   const printer = createPrinter(process.stdout);
   const refused = (why: string): number => {
     if (wishes.isJson) console.log(JSON.stringify({ upload: null, why }));
@@ -64,10 +52,4 @@ function show(
   if (!isJson) printer.print(lines());
   else if (submission.kind === 'judged') console.log(JSON.stringify({ upload: submission.upload, why: '' }));
   else console.log(JSON.stringify({ upload: null, why: submission.why }));
-}
-
-function say(code: number, text: string): number {
-  if (code === 0) console.log(text);
-  else console.error(text);
-  return code;
 }

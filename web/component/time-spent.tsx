@@ -4,7 +4,7 @@ import { Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { TimeSpent as Trip } from '#contract/time-spent.ts';
 import { type QueueName, queueSearch } from '../name.ts';
-import { exactSpan, type TimeRow, timeRows, toneOf, wholeSeconds, wordsOf } from '../time-rows.ts';
+import { exactSpan, type TimeRow, timeRows, toneOf, wholeSeconds, wordsOf } from '#contract/time-rows.ts';
 import { Instant } from './time.tsx';
 
 type TimeSpentProps = { readonly queue: QueueName; readonly trips: readonly Trip[] };

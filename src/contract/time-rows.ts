@@ -1,8 +1,8 @@
 // Where the time of a trip went, as rows: what is of one kind for one cause is one row, and the rows add up to the total
-// also as they are shown, in whole seconds.
+// also as they are shown, in whole seconds. For the dashboard and the command line.
 
-import type { TimeSpent } from '#contract/time-spent.ts';
-import { reasonWords } from '#contract/reason-words.ts';
+import { reasonWords } from './reason-words.ts';
+import type { TimeSpent } from './time-spent.ts';
 
 export type TimeSegment = TimeSpent['segments'][number];
 
