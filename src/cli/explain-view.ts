@@ -4,6 +4,7 @@
 import type { ResponseOf } from '#contract/endpoint.ts';
 import type { SubmittedPullRequest } from '#contract/pull-request.ts';
 import { exactSpan, type TimeRow, timeRows, wholeSeconds } from '#contract/time-rows.ts';
+import { type Blame, blameOf } from './blame.ts';
 import { columnsOf, countText, type Pen, wrapText } from './output.ts';
 import { plainLine } from './plain-text.ts';
 import { stateWords } from './status-view.ts';
@@ -55,18 +56,23 @@ export function timeLines({ timeSpent = [] }: SubmittedPullRequest, pen: Pen): r
   ];
 }
 
+const answers: { readonly [Answer in Blame['answer']]: string } = {
+  likely: 'Most likely:',
+  possible: 'It may be:',
+  unlikely: 'Most likely not:',
+  unknown: 'Nobody can tell:',
+  nothing_failed: '',
+};
+
 /** What failed is shown with the state; this is what it comes to. */
 export function blameLines(
   { failedTests, state, prNumber }: SubmittedPullRequest,
   pen: Pen,
 ): readonly string[] {
-  if (failedTests === null || failedTests.count === 0) return [];
-  const own = failedTests.first.filter(({ verdict }) => verdict === 'new' || verdict === 'unknown').length;
-  const said =
-    own > 0
-      ? `Most likely yes: ${countText(own, 'test')} failed that did not fail before. Look at this change first.`
-      : `Most likely not: all that failed is known to be flaky or broken.${
-          state === 'failed' ? ` Submit it again with: signalbox submit ${prNumber}` : ''
-        }`;
+  const { answer, why } = blameOf(failedTests);
+  if (answer === 'nothing_failed') return [];
+  const next =
+    answer === 'unlikely' && state === 'failed' ? ` Try again with: signalbox submit ${prNumber}` : '';
+  const said = `${answers[answer]} ${why.slice(0, 1).toLowerCase()}${why.slice(1)}${next}`;
   return ['', pen('strong', 'Was it me?'), ...wrapText(said, '  ', columnsOf(process.stdout))];
 }

@@ -5,6 +5,7 @@ import { addAdmin } from './admin-command.ts';
 import { addCi } from './ci.ts';
 import type { AddCommand, Cli, CliContext } from './command.ts';
 import { addDemo } from './demo.ts';
+import { addCompletion } from './completion.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addLogin } from './login.ts';
 import { addMcp } from './mcp.ts';
@@ -14,20 +15,18 @@ import { addPullRequest } from './pull-request.ts';
 import { addQueue } from './queue.ts';
 import { addService } from './service.ts';
 import { addStatus } from './status.ts';
+import { addTargets } from './targets.ts';
+import { addTests } from './tests.ts';
 import { ServiceError } from './transport.ts';
 
 /** In the order of the help. */
-const commands: readonly AddCommand[] = [
-  addDemo,
-  addLogin,
-  addPullRequest,
-  addStatus,
-  addQueue,
-  addCi,
-  addMcp,
-  addService,
-  addAdmin,
-];
+const groups: Readonly<Record<string, readonly AddCommand[]>> = {
+  'To look at:': [addDemo],
+  'Pull requests and queues:': [addPullRequest, addStatus, addQueue, addTargets],
+  'Tests:': [addCi, addTests],
+  'This machine:': [addLogin, addMcp, addCompletion],
+  'The service:': [addService, addAdmin],
+};
 
 type Outcome = { code: number | undefined };
 
@@ -46,7 +45,10 @@ export function createProgram(context: CliContext, outcome: Outcome): Command {
       });
     },
   };
-  for (const add of commands) add(cli);
+  for (const [title, adds] of Object.entries(groups)) {
+    program.commandsGroup(title);
+    for (const add of adds) add(cli);
+  }
   for (const command of everyCommand(program)) command.exitOverride();
   return program;
 }

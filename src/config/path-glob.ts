@@ -1,0 +1,23 @@
+// Patterns of paths: `*` and `?` stay within one folder, `**` goes through any number of them, `{a,b}` is either. A
+// pattern that ends with a slash means all that is in the folder. Names that begin with a dot are names like any other.
+
+/** At most; longer ones are refused where they are read. */
+export const globLengthMax = 200;
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+export function pathGlob(pattern: string): (path: string) => boolean {
+  const text = pattern.replace(/^\.?\//, '').replace(/\/$/, '/**');
+  const parts = text.match(/\*\*\/|\*\*|\*|\?|\{[^{}]*\}|[^*?{]+|./g) ?? [];
+  const source = parts.map((part) => {
+    if (part === '**/') return '(?:[^/]+/)*';
+    if (part === '**') return '.*';
+    if (part === '*') return '[^/]*';
+    if (part === '?') return '[^/]';
+    if (part.startsWith('{') && part.endsWith('}'))
+      return `(?:${part.slice(1, -1).split(',').map(escaped).join('|')})`;
+    return escaped(part);
+  });
+  const expression = new RegExp(`^${source.join('')}$`, 's');
+  return (path) => expression.test(path);
+}

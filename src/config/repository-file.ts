@@ -1,0 +1,83 @@
+// `.signalbox.yaml` in the root of a repository: what its own people say about its queue. The service reads which checks
+// are required, off the commits under test; the command line reads which files belong to which target. Each reads its own
+// part, so that a mistake in one does not stop the other.
+//
+//   merge:
+//     required_statuses: [ci/test]
+//   targets:
+//     web: [web/**]
+//     api: [src/**, migration/**]
+//   unmatched_files: all
+
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { globLengthMax } from './path-glob.ts';
+
+export const repositoryFileName = '.signalbox.yaml';
+
+const MergePart = z.looseObject({
+  merge: z
+    .looseObject({
+      required_statuses: z
+        .array(z.string().min(1).max(255))
+        .max(100)
+        .optional()
+        .describe('Checks that must pass, where the queue has no list of its own.'),
+    })
+    .nullish(),
+});
+
+const TargetsPart = z.looseObject({
+  targets: z
+    .record(z.string().min(1).max(1024), z.array(z.string().min(1).max(globLengthMax)).min(1).max(1_000))
+    .refine((targets) => Object.keys(targets).length <= 10_000, 'must name at most 10,000 targets')
+    .nullish()
+    .describe('By target: patterns of the files that belong to it.'),
+  unmatched_files: z
+    .enum(['all', 'none'])
+    .default('all')
+    .describe('What a changed file that belongs to no target impacts: all targets, or none.'),
+});
+
+export type TargetRules = {
+  readonly targets: Readonly<Record<string, readonly string[]>>;
+  readonly unmatchedFiles: 'all' | 'none';
+};
+
+export type Part<Value> =
+  | { readonly kind: 'said'; readonly value: Value }
+  /** The file says nothing about it. */
+  | { readonly kind: 'unsaid' }
+  | { readonly kind: 'no-yaml' }
+  | { readonly kind: 'invalid'; readonly why: string };
+
+function partOf<Shape extends z.ZodType, Value>(
+  text: string,
+  shape: Shape,
+  pick: (content: z.output<Shape>) => Value | undefined,
+): Part<Value> {
+  let content: unknown;
+  try {
+    // No more aliases than a person writes: a file cannot make itself large.
+    content = parse(text, { maxAliasCount: 100 });
+  } catch {
+    return { kind: 'no-yaml' };
+  }
+  if (content === null || content === undefined) return { kind: 'unsaid' };
+  const parsed = shape.safeParse(content);
+  if (!parsed.success)
+    return {
+      kind: 'invalid',
+      why: parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '),
+    };
+  const value = pick(parsed.data);
+  return value === undefined ? { kind: 'unsaid' } : { kind: 'said', value };
+}
+
+export const requiredStatusesIn = (text: string): Part<readonly string[]> =>
+  partOf(text, MergePart, ({ merge }) => merge?.required_statuses);
+
+export const targetRulesIn = (text: string): Part<TargetRules> =>
+  partOf(text, TargetsPart, ({ targets, unmatched_files: unmatchedFiles }) =>
+    targets === null || targets === undefined ? undefined : { targets, unmatchedFiles },
+  );
