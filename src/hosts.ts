@@ -19,6 +19,7 @@ import { createGithubHost } from '#host/github/host.ts';
 import { type Host, HostError, type HostFor } from '#host/host.ts';
 import { createSandboxHost } from '#host/sandbox/host.ts';
 import type { SandboxStore } from '#host/sandbox/store.ts';
+import { tracedHost } from '#host/traced-host.ts';
 
 type HostsOptions = {
   readonly sandbox: boolean;
@@ -48,7 +49,7 @@ export async function openHosts(options: HostsOptions, cells: readonly Cell[]): 
     const folder = join(resolve(options.dataDir), 'sandbox', cell.name);
     const store = sandboxStoreOf(cell);
     const sandbox = createSandboxHost({ store, folder, cellName: cell.name, publicUrl, scripts, clock, log });
-    return { cell, sandbox, connected: new Map<string, Host>() };
+    return { cell, sandbox: tracedHost(sandbox, 'sandbox'), connected: new Map<string, Host>() };
   });
   const refresh = async () => {
     for (const { cell, connected } of served)
@@ -56,7 +57,7 @@ export async function openHosts(options: HostsOptions, cells: readonly Cell[]): 
         const adapter = adapters[kind];
         if (connected.has(host) || adapter === undefined) continue;
         const connections = connectionsOf(cell, options.secretKey);
-        connected.set(host, adapter({ host, connections, clock, log }));
+        connected.set(host, tracedHost(adapter({ host, connections, clock, log }), host));
         log.info({ cell: cell.name, host, kind }, 'a host is connected');
       }
   };

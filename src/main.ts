@@ -144,6 +144,13 @@ function endOnSignal(log: Log, phases: readonly (readonly Closer[])[], config: C
   process.on('SIGINT', (signal) => void end(signal));
 }
 
+/** Nothing of it is loaded where nothing is traced. */
+async function trace(config: Config, log: Log): Promise<Closer[]> {
+  if (config.trace === null) return [];
+  const { startTracing } = await import('./trace.ts');
+  return [{ name: 'traces', close: startTracing(config.trace, version, log) }];
+}
+
 async function administer(
   command: 'admin' | 'migrate' | 'doctor',
   config: Config,
@@ -188,6 +195,7 @@ export async function main(args: readonly string[]): Promise<number | undefined>
     await closeDatabases.close();
     return code;
   }
+  const tracing = await trace(config, log);
   if (command === 'start') await migrate(log, cells);
   if (config.bootstrap !== null && command !== 'work') await bootstrap(cells, config.bootstrap);
   const blobsOf = await openBlobs(config.blob, log);
@@ -199,7 +207,7 @@ export async function main(args: readonly string[]): Promise<number | undefined>
     log,
     [
       [...api, ...workers],
-      [closeDatabases, closerOf(workerCells)],
+      [closeDatabases, closerOf(workerCells), ...tracing],
     ],
     config,
   );

@@ -44,6 +44,7 @@ describe('the environment', () => {
       upload: { bytesMax: 512 * 1_048_576, addressMs: 3_600_000 },
       blob: null,
       oidc: null,
+      trace: null,
     });
   });
 
@@ -89,6 +90,16 @@ describe('the environment', () => {
       SIGNALBOX_OIDC_SUBMITTERS: 'engineers,writers',
       SIGNALBOX_OIDC_VIEWERS: '*',
       SIGNALBOX_OIDC_LABEL: 'Sign in with Example',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector.example:4318/traces',
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=acme',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+      OTEL_SERVICE_NAME: 'queue',
+      OTEL_RESOURCE_ATTRIBUTES: 'region=eu',
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.5',
+      OTEL_TRACES_EXPORTER: 'otlp',
+      OTEL_SDK_DISABLED: 'false',
     };
     expect([...Object.keys(env), 'DATABASE_URL'].toSorted()).toEqual(Object.keys(variables).toSorted());
     expect(configOf(env)).toEqual({
@@ -140,6 +151,14 @@ describe('the environment', () => {
           values: { admin: ['leads'], submitter: ['engineers', 'writers'], viewer: ['*'] },
         },
         label: 'Sign in with Example',
+      },
+      trace: {
+        url: 'http://collector.example:4318/traces',
+        headers: { 'x-tenant': 'acme' },
+        serviceName: 'queue',
+        attributes: { region: 'eu' },
+        sampler: 'parentbased_traceidratio',
+        ratio: 0.5,
       },
     });
   });

@@ -6,6 +6,7 @@ import { type BlobAddress, parseBlobUrl } from './blob-url.ts';
 import { clientVariables } from './client.ts';
 import { parseWebhookAllow, type WebhookAllow, type WebhookConfig } from './webhook.ts';
 import { type OidcConfig, oidcOf, oidcProblems, oidcVariables } from './oidc.ts';
+import { type TraceConfig, traceOf, traceProblems, traceVariables } from './trace.ts';
 
 const integer = (min: number, max: number) =>
   z
@@ -197,6 +198,7 @@ export const variables = {
     doc: 'Address of a ticket in your tracker, with `{id}` where its key goes.',
   },
   ...oidcVariables,
+  ...traceVariables,
 } as const;
 
 type Variables = typeof variables;
@@ -244,6 +246,8 @@ export type Config = {
   readonly blob: BlobConfig | null;
   /** Null: people sign in to the dashboard with tokens alone. */
   readonly oidc: OidcConfig | null;
+  /** Null: nothing is traced. */
+  readonly trace: TraceConfig | null;
 };
 
 type EnvResult =
@@ -279,7 +283,7 @@ export function parseEnv(given: Readonly<Record<string, string | undefined>>): E
     problems.push('SIGNALBOX_BLOB_ACCESS_KEY_ID and SIGNALBOX_BLOB_SECRET_ACCESS_KEY: set both or neither');
   if (env['SIGNALBOX_BLOB_URL'] === undefined && env['SIGNALBOX_BLOB_ACCESS_KEY_ID'] !== undefined)
     problems.push('SIGNALBOX_BLOB_URL: set it too, or no key for it');
-  problems.push(...oidcProblems(env));
+  problems.push(...oidcProblems(env), ...traceProblems(env));
   if (problems.length > 0) return { kind: 'invalid', problems };
   const config = configOf(parsed);
   const [, cell] = /^sbx_([^_]*)/.exec(config.bootstrap?.token ?? '') ?? [];
@@ -332,6 +336,7 @@ function configOf(parsed: Parsed): Config {
     },
     blob: blobOf(parsed),
     oidc: oidcOf(parsed),
+    trace: traceOf(parsed),
   };
 }
 

@@ -7,6 +7,7 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { assert } from '#base/assert.ts';
+import { traced } from '#base/trace.ts';
 import { GitError, kindOf } from './error.ts';
 
 export type Remote = {
@@ -115,7 +116,13 @@ export function withoutCredentials(text: string, { headers = [] }: Partial<Remot
 }
 
 /** Answers when git has ended with one of the expected exit codes; throws a GitError otherwise. */
-export async function runGit(settings: GitSettings, call: GitCall): Promise<GitAnswer> {
+export function runGit(settings: GitSettings, call: GitCall): Promise<GitAnswer> {
+  const command = call.args[0]!;
+  const attributes = { 'signalbox.git.command': command };
+  return traced({ name: `git ${command}`, kind: 'internal', attributes }, () => started(settings, call));
+}
+
+async function started(settings: GitSettings, call: GitCall): Promise<GitAnswer> {
   const { args, timeoutMs = 60_000, outputBytesMax = 32 * 1024 * 1024, exitCodes = [0] } = call;
   // A group of its own, so that the helpers of git end with it: one that lives on would keep the pipes open.
   const child = spawn('git', args, { env: environmentOf(settings), detached: true });

@@ -21,6 +21,7 @@ import { createForecasts } from './forecast.ts';
 import { createQueueGraphs } from './queue-graph.ts';
 import { createProcessMetrics } from './process-metrics.ts';
 import { createRateLimiter } from './rate-limit.ts';
+import { addRequestSpans } from './request-span.ts';
 import { handlersFor, isRaw, type OperationHandler } from './route/handler.ts';
 import { addSandboxGit } from './sandbox-git.ts';
 import { addUploadRoute, createUploadAddresses } from './upload-address.ts';
@@ -77,6 +78,7 @@ export async function createApp(deps: Deps): Promise<App> {
       done(error as Error);
     }
   });
+  addRequestSpans(server);
   addHooks(server, deps, state);
   addErrorHandling(server, tools);
   const handlers = handlersFor(deps.config);

@@ -16,6 +16,7 @@ import {
 } from 'graphile-worker';
 import { assert } from '#base/assert.ts';
 import type { Log } from '#base/log.ts';
+import { traced } from '#base/trace.ts';
 import type { Cell } from '#db/cell.ts';
 import { beat, listStopped, releaseUnknown, removeHeartbeats } from '#db/heartbeat-store.ts';
 import type { TaskDeps } from './deps.ts';
@@ -111,8 +112,27 @@ async function tend(
 function tasksOf(deps: WorkerOptions): Record<string, Task> {
   // Payloads are written by db/job.ts, by the names of these tasks.
   return Object.fromEntries(
-    Object.entries(tasks).map(([name, task]) => [name, (payload) => task(deps, payload as never)]),
+    Object.entries(tasks).map(([name, task]): [string, Task] => [
+      name,
+      (payload, { job }) =>
+        traced(
+          { name: `job ${name}`, kind: 'consumer', attributes: aboutJob(deps, name, payload, job.attempts) },
+          () => task(deps, payload as never),
+        ),
+    ]),
   );
+}
+
+/** Ids only: what jobs carry beside them is nobody's business. */
+function aboutJob({ cell }: WorkerOptions, task: string, payload: unknown, attempt: number) {
+  const { queueId, repositoryId } = (payload ?? {}) as { queueId?: string; repositoryId?: string };
+  return {
+    'signalbox.task': task,
+    'signalbox.cell': cell.name,
+    'signalbox.attempt': attempt,
+    ...(queueId === undefined ? {} : { 'signalbox.queue.id': queueId }),
+    ...(repositoryId === undefined ? {} : { 'signalbox.repository.id': repositoryId }),
+  };
 }
 
 function loggerOf(log: Log, cell: Cell): Logger {

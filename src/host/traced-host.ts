@@ -1,0 +1,38 @@
+// A host whose calls are spans, for traces.
+
+import { traced } from '#base/trace.ts';
+import type { Host } from './host.ts';
+
+const calls = [
+  'readPullRequest',
+  'readChecks',
+  'readRequiredChecks',
+  'remoteOf',
+  'afterPush',
+  'markMerged',
+  'merge',
+  'findRepository',
+  'openTestPullRequest',
+  'writeComment',
+  'writeCheck',
+  'changeLabels',
+  'permissionOf',
+  'readWords',
+  'inspect',
+] as const satisfies readonly (keyof Host)[];
+
+type Call = (...args: readonly unknown[]) => Promise<unknown>;
+
+/** The name is the host's, as repositories name it. */
+export function tracedHost<Kind extends Host>(host: Kind, name: string): Kind {
+  const wrapped = calls.map((operation) => {
+    const begin = {
+      name: `host ${operation}`,
+      kind: 'client',
+      attributes: { 'server.address': name, 'signalbox.host.kind': host.kind },
+    } as const;
+    const call = host[operation] as Call;
+    return [operation, (...args: readonly unknown[]) => traced(begin, () => call(...args))] as const;
+  });
+  return { ...host, ...Object.fromEntries(wrapped) };
+}
