@@ -2,7 +2,7 @@
 // then a span is nothing but the work inside of it. Process-wide like the log's own level: what is traced does not depend
 // on who asked for it. Attributes are names, numbers and ids: never a title, a text, an address with its query or a secret.
 
-export type Attributes = Readonly<Record<string, string | number | boolean>>;
+type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export type SpanBegin = {
   /** One of few: what varies is an attribute. */
