@@ -97,6 +97,7 @@ describe('an organization', () => {
     listQueues: [() => ({}), null],
     getQueueHistory: [() => ({ ...main, ...range() }), 'QUEUE_NOT_FOUND'],
     listTrips: [() => ({ ...main, ...range() }), 'QUEUE_NOT_FOUND'],
+    listTestRuns: [() => ({ ...main, ...range() }), 'QUEUE_NOT_FOUND'],
     getMergeQueueMetrics: [() => ({ repo: 'acme/widgets', repoHost: 'sandbox.example' }), 'QUEUE_NOT_FOUND'],
     listUnhealthyTests: [() => ({ ...health, ...page, status: 'FLAKY' }), null],
     getTestDetails: [() => ({ ...health, test_id: testId }), 'TEST_CASE_NOT_FOUND'],

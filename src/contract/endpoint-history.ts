@@ -22,4 +22,12 @@ export const historyEndpoints = {
     response: history.ListTripsResponse,
     errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'INVALID_PAGE_TOKEN'],
   },
+  listTestRuns: {
+    ...read,
+    path: '/v1/listTestRuns',
+    summary: 'List the test runs of a queue in few words each: what was in them, when they began and ended',
+    request: history.ListTestRunsRequest,
+    response: history.ListTestRunsResponse,
+    errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'INVALID_PAGE_TOKEN'],
+  },
 } as const satisfies Record<string, Endpoint>;

@@ -3,7 +3,8 @@
 import { z } from 'zod';
 import { bucketSizes, bucketsMax, fits, rangeDaysMax } from '#core/queue/history-range.ts';
 import { reasons } from '#core/queue/reason.ts';
-import { InstantIn, InstantOut, lenientEnum, line, queueRef } from './common.ts';
+import { InstantIn, InstantOut, lenientEnum, line, queueRef, Uuid } from './common.ts';
+import { runStatuses } from './testing.ts';
 
 const conclusions = ['merged', 'failed', 'cancelled'] as const;
 
@@ -140,10 +141,43 @@ const Trip = z
     waitSeconds: seconds,
     testSeconds: seconds,
     restarts: z.int(),
+    headSha: z.string().meta({ description: 'What was to land; empty where it is not known.' }),
+    priorityValue: z.int().meta({ description: 'Of its latest trip.' }),
+    noBatch: z.boolean().meta({ description: 'Of its latest trip.' }),
   })
   .meta({ id: 'Trip' });
 
 export const ListTripsResponse = z.object({
   trips: z.array(Trip).meta({ description: 'The last to conclude first.' }),
+  nextCursor: z.string().optional(),
+});
+
+export const ListTestRunsRequest = z
+  .object({
+    ...queueRef,
+    since: InstantIn.meta({ description: 'Begun at or after.' }),
+    until: InstantIn.meta({ description: 'Begun before.' }),
+    cursor: z.string().max(2048).optional(),
+    take: z.int().min(1).max(500).default(100),
+  })
+  .superRefine((asked, context) => void rangeOf(asked, context));
+
+const number = z.int().meta({ description: 'The number of a pull request.' });
+
+const PastTestRun = z
+  .object({
+    testRunId: Uuid,
+    queueType: z.enum(['main', 'bisection']),
+    status: z.enum(runStatuses),
+    createdAt: InstantOut,
+    pushedAt: InstantOut.nullable().meta({ description: 'When CI could begin; null: it never could.' }),
+    concludedAt: InstantOut.nullable(),
+    tested: z.array(number).meta({ description: 'Under test, in the order of the line.' }),
+    ahead: z.array(number).meta({ description: 'In the base but not under test, in the same order.' }),
+  })
+  .meta({ id: 'PastTestRun' });
+
+export const ListTestRunsResponse = z.object({
+  testRuns: z.array(PastTestRun).meta({ description: 'The last to begin first.' }),
   nextCursor: z.string().optional(),
 });

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { InstantIn, InstantOut, PullRequestRef, Uuid, queueRef } from './common.ts';
 
-const runStatuses = ['in_progress', 'succeeded', 'failed', 'cancelled'] as const;
+export const runStatuses = ['in_progress', 'succeeded', 'failed', 'cancelled'] as const;
 
 const CheckSuite = z
   .object({

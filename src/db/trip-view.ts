@@ -1,5 +1,6 @@
 // The trips that a figure of a queue's history counts, one by one.
 
+import { priorities } from '#core/queue/priority.ts';
 import type { Reason } from '#core/queue/reason.ts';
 import type { Tx } from './cell.ts';
 import {
@@ -32,6 +33,9 @@ export type TripRow = {
   readonly wait_ms: number;
   readonly test_ms: number;
   readonly restarts: number;
+  readonly head_sha: string;
+  readonly priority: number;
+  readonly no_batch: boolean;
 };
 
 type Place = [concludedAt: Date | null, prNumber: number | null, trip: number | null];
@@ -43,7 +47,8 @@ const selectTrips = statement<
   TripRow
 >(`
   select t.pr_number, coalesce(e.pr_title, '') as pr_title, coalesce(e.pr_author, '') as pr_author, t.trip,
-    t.conclusion, t.reason, t.submitted_at, t.concluded_at, t.in_queue_ms, t.wait_ms, t.test_ms, t.restarts
+    t.conclusion, t.reason, t.submitted_at, t.concluded_at, t.in_queue_ms, t.wait_ms, t.test_ms, t.restarts, t.head_sha,
+    coalesce(e.priority, ${priorities.medium})::int as priority, coalesce(e.no_batch, false) as no_batch
   from (
     select * from trip t
     where ${isInWindow} and ($6::text is null or t.conclusion = $6) and ($7::text is null or t.reason = $7)

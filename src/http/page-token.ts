@@ -8,6 +8,7 @@ import type { QueueId } from '#base/id.ts';
 import type { Page } from '#contract/common.ts';
 import type { AuditCursor } from '#db/audit-store.ts';
 import type { KeysetPage, PageCursor } from '#db/keyset.ts';
+import type { PastRunCursor } from '#db/past-run-view.ts';
 import type { EntryCursor } from '#db/queue-view.ts';
 import type { TripCursor } from '#db/trip-view.ts';
 
@@ -107,4 +108,16 @@ export function tripCursorFrom(filter: Filter, text: string): TripCursor {
   const { f, c, p, t } = decode(TripPlace, text);
   if (f !== fingerprint(filter)) throw invalid();
   return { concludedAt: new Date(c), prNumber: p, trip: t };
+}
+
+const RunPlace = z.object({ f: z.string(), c: z.int().min(-8.64e15).max(8.64e15), r: z.guid() });
+
+export function runCursorText(filter: Filter, { createdAt, id }: PastRunCursor): string {
+  return encode({ f: fingerprint(filter), c: createdAt.getTime(), r: id });
+}
+
+export function runCursorFrom(filter: Filter, text: string): PastRunCursor {
+  const { f, c, r } = decode(RunPlace, text);
+  if (f !== fingerprint(filter)) throw invalid();
+  return { createdAt: new Date(c), id: r };
 }

@@ -176,6 +176,9 @@ describe('the history of a queue', () => {
       waitSeconds: 0,
       testSeconds: 0,
       restarts: 0,
+      headSha: '',
+      priorityValue: 100,
+      noBatch: false,
     });
   });
 
@@ -248,7 +251,9 @@ it('counts a trip as soon as it ends, with the commit that it was about', async 
   ]);
 });
 
-describe.each(['getQueueHistory', 'listTrips'] as const)('%s', (operation) => {
+type Told = 'getQueueHistory' | 'listTestRuns' | 'listTrips';
+
+describe.each(['getQueueHistory', 'listTestRuns', 'listTrips'] as const)('%s', (operation) => {
   it('is refused to those who may not read, and of queues that are not theirs', async () => {
     const { world, client } = await openHistory([]);
     const asked = { ...main, ...range };
@@ -270,11 +275,12 @@ describe.each(['getQueueHistory', 'listTrips'] as const)('%s', (operation) => {
     expect(await problemsOf(client, operation, { since: 'yesterday' })).toEqual(['since']);
     expect(await problemsOf(client, operation, { until: range.since })).toEqual(['until']);
     expect(await problemsOf(client, operation, { since: '2025-01-01T00:00:00Z' })).toEqual(['until']);
+    if (operation === 'listTestRuns') return;
     expect(await problemsOf(client, operation, { impactedTarget: '' })).toEqual(['impactedTarget']);
   });
 });
 
-async function problemsOf(client: Client, operation: 'getQueueHistory' | 'listTrips', asked: object) {
+async function problemsOf(client: Client, operation: Told, asked: object) {
   const { details } = await client.refusal(operation, { ...main, ...range, ...asked }, 400);
   return details?.map(({ path }) => path);
 }
@@ -289,4 +295,53 @@ it('tells what is wrong with the parts of a history, and with a list of trips', 
   expect(await problemsOf(client, 'listTrips', unknown)).toEqual(['conclusion', 'reason', 'take']);
   const lost = await client.refusal('listTrips', { ...main, ...range, cursor: 'x' }, 400);
   expect(lost.code).toBe('INVALID_PAGE_TOKEN');
+});
+
+it('lists test runs, the last first, page by page, with what was in them', async () => {
+  const { client, world, queueId } = await openHistory([]);
+  const { db } = world.cell;
+  const idOf = (index: number) => `01940000-0000-7000-8000-00000000000${index}`;
+  const at = (minutes: number) => new Date(Date.parse(range.since) + minutes * minute);
+  await db
+    .insertInto('test_run')
+    .values(
+      [0, 1, 2].map((index) => ({
+        queue_id: queueId,
+        id: idOf(index),
+        number: index,
+        kind: index === 2 ? 'bisection' : 'main',
+        status: index === 2 ? 'in_progress' : 'succeeded',
+        test_branch: 'told',
+        // Two of one instant are told apart by their ids.
+        created_at: at(Math.min(index, 1)),
+        pushed_at: index === 2 ? null : at(2),
+        concluded_at: index === 2 ? null : at(9),
+      })),
+    )
+    .execute();
+  await db
+    .insertInto('test_run_member')
+    .values(
+      [9, 4, 7].map((pr, position) => ({
+        queue_id: queueId,
+        test_run_id: idOf(1),
+        position,
+        pr_number: pr,
+        head_sha: 'a',
+        under_test: position > 0,
+      })),
+    )
+    .execute();
+  const first = await client.call('listTestRuns', { ...main, ...range, take: 2 });
+  expect(first.testRuns).toMatchObject([
+    { testRunId: idOf(2), queueType: 'bisection', status: 'in_progress', pushedAt: null, concludedAt: null },
+    { testRunId: idOf(1), tested: [4, 7], ahead: [9], pushedAt: at(2).toISOString() },
+  ]);
+  const cursor = first.nextCursor!;
+  const rest = await client.call('listTestRuns', { ...main, ...range, take: 2, cursor });
+  expect(rest.testRuns.map(({ testRunId }) => testRunId)).toEqual([idOf(0)]);
+  expect(rest.nextCursor).toBeUndefined();
+  const other = { ...main, ...range, until: at(5).toISOString(), cursor };
+  expect((await client.refusal('listTestRuns', other, 400)).code).toBe('INVALID_PAGE_TOKEN');
+  expect(await problemsOf(client, 'listTestRuns', { take: 501 })).toEqual(['take']);
 });

@@ -52,6 +52,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   post('listQueues', ['read'], []),
   post('getQueueHistory', ['read'], [...QUEUE, 'since', 'until'], RANGE),
   post('listTrips', ['read'], [...QUEUE, 'since', 'until'], RANGE),
+  post('listTestRuns', ['read'], [...QUEUE, 'since', 'until'], RANGE),
   post('updateQueue', ['admin'], QUEUE),
   post('listPullRequests', ['read'], QUEUE),
   post('getSubmittedPullRequests', ['read'], [...QUEUE, 'prs'], { prs: [{ number: 1 }] }),

@@ -13,14 +13,15 @@ import {
   type OutcomeRow,
   type SpanRow,
 } from '#db/queue-history-view.ts';
+import { listPastRuns, type PastRunRow } from '#db/past-run-view.ts';
 import { listTrips, type TripRow } from '#db/trip-view.ts';
 import { type Context, type Handlers, requireQueue } from '../context.ts';
-import { tripCursorFrom, tripCursorText } from '../page-token.ts';
+import { runCursorFrom, runCursorText, tripCursorFrom, tripCursorText } from '../page-token.ts';
 
 type Asked = RequestOf<'getQueueHistory'> | RequestOf<'listTrips'>;
 type Figures = ResponseOf<'getQueueHistory'>['totals'];
 
-export const queueHistoryHandlers: Handlers<'getQueueHistory' | 'listTrips'> = {
+export const queueHistoryHandlers: Handlers<'getQueueHistory' | 'listTestRuns' | 'listTrips'> = {
   getQueueHistory: async (context, input) => {
     const { cell, now } = context;
     const window = await windowOf(context, input);
@@ -65,6 +66,22 @@ export const queueHistoryHandlers: Handlers<'getQueueHistory' | 'listTrips'> = {
     return {
       trips: page.map(presentTrip),
       ...(rows.length > take && last ? { nextCursor: tripCursorText(filter, cursorOf(last)) } : {}),
+    };
+  },
+
+  listTestRuns: async (context, input) => {
+    const { queue } = requireQueue(context, input);
+    const { since, until, take } = input;
+    const filter = { queueId: queue.id, since, until };
+    const after = input.cursor === undefined ? null : runCursorFrom(filter, input.cursor);
+    const rows = await listPastRuns(context.cell.reader, filter, after, take + 1);
+    const page = rows.slice(0, take);
+    const last = page.at(-1);
+    return {
+      testRuns: page.map(presentRun),
+      ...(rows.length > take && last
+        ? { nextCursor: runCursorText(filter, { createdAt: last.created_at, id: last.id }) }
+        : {}),
     };
   },
 };
@@ -139,4 +156,18 @@ const presentTrip = (row: TripRow): ResponseOf<'listTrips'>['trips'][number] => 
   waitSeconds: secondsOf(row.wait_ms),
   testSeconds: secondsOf(row.test_ms),
   restarts: row.restarts,
+  headSha: row.head_sha,
+  priorityValue: row.priority,
+  noBatch: row.no_batch,
+});
+
+const presentRun = (row: PastRunRow): ResponseOf<'listTestRuns'>['testRuns'][number] => ({
+  testRunId: row.id,
+  queueType: row.kind,
+  status: row.status,
+  createdAt: row.created_at.toISOString(),
+  pushedAt: row.pushed_at?.toISOString() ?? null,
+  concludedAt: row.concluded_at?.toISOString() ?? null,
+  tested: [...row.tested],
+  ahead: [...row.ahead],
 });

@@ -1,0 +1,46 @@
+// The test runs of a queue over time, in few words each: for those who read many of them.
+
+import type { QueueId } from '#base/id.ts';
+import type { Tx } from './cell.ts';
+import { statement } from './statement.ts';
+
+export type PastRunWindow = { readonly queueId: QueueId; readonly since: Date; readonly until: Date };
+
+/** A run's place in the list. */
+export type PastRunCursor = { readonly createdAt: Date; readonly id: string };
+
+export type PastRunRow = {
+  readonly id: string;
+  readonly kind: 'main' | 'bisection';
+  readonly status: 'in_progress' | 'succeeded' | 'failed' | 'cancelled';
+  readonly created_at: Date;
+  readonly pushed_at: Date | null;
+  readonly concluded_at: Date | null;
+  readonly tested: readonly number[];
+  readonly ahead: readonly number[];
+};
+
+const selectPastRuns = statement<
+  [queueId: string, since: Date, until: Date, createdAt: Date | null, id: string | null, take: number],
+  PastRunRow
+>(`
+  select t.id, t.kind, t.status, t.created_at, t.pushed_at, t.concluded_at, m.tested, m.ahead
+  from (
+    select * from test_run t
+    where t.queue_id = $1 and t.created_at >= $2 and t.created_at < $3
+      and ($4::timestamptz is null or (t.created_at, t.id) < ($4, $5::uuid))
+    order by t.created_at desc, t.id desc limit $6) t,
+  lateral (
+    select coalesce(json_agg(m.pr_number order by m.position) filter (where m.under_test), '[]') as tested,
+      coalesce(json_agg(m.pr_number order by m.position) filter (where not m.under_test), '[]') as ahead
+    from test_run_member m where m.queue_id = t.queue_id and m.test_run_id = t.id) m
+  order by t.created_at desc, t.id desc`);
+
+/** The last to begin first, those after the cursor. */
+export const listPastRuns = (
+  db: Tx,
+  { queueId, since, until }: PastRunWindow,
+  after: PastRunCursor | null,
+  take: number,
+): Promise<readonly PastRunRow[]> =>
+  selectPastRuns(db, queueId, since, until, after?.createdAt ?? null, after?.id ?? null, take);
