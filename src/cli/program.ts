@@ -14,6 +14,7 @@ import { plainLine } from './plain-text.ts';
 import { addPullRequest } from './pull-request.ts';
 import { addQueue } from './queue.ts';
 import { addService } from './service.ts';
+import { addSimulate } from './simulate.ts';
 import { addStatus } from './status.ts';
 import { addTargets } from './targets.ts';
 import { addTests } from './tests.ts';
@@ -22,7 +23,7 @@ import { ServiceError } from './transport.ts';
 /** In the order of the help. */
 const groups: Readonly<Record<string, readonly AddCommand[]>> = {
   'To look at:': [addDemo],
-  'Pull requests and queues:': [addPullRequest, addStatus, addQueue, addTargets],
+  'Pull requests and queues:': [addPullRequest, addStatus, addQueue, addTargets, addSimulate],
   'Tests:': [addCi, addTests],
   'This machine:': [addLogin, addMcp, addCompletion],
   'The service:': [addService, addAdmin],

@@ -1,17 +1,36 @@
-// A queue on a virtual clock: the very planner that runs a queue, fed with a workload. CI is the workload's truth and a
-// landing takes no time; everything else is observe() and plan().
+// A queue on a virtual clock: the very planner that runs a queue, fed with a workload. CI is the workload's truth;
+// everything else is observe() and plan().
 
+import { priorities } from '#core/queue/priority.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
-import type { Action, Fact, Run, Snapshot, Tip } from '#core/queue/planner/model.ts';
+import type { Action, Fact, Run, Snapshot } from '#core/queue/planner/model.ts';
 import { type Event, observe } from '#core/queue/planner/observe.ts';
 import { plan } from '#core/queue/planner/plan.ts';
+import { createSimulatedCi, firstTip, type SimulatedCi } from './ci.ts';
 import { createHeap } from './heap.ts';
-import type { Decision, PolicyRun } from './policy.ts';
-import { createFlakes, createTruth } from './truth.ts';
+import type { Decision, Outcome, PolicyRun } from './policy.ts';
+import { createRandom, type Random } from './random.ts';
 import type { Change, Workload } from './workload.ts';
 
 const minuteMs = 60_000;
+
+/** One submission, to its end. */
+type Trip = {
+  readonly number: number;
+  readonly outcome: Outcome;
+  readonly fromMin: number;
+  readonly toMin: number;
+  /** It failed, and would have left the branch sound. */
+  readonly isFalse: boolean;
+};
+
+export type Played = PolicyRun & {
+  /** In the order of their ends. Where who was evicted is submitted again, there are more than there are changes. */
+  readonly trips: readonly Trip[];
+  /** How often tests began anew. */
+  readonly restarts: number;
+};
 
 /** Shared targets of a workload as numbers: each pair that shares has a target of its own. */
 function targetsOf(workload: Workload): ReadonlyMap<number, Uint32Array> {
@@ -33,21 +52,32 @@ export type Onlooker = (
   nowMs: number,
 ) => void;
 
-type Timed = { readonly atMs: number; readonly order: number; readonly event: Event | null };
+/** `arrives`: this change comes, unless what it follows has merged. */
+type Timed = {
+  readonly atMs: number;
+  readonly order: number;
+  readonly event: Event | null;
+  readonly arrives: Change | null;
+};
 
 class PlannerSimulation {
   readonly #workload: Workload;
   readonly #onlooker: Onlooker;
   readonly #targets: ReadonlyMap<number, Uint32Array>;
-  readonly #truth: ReturnType<typeof createTruth>;
-  readonly #isFlaky: () => boolean;
+  readonly #ci: SimulatedCi;
+  readonly #patience: Random;
   readonly #changes: ReadonlyMap<number, Change>;
+  readonly #places: ReadonlyMap<number, number>;
+  readonly #followed: ReadonlySet<number>;
   readonly #events = createHeap<Timed>((a, b) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order));
-  readonly #startedAt = new Map<number, number>();
-  /** How much had landed at each tip: what a run on it is on top of. */
-  readonly #landedAt = new Map<Tip, number>([['start', 0]]);
-  readonly #landed: number[] = [];
+  /** Of runs under way: when CI begins and ends. */
+  readonly #spans = new Map<number, { readonly fromMs: number; readonly toMs: number }>();
+  readonly #submittedAt = new Map<number, number>();
+  readonly #outcomes = new Map<number, Outcome>();
+  /** Those that come once the one they follow is decided, by its number. */
+  readonly #parked = new Map<number, Change>();
   readonly #decisions: Decision[] = [];
+  readonly #trips: Trip[] = [];
   #snapshot: Snapshot;
   #order = 0;
   #seniority: number;
@@ -55,22 +85,25 @@ class PlannerSimulation {
   #wakeAt: number | null = null;
   #runsStarted = 0;
   #runsAborted = 0;
+  #restarts = 0;
   #ciMs = 0;
 
   constructor(workload: Workload, settings: Partial<QueueSettings>, onlooker: Onlooker) {
+    const { changes } = workload;
     this.#onlooker = onlooker;
     this.#workload = workload;
-    this.#seniority = workload.changes.length;
+    this.#seniority = changes.length;
     this.#targets = targetsOf(workload);
-    this.#truth = createTruth(workload);
-    this.#isFlaky = createFlakes(workload);
-    this.#changes = new Map(workload.changes.map((change) => [change.number, change]));
-    this.#snapshot = emptySnapshot({ testingTimeoutMinutes: 0, ...settings }, 'start');
+    this.#ci = createSimulatedCi(workload);
+    this.#patience = createRandom(workload.seed, 'again');
+    this.#changes = new Map(changes.map((change) => [change.number, change]));
+    this.#places = new Map(changes.map(({ number }, place) => [number, place]));
+    this.#followed = new Set(changes.flatMap(({ follows }) => follows ?? []));
+    this.#snapshot = emptySnapshot({ testingTimeoutMinutes: 0, ...settings }, firstTip);
   }
 
-  simulate(): PolicyRun {
-    for (const [place, { number, arrivesAtMin }] of this.#workload.changes.entries())
-      this.#submitAt(number, place, arrivesAtMin);
+  simulate(): Played {
+    for (const change of this.#workload.changes) this.#at(change.arrivesAtMin * minuteMs, null, change);
     for (const { kind, number, atMin } of this.#workload.disturbances)
       this.#at(atMin * minuteMs, {
         kind: 'ended',
@@ -78,33 +111,48 @@ class PlannerSimulation {
         reason: kind === 'push' ? 'PR_PUSHED_TO' : 'USER_REQUESTED',
       });
     while (this.#events.size() > 0) {
-      const { atMs, event } = this.#events.pop()!;
+      const { atMs, event, arrives } = this.#events.pop()!;
       this.#now = atMs;
+      if (arrives !== null) {
+        this.#arrive(arrives);
+        continue;
+      }
       const waits = event?.kind === 'ended' && this.#snapshot.items.has(event.pr);
       this.#step(event);
       // A push takes the old head out; its author submits the new one at once.
       if (waits && event.reason === 'PR_PUSHED_TO')
-        this.#submitAt(event.pr, ++this.#seniority, atMs / minuteMs);
+        this.#submit(this.#changes.get(event.pr)!, ++this.#seniority);
     }
     return {
       decisions: this.#decisions,
+      trips: this.#trips,
+      restarts: this.#restarts,
       runsStarted: this.#runsStarted,
       runsAborted: this.#runsAborted,
       ciMinutes: this.#ciMs / minuteMs,
     };
   }
 
-  #submitAt(pr: number, seniority: number, atMin: number): void {
-    const atMs = atMin * minuteMs;
+  #arrive(change: Change): void {
+    const { number, follows } = change;
+    const before = follows === undefined ? 'failed' : this.#outcomes.get(follows);
+    if (before === 'merged') return;
+    if (before === undefined) this.#parked.set(follows!, change);
+    else if (!this.#snapshot.items.has(number)) this.#submit(change, this.#places.get(number)!);
+  }
+
+  #submit({ number: pr, priority = priorities.medium, noBatch = false }: Change, seniority: number): void {
+    const submittedAt = this.#now;
     const targets = this.#targets.get(pr)!;
-    this.#at(atMs, {
+    this.#submittedAt.set(pr, submittedAt);
+    this.#step({
       kind: 'submitted',
-      item: { pr, seniority, submittedAt: atMs, priority: 100, noBatch: false, ready: true, targets },
+      item: { pr, seniority, submittedAt, priority, noBatch, ready: true, targets },
     });
   }
 
-  #at(atMs: number, event: Event | null): void {
-    this.#events.push({ atMs, order: this.#order++, event });
+  #at(atMs: number, event: Event | null, arrives: Change | null = null): void {
+    this.#events.push({ atMs, order: this.#order++, event, arrives });
   }
 
   #step(event: Event | null): void {
@@ -131,10 +179,32 @@ class PlannerSimulation {
   }
 
   #record(fact: Fact): void {
+    if (fact.kind === 'queued' && fact.reason !== 'MERGE_ITEM_NOW_READY') this.#restarts++;
     if (fact.kind !== 'merged' && fact.kind !== 'failed' && fact.kind !== 'cancelled') return;
     // A push takes the old head out and puts the new one in: the change itself is not decided by it.
     if (fact.kind === 'cancelled' && fact.reason === 'PR_PUSHED_TO') return;
-    this.#decisions.push({ number: fact.pr, outcome: fact.kind, atMin: this.#now / minuteMs });
+    const { pr: number, kind: outcome } = fact;
+    const isFalse = outcome === 'failed' && this.#ci.isSound(number);
+    this.#decisions.push({ number, outcome, atMin: this.#now / minuteMs });
+    this.#trips.push({
+      number,
+      outcome,
+      fromMin: this.#submittedAt.get(number)! / minuteMs,
+      toMin: this.#now / minuteMs,
+      isFalse,
+    });
+    this.#outcomes.set(number, outcome);
+    const follower = this.#parked.get(number);
+    if (follower !== undefined && outcome !== 'merged') this.#at(this.#now, null, follower);
+    this.#parked.delete(number);
+    if (isFalse && !this.#followed.has(number)) this.#comeAgain(number);
+  }
+
+  /** Who was evicted by no fault of its own may be submitted again. */
+  #comeAgain(number: number): void {
+    const again = this.#workload.timing?.again;
+    if (again === undefined || this.#patience() >= again.share) return;
+    this.#at(this.#now + again.afterMin * minuteMs, null, this.#changes.get(number));
   }
 
   /** What follows at once, if anything. */
@@ -147,38 +217,32 @@ class PlannerSimulation {
         this.#stop(action.run);
         return null;
       case 'land': {
-        this.#landed.push(...action.landing.members);
-        const tip = `tip-${this.#landed.length}`;
-        this.#landedAt.set(tip, this.#landed.length);
-        return { kind: 'landed', landing: action.landing.id, tip };
+        const { id, members } = action.landing;
+        const event: Event = { kind: 'landed', landing: id, tip: this.#ci.land(members) };
+        const landMs = this.#ci.drawLandMs();
+        if (landMs === 0) return event;
+        this.#at(this.#now + landMs, event);
+        return null;
       }
     }
   }
 
   #start({ id, composition }: Run): void {
     this.#runsStarted++;
-    this.#startedAt.set(id, this.#now);
-    const { base, members } = composition;
-    const places = members.map((pr) => this.#truth.placeOf.get(pr)!);
-    const landed = new Set(
-      this.#landed.slice(0, this.#landedAt.get(base)).map((pr) => this.#truth.placeOf.get(pr)!),
-    );
-    const passes = this.#truth.isSound((place) => landed.has(place), places) && !this.#isFlaky();
-    const durationMs = this.#changes.get(members.at(-1)!)!.durationMin * minuteMs;
-    this.#at(this.#now + durationMs, { kind: passes ? 'run-passed' : 'run-failed', run: id });
+    const { passes, startMs, testMs } = this.#ci.run(composition);
+    const span = { fromMs: this.#now + startMs, toMs: this.#now + startMs + testMs };
+    this.#at(span.toMs, { kind: passes ? 'run-passed' : 'run-failed', run: id });
     // Counted whole, and taken back if it is stopped before.
-    this.#ciMs += durationMs;
-    this.#endsAt.set(id, this.#now + durationMs);
+    this.#ciMs += testMs;
+    this.#spans.set(id, span);
   }
 
-  readonly #endsAt = new Map<number, number>();
-
   #stop(id: number): void {
-    const endsAt = this.#endsAt.get(id);
-    if (endsAt === undefined || endsAt <= this.#now) return;
+    const span = this.#spans.get(id);
+    if (span === undefined || span.toMs <= this.#now) return;
     this.#runsAborted++;
-    this.#ciMs -= endsAt - this.#now;
-    this.#endsAt.delete(id);
+    this.#ciMs -= span.toMs - Math.max(this.#now, span.fromMs);
+    this.#spans.delete(id);
   }
 }
 
@@ -186,4 +250,4 @@ export const playPlanner = (
   workload: Workload,
   settings: Partial<QueueSettings>,
   onlooker: Onlooker = () => {},
-): PolicyRun => new PlannerSimulation(workload, settings, onlooker).simulate();
+): Played => new PlannerSimulation(workload, settings, onlooker).simulate();

@@ -14,3 +14,12 @@ export function sum(values: readonly number[]): number {
   for (const value of values) total += value;
   return total;
 }
+
+/** As `percentile`, between the two nearest values: what the API and PostgreSQL's percentile_cont say. */
+export function quantile(values: readonly number[], share: number): number {
+  if (values.length === 0) return NaN;
+  const sorted = Float64Array.from(values).sort();
+  const at = share * (sorted.length - 1);
+  const low = Math.floor(at);
+  return sorted[low]! + (at - low) * ((sorted[low + 1] ?? sorted[low]!) - sorted[low]!);
+}

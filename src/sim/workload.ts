@@ -17,6 +17,12 @@ export type Change = {
   readonly shares: readonly number[];
   /** The predictor's probability that it passes alone, 0 to 1. */
   readonly predictedPass: number;
+  /** 0..255, lower first; absent: medium. */
+  readonly priority?: number;
+  /** Tested alone. */
+  readonly noBatch?: boolean;
+  /** An earlier submission of the same: it comes only if that one did not merge, and not before it is decided. */
+  readonly follows?: number;
 };
 
 /** Something a user does to a change that waits. It counts only between the change's arrival and its decision. */
@@ -25,6 +31,18 @@ export type Disturbance = {
   readonly kind: 'push' | 'cancel';
   readonly number: number;
   readonly atMin: number;
+};
+
+/** What takes time beside the tests themselves, and how the time of tests varies. All are drawn anew for each run. */
+export type Timing = {
+  /** Minutes from being asked for to being pushed: no CI yet. */
+  readonly startMin: readonly number[];
+  /** Minutes from deciding to land to having landed. */
+  readonly landMin: readonly number[];
+  /** CI minutes of runs that passed and that failed; null: the last change of a run says. */
+  readonly runMin: { readonly passed: readonly number[]; readonly failed: readonly number[] } | null;
+  /** Who is evicted though good is submitted again: the share of them, and after how many minutes. */
+  readonly again: { readonly share: number; readonly afterMin: number };
 };
 
 export type Workload = {
@@ -39,6 +57,8 @@ export type Workload = {
   readonly changes: readonly Change[];
   /** In order of time. */
   readonly disturbances: readonly Disturbance[];
+  /** Absent: nothing but CI takes time, and a run takes as long as its last change says. */
+  readonly timing?: Timing;
 };
 
 /** How good the predictor is. All but `accuracy` give calibrated probabilities. */

@@ -1,0 +1,158 @@
+// `npm run e2e:simulate [-- --seeds N] [--pull-requests N] [--speed N] [--json]`: is what `signalbox simulate` promises what
+// comes? A demo runs with plain settings; simulate reads its history and recommends others; a demo of the same seed runs
+// with those. Promised and measured are compared: the figures of both come from the API's trips and test runs.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { createApi } from '#cli/api.ts';
+import { readHistory } from '#cli/simulate-history.ts';
+import { demoRepositories } from '#demo/repository.ts';
+import { type Figures, figuresOfHistory } from '#sim/figures.ts';
+import { createCleanup } from '../bench/fixture.ts';
+import { positive, positiveWhole } from '../bench/option.ts';
+import { type Figure, isMissed, lineOf } from '../soak/report.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '2' },
+    'first-seed': { type: 'string', default: '1' },
+    'pull-requests': { type: 'string', default: '120' },
+    speed: { type: 'string', default: '2' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const pullRequests = positiveWhole(values, 'pull-requests');
+const speed = positive(values, 'speed');
+/** Plain: a queue as it is made, with as many slots as the demo has. */
+const plain = 'batch=false canOptimisticallyMerge=false concurrency=4';
+const errorMax = 10;
+/** A demo takes as long as its pull requests take to come, and then some. */
+const demoMs = 20 * 60_000;
+
+const signalbox = join(import.meta.dirname, '..', 'src', 'signalbox.ts');
+const [shop] = demoRepositories;
+const place = { repo: shop!.repo, targetBranch: shop!.targetBranch };
+const cleanup = createCleanup();
+
+type Demo = { readonly url: string; readonly token: string; readonly stop: () => Promise<void> };
+
+async function startDemo(seed: number, set: string): Promise<Demo> {
+  const settings = set.split(' ').flatMap((pair) => ['--set', pair]);
+  const wishes = ['--queues', '1', '--pull-requests', String(pullRequests), '--seed', String(seed)];
+  const args = [signalbox, 'demo', ...wishes, '--speed', String(speed), ...settings];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT');
+    await exited;
+  };
+  cleanup.add(stop);
+  const known = new Promise<{ url: string; token: string }>((resolve, reject) => {
+    let said = '';
+    child.stdout.on('data', (chunk) => {
+      said += String(chunk);
+      const [, url, token] = /SIGNALBOX_URL=(\S+) SIGNALBOX_API_TOKEN=(\S+)/.exec(said) ?? [];
+      if (url !== undefined && token !== undefined) resolve({ url, token });
+    });
+    child.once('exit', () => reject(new Error(`The demo ended: ${said}`)));
+  });
+  return { ...(await known), stop };
+}
+
+/** Until every pull request has come and ended. */
+async function waitForEnd({ url, token }: Demo): Promise<void> {
+  const api = createApi(url, token);
+  for (const until = Date.now() + demoMs; Date.now() < until; await sleep(2_000)) {
+    const { pullRequests: all } = await api.call('searchPullRequests', {
+      query: String(pullRequests),
+      take: 50,
+    });
+    const hasCome = all.some(({ prNumber }) => prNumber === pullRequests);
+    const { enqueuedPullRequests: live } = await api.call('getQueue', place);
+    if (!hasCome || live.length > 0) continue;
+    // One that failed by chance is submitted again within a moment.
+    await sleep(2_000);
+    if ((await api.call('getQueue', place)).enqueuedPullRequests.length === 0) return;
+  }
+  throw new Error('The pull requests of the demo did not end.');
+}
+
+type Promised = {
+  readonly set: string;
+  readonly mean: Figures;
+  readonly low: Figures;
+  readonly high: Figures;
+};
+type Report = {
+  readonly check: { readonly figures: readonly { readonly figure: string; readonly error: number }[] };
+  readonly recommended: Promised | null;
+};
+
+async function simulate({ url, token }: Demo): Promise<Report> {
+  const args = [signalbox, 'simulate', '--json', '--days', '1', '--repo', 'sandbox.example/acme/shop'];
+  const env = { ...process.env, SIGNALBOX_URL: url, SIGNALBOX_API_TOKEN: token };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const [chunks, [code]] = await Promise.all([child.stdout.toArray(), once(child, 'exit')]);
+  if (code !== 0) throw new Error(`signalbox simulate ended with ${String(code)}.`);
+  return JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as Report;
+}
+
+async function measure({ url, token }: Demo): Promise<Figures> {
+  const until = new Date();
+  const since = new Date(until.getTime() - 86_400_000);
+  return figuresOfHistory(
+    await readHistory(createApi(url, token), place, { since, until, onPage: () => undefined }),
+  );
+}
+
+const compared = [
+  ['time in queue P50, minutes', 'p50Min'],
+  ['time in queue P95, minutes', 'p95Min'],
+  ['CI minutes per merged', 'ciMinutesPerMerged'],
+] as const;
+
+async function tryOne(seed: number): Promise<readonly Figure[]> {
+  const before = await startDemo(seed, plain);
+  await waitForEnd(before);
+  const { check, recommended } = await simulate(before);
+  const was = await measure(before);
+  await before.stop();
+  if (recommended === null) throw new Error('Nothing was recommended.');
+  console.error(`seed ${seed}: recommended ${recommended.set}`);
+  const after = await startDemo(seed, `${plain} ${recommended.set}`);
+  await waitForEnd(after);
+  const is = await measure(after);
+  await after.stop();
+  return compared.flatMap(([name, figure]): Figure[] => {
+    const promised = recommended.mean[figure];
+    const error = 100 * Math.abs(promised / is[figure] - 1);
+    const own = check.figures.find((one) => one.figure === figure)!;
+    return [
+      { name: `seed ${seed}: ${name}, before`, value: was[figure] },
+      { name: `seed ${seed}: ${name}, simulated for before, error %`, value: 100 * Math.abs(own.error) },
+      { name: `seed ${seed}: ${name}, promised`, value: promised },
+      { name: `seed ${seed}: ${name}, measured`, value: is[figure] },
+      {
+        name: `seed ${seed}: ${name}, error %`,
+        value: error,
+        goal: `<= ${errorMax}`,
+        isMet: error <= errorMax,
+      },
+    ];
+  });
+}
+
+try {
+  const figures: Figure[] = [];
+  const first = positiveWhole(values, 'first-seed');
+  for (let seed = first; seed < first + positiveWhole(values, 'seeds'); seed++)
+    figures.push(...(await tryOne(seed)));
+  if (values.json) console.log(JSON.stringify(figures));
+  else for (const figure of figures) console.log(lineOf(figure));
+  process.exitCode = figures.some(isMissed) ? 1 : 0;
+} finally {
+  await cleanup.run();
+}

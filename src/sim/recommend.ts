@@ -1,0 +1,121 @@
+// Which settings would have served this history best. Many are tried on its last part with few seeds, the best of them
+// with more, and the last few on all of it: what is promised is what those say.
+
+import type { QueueSettings } from '#core/queue/settings.ts';
+import { changesBetween, coarseCandidates, distinct, fineCandidates, keyOf } from './candidate.ts';
+import type { Figures, Prediction } from './figures.ts';
+import type { Fit } from './fit.ts';
+import { createReplay, type Replay } from './replay.ts';
+import { quantile } from './statistics.ts';
+
+export type Goal = 'latency' | 'cost';
+
+export type Wishes = {
+  /** `latency`: the lowest P95 within the budget. `cost`: the fewest CI minutes at no more than a tenth more P95. */
+  readonly goal: Goal;
+  /** CI minutes for each merge, at most so many times as now. */
+  readonly ciBudget: number;
+  readonly concurrencyMax: number;
+};
+
+export type Tried = { readonly settings: QueueSettings; readonly prediction: Prediction };
+
+export type Recommendation = {
+  readonly now: Tried;
+  /** The best first, `now` left out. */
+  readonly others: readonly Tried[];
+  /** Null: nothing is enough better than now to be worth a change. */
+  readonly best: Tried | null;
+  /** How many settings were tried in all. */
+  readonly triedCount: number;
+};
+
+/** Seeds of each stage, and how many go on to the next. */
+const coarse = { seeds: 2, kept: 5 };
+const fine = { seeds: 4, kept: 5 };
+/** Pull requests that are enough to tell good settings from bad ones. */
+export const sampleSize = 400;
+
+/** Long histories vary less by chance, and take longer: a minute is the most that anybody should wait. */
+const finalSeedsOf = ({ evidence }: Fit): number =>
+  Math.min(12, Math.max(4, Math.floor(15_000 / evidence.trips.length)));
+
+/** Worth a change: a tenth. */
+const gainMin = 0.1;
+/** Evictions of the innocent may grow by so many in a hundred. */
+const falseEvictionsMore = 0.5;
+const p95More = 1.1;
+
+export function predictWhatIf(fit: Fit, list: readonly QueueSettings[]): readonly Tried[] {
+  const replay = createReplay(fit);
+  return list.map((settings) => ({ settings, prediction: replay.predict(settings, finalSeedsOf(fit)) }));
+}
+
+export function recommend(
+  fit: Fit,
+  part: Fit,
+  present: QueueSettings,
+  wishes: Wishes,
+  onTry: (done: number, of: number) => void = () => {},
+): Recommendation {
+  const bounds = { concurrencyMax: wishes.concurrencyMax, runMinutes: quantile(fit.poolMin, 0.5) };
+  const sample = createReplay(part);
+  const first = stage(sample, coarseCandidates(present, bounds), coarse.seeds, onTry);
+  const kept = bestOf(first, present, wishes).slice(0, coarse.kept);
+  const around = distinct([present, ...kept.flatMap(({ settings }) => fineCandidates(settings))]);
+  const second = stage(sample, around, fine.seeds, onTry);
+  const last = bestOf(second, present, wishes).slice(0, fine.kept);
+  const finalists = distinct([present, ...last.map(({ settings }) => settings)]);
+  const tried = stage(createReplay(fit), finalists, finalSeedsOf(fit), onTry);
+  const now = tried.find(({ settings }) => keyOf(settings) === keyOf(present))!;
+  const others = bestOf(tried, present, wishes).filter((one) => one !== now);
+  const [best] = others;
+  return {
+    now,
+    others,
+    best: best !== undefined && isWorth(best, now, wishes) ? best : null,
+    triedCount: first.length + second.length,
+  };
+}
+
+function stage(
+  replay: Replay,
+  list: readonly QueueSettings[],
+  seeds: number,
+  onTry: (done: number, of: number) => void,
+): readonly Tried[] {
+  return list.map((settings, at) => {
+    onTry(at, list.length);
+    return { settings, prediction: replay.predict(settings, seeds) };
+  });
+}
+
+const costOf = (figures: Figures, goal: Goal): number =>
+  goal === 'latency' ? figures.p95Min : figures.ciMinutesPerMerged;
+
+/** Those that keep to the wishes, the best first. Nearly equal ones in the order of what they cost besides. */
+function bestOf(tried: readonly Tried[], present: QueueSettings, wishes: Wishes): readonly Tried[] {
+  const now = tried.find(({ settings }) => keyOf(settings) === keyOf(present))!;
+  const score = ({ settings, prediction: { mean } }: Tried): number => {
+    const other = costOf(mean, wishes.goal === 'latency' ? 'cost' : 'latency');
+    const changes = Object.keys(changesBetween(present, settings)).length;
+    // A tenth more of the other cost weighs as much as one in a hundred of the goal; each change of a setting as half of that.
+    const otherNow = costOf(now.prediction.mean, wishes.goal === 'latency' ? 'cost' : 'latency');
+    return costOf(mean, wishes.goal) * (1 + 0.1 * Math.max(-1, other / otherNow - 1) + 0.005 * changes);
+  };
+  return tried
+    .filter((one) => one === now || keeps(one.prediction.mean, now.prediction.mean, wishes))
+    .toSorted((one, other) => score(one) - score(other));
+}
+
+function keeps(figures: Figures, now: Figures, { goal, ciBudget }: Wishes): boolean {
+  const isFair = figures.falseEvictionPercent <= now.falseEvictionPercent + falseEvictionsMore;
+  const isWithin =
+    goal === 'latency'
+      ? figures.ciMinutesPerMerged <= now.ciMinutesPerMerged * ciBudget
+      : figures.p95Min <= now.p95Min * p95More;
+  return isFair && isWithin;
+}
+
+const isWorth = (best: Tried, now: Tried, { goal }: Wishes): boolean =>
+  costOf(best.prediction.mean, goal) <= (1 - gainMin) * costOf(now.prediction.mean, goal);

@@ -1,0 +1,66 @@
+// A simulation remembered as a queue remembers itself: the history that a fit is to see through.
+
+import type { QueueSettings } from '#core/queue/settings.ts';
+import { isActive } from '#core/queue/planner/model.ts';
+import type { History, PastRun } from './history.ts';
+import { type Played, playPlanner } from './play.ts';
+import { mean } from './statistics.ts';
+import type { Workload } from './workload.ts';
+
+const minuteMs = 60_000;
+
+export function recordHistory(
+  workload: Workload,
+  settings: Partial<QueueSettings>,
+): { readonly history: History; readonly played: Played } {
+  const startMs = mean(workload.timing?.startMin ?? [0]) * minuteMs;
+  const runs: PastRun[] = [];
+  type Begun = Omit<PastRun, 'outcome' | 'concludedAt'>;
+  const begun = new Map<number, Begun>();
+  const end = (id: number, outcome: PastRun['outcome'], concludedAt: number) => {
+    const run = begun.get(id);
+    if (run === undefined) return;
+    begun.delete(id);
+    runs.push({ ...run, pushedAt: Math.min(run.pushedAt, concludedAt), outcome, concludedAt });
+  };
+  const played = playPlanner(workload, settings, (snapshot, { event }, nowMs) => {
+    if (event?.kind === 'run-passed') end(event.run, 'passed', nowMs);
+    if (event?.kind === 'run-failed') end(event.run, 'failed', nowMs);
+    for (const id of begun.keys()) {
+      const run = snapshot.runs.get(id);
+      if (run === undefined || !isActive(run)) end(id, 'cancelled', nowMs);
+    }
+    for (const { id, composition, requestedAt } of snapshot.runs.values()) {
+      if (begun.has(id) || requestedAt !== nowMs) continue;
+      const { members, tested } = composition;
+      begun.set(id, {
+        createdAt: nowMs,
+        pushedAt: nowMs + startMs,
+        tested: members.slice(members.length - tested),
+        ahead: members.slice(0, members.length - tested),
+      });
+    }
+  });
+  const trips = new Map<number, number>();
+  const history: History = {
+    runs,
+    trips: played.trips.map(({ number, outcome, fromMin, toMin }) => {
+      trips.set(number, (trips.get(number) ?? 0) + 1);
+      const from = fromMin * minuteMs;
+      return {
+        pr: number,
+        trip: trips.get(number)!,
+        outcome,
+        isByTests: outcome !== 'cancelled',
+        submittedAt: from,
+        queuedAt: from,
+        concludedAt: toMin * minuteMs,
+        headSha: `head-${number}`,
+        priority: 100,
+        noBatch: false,
+        restarts: 0,
+      };
+    }),
+  };
+  return { history, played };
+}
