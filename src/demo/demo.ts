@@ -35,6 +35,8 @@ export async function demo(wishes: DemoWishes, entry: string): Promise<number> {
         token,
         seconds,
         queues: world.courses.map(({ repository: { repo } }) => `${repo.owner}/${repo.name}`),
+        // In a checkout nothing is installed as a command.
+        command: entry.endsWith('.ts') ? 'bin/signalbox.js' : 'npx signalbox',
       }),
     );
     await play(world, wishes);

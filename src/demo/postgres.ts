@@ -72,6 +72,8 @@ export async function startDatabase(installed: string, home: string, port: numbe
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: '',
+    // In the data folder, which is removed, and not among the machine's own.
+    dynamic_shared_memory_type: 'mmap',
     // What a crash of the machine would lose is nobody's.
     fsync: 'off',
     synchronous_commit: 'off',
@@ -85,8 +87,8 @@ export async function startDatabase(installed: string, home: string, port: numbe
     { ...options, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
   );
   const url = `postgresql://signalbox:${password}@127.0.0.1:${port}/postgres`;
-  // SIGINT is PostgreSQL's fast shutdown.
-  const stop = () => end(server, 'SIGINT');
+  // Its immediate shutdown: the data is thrown away.
+  const stop = () => end(server, 'SIGQUIT');
   try {
     await untilItAnswers(server, url);
   } catch (error) {

@@ -5,16 +5,25 @@ import { once } from 'node:events';
 
 export type Part = { readonly process: ChildProcess; readonly stop: () => Promise<void> };
 
-const patienceMs = 10_000;
+/** Nothing of a demo is worth waiting for. */
+const patienceMs = 3_000;
 
-/** Asks it to end, and after a while makes it. */
+/** Asks it to end, and after a while makes it, with all that it started: it leads a process group of its own. */
 export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill(signal);
-  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs);
+  const timer = setTimeout(() => killGroup(child), patienceMs);
   await exited;
   clearTimeout(timer);
+}
+
+export function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
 }
 
 type RunOptions = Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 'gid'>;

@@ -2,14 +2,16 @@
 
 import type { Course } from './world.ts';
 
-export type Welcome = {
+type Welcome = {
   readonly url: string;
   readonly token: string;
   readonly seconds: number;
   readonly queues: readonly string[];
+  /** How to type `signalbox` here. */
+  readonly command: string;
 };
 
-export const welcome = ({ url, token, seconds, queues }: Welcome): string => `
+export const welcome = ({ url, token, seconds, queues, command }: Welcome): string => `
 Signalbox runs, ${seconds} s after it was started. A simulated team opens pull requests in
 ${queues.join(', ')}.
 
@@ -20,7 +22,9 @@ ${queues.join(', ')}.
 In another terminal:
 
   export SIGNALBOX_URL=${url} SIGNALBOX_API_TOKEN=${token}
-  curl -sS "$SIGNALBOX_URL/v1/listQueues" -H "x-api-token: $SIGNALBOX_API_TOKEN" -H 'content-type: application/json' -d '{}'
+  ${command} queue list
+  ${command} status --repo sandbox.example/acme/shop --watch
+  ${command} tests unhealthy --repo sandbox.example/acme/shop
 
 Ctrl-C ends it, and nothing of it is left.
 `;

@@ -46,7 +46,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       SIGNALBOX_RATE_LIMIT: '1000',
       SIGNALBOX_RATE_BURST: '2000',
       SIGNALBOX_SWEEP_SECONDS: '5',
-      SIGNALBOX_SHUTDOWN_SECONDS: '3',
+      SIGNALBOX_SHUTDOWN_SECONDS: '1',
     },
     stdio: ['ignore', log, log],
     // In a process group of its own: Ctrl-C is for the demo, which ends its parts in order.

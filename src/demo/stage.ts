@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { assert } from '#base/assert.ts';
 import { gitEnvironment } from '#git/run.ts';
 import { mayOthersEnter } from './postgres.ts';
-import type { Part } from './process.ts';
+import { killGroup, type Part } from './process.ts';
 
 export type Stage = {
   readonly home: string;
@@ -47,8 +47,8 @@ export function openStage(): Stage {
   for (const signal of signals) process.on(signal, interrupt);
   /** Where nothing can be waited for any more. */
   const endAtOnce = () => {
-    for (const { process: child } of parts) child.kill('SIGKILL');
-    rmSync(home, { recursive: true, force: true });
+    for (const { process: child } of parts) killGroup(child);
+    removeFolder(home);
   };
   process.once('exit', endAtOnce);
   return {
@@ -75,7 +75,7 @@ export function openStage(): Stage {
     close: async () => {
       end();
       for (const part of parts.toReversed()) await part.stop();
-      rmSync(home, { recursive: true, force: true });
+      removeFolder(home);
       process.off('exit', endAtOnce);
       for (const signal of signals) process.off(signal, interrupt);
       for (const problem of [...problems].slice(0, problemsShown))
@@ -83,6 +83,10 @@ export function openStage(): Stage {
     },
   };
 }
+
+/** What was just killed may still write a file. */
+const removeFolder = (folder: string): void =>
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 
 /** As root it must be a folder that PostgreSQL's user can enter. */
 function makeHome(): string {
