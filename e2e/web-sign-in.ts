@@ -11,6 +11,17 @@ export async function tellSignIn({ page, world, check }: Told): Promise<void> {
     await page.goto(`${world.url}${queuePath(quick)}`);
     await page.getByRole('heading', { name: 'Sign in to Signalbox' }).waitFor();
   });
+  await check(
+    'a token in the address fills in the form, leaves the address, and signs nobody in',
+    async () => {
+      // Another page first: a change of what follows the # alone loads nothing.
+      await page.goto('about:blank');
+      await page.goto(`${world.url}${queuePath(quick)}#token=${world.tokens.viewer}`);
+      const field = page.getByLabel('API token');
+      await field.waitFor();
+      return (await field.inputValue()) === world.tokens.viewer && !page.url().includes('token');
+    },
+  );
   await check('a wrong token is refused in words', async () => {
     await page.getByLabel('API token').fill('not-a-token');
     await page.getByRole('button', { name: 'Sign in' }).click();
