@@ -9,7 +9,7 @@ const unit = [
   'src/host/doctor.test.ts',
   'src/db/seal.test.ts',
   'test/github-server/**/*.test.ts',
-  'test/tidy.test.ts',
+  'test/{tidy,deploy,licences}.test.ts',
   'test/docs/{links,troubleshooting}.test.ts',
   'web/**/*.test.ts',
 ];

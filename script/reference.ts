@@ -8,6 +8,7 @@ import { variables } from '#config/env.ts';
 import { apiPage } from './reference/api.ts';
 import { settingsPage } from './reference/settings.ts';
 import { table } from './reference/table.ts';
+import { listLicensed } from './licences.ts';
 
 function configPage(): string {
   const rows = Object.entries(variables).map(([name, { schema, doc }]) => {
@@ -65,12 +66,25 @@ ${table(['status', 'code', 'meaning'], rows)}
 `;
 }
 
+function licencesPage(): string {
+  const rows = listLicensed().map(({ name, version, license, part }) => [name, version, license, part]);
+  return `# Licences
+
+Signalbox is under the Apache License 2.0. These packages of others are given on with it: those of the service, which npm
+installs beside it with their licences, and those that are built into the pages of the dashboard. A test refuses any that
+is copyleft or unknown. \`npm run -s sbom\` prints the same as a bill of materials (CycloneDX, JSON) for the service.
+
+${table(['package', 'version', 'licence', 'part of'], rows)}
+`;
+}
+
 export async function referencePages(): Promise<Readonly<Record<string, string>>> {
   const pages = {
     'docs/reference/config.md': configPage(),
     'docs/reference/errors.md': errorsPage(),
     'docs/reference/settings.md': settingsPage(),
     'docs/reference/api.md': apiPage(),
+    'docs/reference/licences.md': licencesPage(),
   };
   const formatted = Object.entries(pages).map(async ([file, text]) => [
     file,
