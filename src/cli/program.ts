@@ -8,6 +8,7 @@ import { addDemo } from './demo.ts';
 import { addCompletion } from './completion.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { addLogin } from './login.ts';
+import { addImport } from './import.ts';
 import { addMcp } from './mcp.ts';
 import { penFor } from './output.ts';
 import { plainLine } from './plain-text.ts';
@@ -24,6 +25,7 @@ import { ServiceError } from './transport.ts';
 const groups: Readonly<Record<string, readonly AddCommand[]>> = {
   'To look at:': [addDemo],
   'Pull requests and queues:': [addPullRequest, addStatus, addQueue, addTargets, addSimulate],
+  'From another queue:': [addImport],
   'Tests:': [addCi, addTests],
   'This machine:': [addLogin, addMcp, addCompletion],
   'The service:': [addService, addAdmin],

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { queueSettings } from '#contract/queue-settings.ts';
+import { readOtherQueue } from './import-file.ts';
+import { showImported } from './import-view.ts';
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'signalbox-import-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true }));
+
+const read = (name: string, content: string | Uint8Array) => {
+  writeFileSync(join(cwd, name), content);
+  return readOtherQueue(cwd, name, null);
+};
+
+const laughs = `a: &a [x, x, x, x, x, x, x, x, x]\n${'bcdefgh'
+  .split('')
+  .map((name, index) => `${name}: &${name} [${`*${'abcdefgh'[index]}, `.repeat(9)}]`)
+  .join('\n')}`;
+
+it.each([
+  ['queue', 'x', 'Give --from'],
+  ['bors.toml', 'status = [', 'not what it should be'],
+  ['bors.toml', new Uint8Array([0xff, 0xfe, 0, 1]), 'not what it should be'],
+  ['mergify.yml', 'queue_rules: [', 'not what it should be'],
+  ['mergify.yml', 'just words', 'holds no keys'],
+  ['mergify.yml', '', 'holds no keys'],
+  ['mergify.yml', 'queue_rules: &a [*a]', 'not what it should be'],
+  ['mergify.yml', laughs, 'not what it should be'],
+  ['mergify.yml', `a: ${'['.repeat(5_000)}`, 'not what it should be'],
+  ['ruleset.json', '7', 'holds no ruleset'],
+  ['ruleset.json', '{', 'not what it should be'],
+  ['bors.toml', `# ${'x'.repeat(300 * 1024)}`, 'more than 256 KiB'],
+])('says in words what is wrong with %s', async (name, content, words) => {
+  await expect(read(name, content)).rejects.toThrow(words);
+});
+
+it('says so where there is no file', async () => {
+  await expect(readOtherQueue(cwd, 'bors.toml', null)).rejects.toThrow('could not be read');
+});
+
+function shown(queue: Awaited<ReturnType<typeof read>>, isJson: boolean): string {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const repo = { host: 'github.com', owner: 'acme', name: 'widgets' };
+  showImported(queue, { branch: 'main', repo, isJson });
+  const text = write.mock.calls.map(([chunk]) => String(chunk)).join('');
+  write.mockRestore();
+  return text;
+}
+
+it('shows what stands in a file as text, and quotes it for the shell', async () => {
+  const queue = await read(
+    'mergify.yml',
+    `queue_rules:\n  - { name: "a\\e[2J", queue_conditions: ["base=$(reboot)'\\e[2J", "check-success=a: \\"b\\""] }\n`,
+  );
+  const text = shown(queue, false);
+  expect(text).toContain(`--branch '$(reboot)'\\''\\u001b[2J'`);
+  expect(text).toContain(`- 'a: "b"'`);
+  // oxlint-disable-next-line no-control-regex -- this is what must not be there
+  expect(text).not.toMatch(/\u001b/);
+});
+
+it('gives a program settings that the service takes', async () => {
+  const queue = await read(
+    'mergify.yml',
+    'queue_rules:\n  - { name: a, batch_size: 5000, batch_max_wait_time: 30 days, speculative_checks: 0, queue_conditions: [base=a, check-success=x] }\n' +
+      '  - { name: b, queue_conditions: [base=b, check-success=y] }\n',
+  );
+  const { queues, commands, requiredStatuses } = JSON.parse(shown(queue, true)) as {
+    queues: readonly { settings: Record<string, unknown> }[];
+    commands: readonly string[];
+    requiredStatuses: unknown;
+  };
+  for (const { settings } of queues)
+    for (const [name, value] of Object.entries(settings))
+      expect(queueSettings[name as keyof typeof queueSettings].parse(value)).toEqual(value);
+  expect(requiredStatuses).toBeNull();
+  expect(commands).toEqual([
+    'signalbox queue create --repo github.com/acme/widgets --branch a batch=true batchingMinSize=1000 batchingMaxWaitTimeMinutes=10080 concurrency=1 requiredStatuses=x',
+    'signalbox queue create --repo github.com/acme/widgets --branch b requiredStatuses=y',
+  ]);
+});
