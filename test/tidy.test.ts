@@ -68,7 +68,7 @@ describe('the folders of src', () => {
 });
 
 describe('the documentation', () => {
-  it('has the reference pages that the code makes', async () => {
+  it('has the reference pages that the code makes', { timeout: 60_000 }, async () => {
     for (const [file, text] of Object.entries(await referencePages()))
       expect(read(file), 'run: npm run docs').toBe(text);
   });
