@@ -1,4 +1,4 @@
-// Reference pages made from the code: docs/reference/{config,errors,settings,api}.md. `npm run docs` writes them;
+// Reference pages made from the code: docs/reference/{config,errors,settings,api,cli}.md. `npm run docs` writes them;
 // test/tidy.test.ts compares them.
 import { writeFileSync } from 'node:fs';
 import { format } from 'prettier';
@@ -6,6 +6,7 @@ import { errorRegistry } from '#base/error.ts';
 import { clientVariables } from '#config/client.ts';
 import { variables } from '#config/env.ts';
 import { apiPage } from './reference/api.ts';
+import { cliPage } from './reference/cli.ts';
 import { settingsPage } from './reference/settings.ts';
 import { table } from './reference/table.ts';
 import { listLicensed } from './licences.ts';
@@ -85,6 +86,7 @@ export async function referencePages(): Promise<Readonly<Record<string, string>>
     'docs/reference/settings.md': settingsPage(),
     'docs/reference/api.md': apiPage(),
     'docs/reference/licences.md': licencesPage(),
+    'docs/reference/cli.md': cliPage(),
   };
   const formatted = Object.entries(pages).map(async ([file, text]) => [
     file,

@@ -19,7 +19,7 @@ export const addCi: AddCommand = ({ program, context, run }) => {
   withExamples(
     test,
     { line: 'signalbox test -- npm test', does: 'runs the tests and judges what failed' },
-    { line: "signalbox test --junit 'out/*.xml' -- make check", does: 'takes the reports in out/' },
+    { line: "signalbox test --junit 'out/*.xml' -- npm test", does: 'takes the reports in out/' },
   );
   run(test, async (given) => (await import('./test.ts')).test(context, given));
 

@@ -36,7 +36,7 @@ type Outcome = { code: number | undefined };
 export function createProgram(context: CliContext, outcome: Outcome): Command {
   const program = new Command('signalbox')
     .description('A merge queue and test-health service that you run yourself.')
-    .version(context.version)
+    .version(context.version, '-V, --version', 'show the version')
     .showHelpAfterError('(add --help to see how it is used)')
     .enablePositionalOptions();
   const cli: Cli = {
@@ -52,7 +52,9 @@ export function createProgram(context: CliContext, outcome: Outcome): Command {
     program.commandsGroup(title);
     for (const add of adds) add(cli);
   }
-  for (const command of everyCommand(program)) command.exitOverride();
+  program.helpCommand('help [command]', 'show the help of a command');
+  for (const command of everyCommand(program))
+    command.exitOverride().helpOption('-h, --help', 'show this help');
   return program;
 }
 

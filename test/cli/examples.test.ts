@@ -1,0 +1,182 @@
+// Every example of the command line is run, as typed, against a real service with the sandbox host. A command without one
+// fails here, and so does an example that no longer works.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { examplesOf, type CliContext } from '#cli/command.ts';
+import { createProgram, everyCommand, runProgram } from '#cli/program.ts';
+import { createDatabase, databaseUrl, dropDatabase } from '../database.ts';
+import { post, runMain, type ServerProcess, startProcess } from '../server-process.ts';
+
+const token = 'fake-token-for-tests-0123';
+const entry = new URL('../../src/signalbox.ts', import.meta.url).pathname;
+const repo = { host: 'sandbox.example', owner: 'acme', name: 'widgets' };
+
+const nothing = () => Promise.resolve(0);
+const contextOf = (given: Partial<CliContext> = {}): CliContext => ({
+  cwd: '/',
+  env: {},
+  version: '0',
+  args: [],
+  service: nothing,
+  demo: nothing,
+  ...given,
+});
+
+const pathOf = (command: Command): string =>
+  command.parent?.parent == null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+
+const leaves = everyCommand(createProgram(contextOf(), { code: 0 })).filter(
+  ({ commands }) => commands.length === 0,
+);
+const examples = leaves.flatMap((command) => examplesOf(command).map(({ line }) => [line, pathOf(command)]));
+
+/** Run by a test or a command of their own, because they go on or take long; here they are only understood. */
+const runElsewhere: Readonly<Record<string, string>> = {
+  demo: 'npm run e2e:demo',
+  mcp: 'test/cli/mcp.test.ts',
+  start: 'test/process.test.ts',
+  serve: 'test/process.test.ts',
+  work: 'test/process.test.ts',
+};
+
+/** No host is connected here, and the doctor says so. */
+const exitCodes: Readonly<Record<string, number>> = { doctor: 1 };
+
+/** The words of a line without anything that only a shell understands; null: it needs one. */
+function wordsOf(line: string): readonly string[] | null {
+  if (!line.startsWith('signalbox ') || /[|<>$&;]/.test(line.replaceAll(/'[^']*'/g, ''))) return null;
+  return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!).slice(1);
+}
+
+/** Commands that are handed to the service, and those that read standard input, are processes of their own. */
+const isProcess = (path: string): boolean => /^(admin|doctor|migrate|login|test)\b/.test(path);
+
+describe('the examples', () => {
+  let database: string;
+  let server: ServerProcess;
+  let home: string;
+  let cwd: string;
+  let tokenId: string;
+  beforeAll(async () => {
+    database = await createDatabase();
+    server = await startProcess('start', databaseUrl(database), {
+      SIGNALBOX_BOOTSTRAP_ORG: 'acme',
+      SIGNALBOX_BOOTSTRAP_TOKEN: token,
+    });
+    home = mkdtempSync(join(tmpdir(), 'signalbox-examples-'));
+    cwd = join(home, 'widgets');
+    mkdirSync(join(cwd, 'out'), { recursive: true });
+    const report = '<testsuite name="a"><testcase name="adds" classname="cart"/></testsuite>';
+    writeFileSync(join(cwd, 'out/junit.xml'), report);
+    writeFileSync(join(cwd, 'junit.xml'), report);
+    writeFileSync(join(cwd, 'targets.txt'), 'cart\nweb\n');
+    writeFileSync(join(cwd, 'token'), 'fake-token-of-a-host');
+    const scripts = { test: 'cp out/junit.xml junit.xml && touch out/junit.xml' };
+    writeFileSync(join(cwd, 'package.json'), JSON.stringify({ scripts }));
+    const git = (...args: string[]) => execFileSync('git', args, { cwd });
+    git('init', '-q', '-b', 'fix-widget');
+    git('remote', 'add', 'origin', 'https://sandbox.example/acme/widgets.git');
+    git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-q', '--allow-empty', '-m', 'one');
+    await call('createQueue', { repo, targetBranch: 'main', concurrency: 9 });
+    await setCi(50);
+    const testCases = [{ name: 'removes an item', file: 'cart.test.ts', status: 'flaky' }];
+    await call('putTestCases', { repo, testCases }, '/sandbox');
+    const listed = await runMain(databaseUrl(database), ['admin', 'create-token', 'acme', '--name', 'old']);
+    tokenId = listed.stdout.trim().split('_')[2]!;
+  });
+  afterAll(async () => {
+    await server.stop();
+    await dropDatabase(database);
+    rmSync(home, { recursive: true });
+  });
+
+  const call = async (name: string, body: unknown, prefix = '') => {
+    const answer = await post(server.url, `${prefix}/v1/${name}`, token, JSON.stringify(body));
+    expect(answer.status, await answer.clone().text()).toBe(200);
+  };
+  const setCi = (durationMs: number) => call('configureRepository', { repo, ci: { durationMs } }, '/sandbox');
+
+  /** What must be so before an example. */
+  const prepare: Readonly<Record<string, () => Promise<unknown>>> = {
+    cancel: async () => {
+      await setCi(600_000);
+      await call('submitPullRequest', { repo, targetBranch: 'main', pr: { number: 9 } });
+    },
+    restart: async () => {
+      const pr = { number: 10 };
+      await call('submitPullRequest', { repo, targetBranch: 'main', pr });
+      const read = () =>
+        post(
+          server.url,
+          '/v1/getSubmittedPullRequest',
+          token,
+          JSON.stringify({ repo, targetBranch: 'main', pr }),
+        );
+      await expect
+        .poll(async () => ((await (await read()).json()) as { state: string }).state, { timeout: 20_000 })
+        .toBe('testing');
+    },
+  };
+
+  /** As typed, but for what is made anew on every run. */
+  const asTyped = (line: string) =>
+    line.replaceAll('http://localhost:8080', server.url).replaceAll('0123456789', tokenId);
+
+  const environment = () => ({
+    PATH: `${home}:${process.env['PATH'] ?? ''}`,
+    HOME: home,
+    SIGNALBOX_URL: server.url,
+    SIGNALBOX_API_TOKEN: token,
+    SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+    DATABASE_URL: databaseUrl(database),
+  });
+
+  const inShell = (line: string) => {
+    const shell = `signalbox() { '${process.execPath}' '${entry}' "$@"; }\nset -o pipefail\n${line}`;
+    const run = spawnSync('bash', ['-c', shell], { cwd, env: environment(), encoding: 'utf8', input: token });
+    return { code: run.status, output: run.stdout + run.stderr };
+  };
+
+  const inProcess = async (args: readonly string[]) => {
+    let output = '';
+    const keep = (text: unknown) => {
+      output += String(text);
+      return true;
+    };
+    const spies = [
+      vi.spyOn(process.stdout, 'write').mockImplementation(keep),
+      vi.spyOn(console, 'error').mockImplementation(keep),
+    ];
+    try {
+      return { code: await runProgram(contextOf({ cwd, env: environment(), args })), output };
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+    }
+  };
+
+  it('are there for every command', () => {
+    const bare = leaves.filter((command) => examplesOf(command).length === 0).map(pathOf);
+    expect(bare).toEqual([]);
+  });
+
+  it.each(examples)('%s', { timeout: 60_000 }, async (typed, path) => {
+    const line = asTyped(typed!);
+    const words = wordsOf(line);
+    if (path! in runElsewhere) {
+      let ran = '';
+      const program = createProgram(contextOf(), { code: 0 });
+      for (const command of everyCommand(program)) command.action(() => void (ran = pathOf(command)));
+      await program.parseAsync([...words!], { from: 'user' });
+      expect(ran).toBe(path);
+      return;
+    }
+    await prepare[path!]?.();
+    const { code, output } = words === null || isProcess(path!) ? inShell(line) : await inProcess(words);
+    expect(code, output).toBe(exitCodes[path!] ?? 0);
+    expect(output).not.toContain(token);
+  });
+});
