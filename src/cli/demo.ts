@@ -1,7 +1,6 @@
 // `signalbox demo`: what can be asked of it. The demo itself brings a database and the service, so it is handed on.
 
 import { InvalidArgumentError } from 'commander';
-import { queueSettings } from '#contract/queue-settings.ts';
 import { type AddCommand, withExamples } from './command.ts';
 
 export type DemoWishes = {
@@ -23,33 +22,14 @@ export type DemoWishes = {
   readonly database: string | null;
 };
 
+const again = (text: string, before: readonly string[]): readonly string[] => [...before, text];
+
 const numberFrom = (min: number, max: number, isWhole: boolean) => (text: string) => {
   const value = Number(text);
   if (text.trim() === '' || !(value >= min && value <= max) || (isWhole && !Number.isInteger(value)))
     throw new InvalidArgumentError(`It must be a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}.`);
   return value;
 };
-
-function settingFrom(text: string, before: DemoWishes['settings']): DemoWishes['settings'] {
-  const [, key = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  const schema = Object.hasOwn(queueSettings, key) ? queueSettings[key as keyof typeof queueSettings] : null;
-  if (schema === null)
-    throw new InvalidArgumentError(
-      `It must be key=value, with one of ${Object.keys(queueSettings).join(', ')}.`,
-    );
-  const parsed = schema.safeParse(valueFrom(value));
-  if (!parsed.success) throw new InvalidArgumentError(`${key}: ${parsed.error.issues[0]?.message}.`);
-  return { ...before, [key]: parsed.data };
-}
-
-/** JSON where it is JSON, such as 4, true, null or ["ci/test"]; else the text itself. */
-function valueFrom(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
 
 export const addDemo: AddCommand = ({ program, context, run }) => {
   const command = program
@@ -67,7 +47,7 @@ export const addDemo: AddCommand = ({ program, context, run }) => {
     .option('--json', 'the figures as JSON', false)
     .option('--queues <number>', 'how many queues, 1 to 3', numberFrom(1, 3, true), 3)
     .option('--flakes <share>', 'test runs that fail though nothing is wrong', numberFrom(0, 1, false), 0.05)
-    .option('--set <key=value>', 'a setting of the first queue; can be repeated', settingFrom, {})
+    .option('--set <key=value>', 'a setting of the first queue; can be repeated', again, [])
     .option('--database <url>', 'an empty PostgreSQL database to use; the demo leaves its tables in it');
   withExamples(
     command,
@@ -81,7 +61,10 @@ export const addDemo: AddCommand = ({ program, context, run }) => {
     const wishes = options as Partial<DemoWishes>;
     if (wishes.exit === true && wishes.pullRequests === undefined)
       command.error('--exit needs --pull-requests: the team would never end by itself.');
-    const { set: settings, ...rest } = options;
+    const { set, ...rest } = options;
+    // Only here: what settings can be is a large thing to know, and would slow the start of every other command.
+    const { settingsIn } = await import('./queue-setting.ts');
+    const settings = settingsIn(set as readonly string[]);
     return context.demo({
       port: null,
       pullRequests: null,
