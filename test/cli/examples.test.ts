@@ -41,6 +41,7 @@ const examples = leaves.flatMap((command) =>
 const runElsewhere: Readonly<Record<string, string>> = {
   demo: 'npm run e2e:demo',
   mcp: 'test/cli/mcp.test.ts',
+  simulate: 'npm run e2e:simulate',
   start: 'test/process.test.ts',
   serve: 'test/process.test.ts',
   work: 'test/process.test.ts',
