@@ -1,6 +1,9 @@
 // `npm run e2e:simulate [-- --seeds N] [--pull-requests N] [--speed N] [--json]`: is what `signalbox simulate` promises what
 // comes? A demo runs with plain settings; simulate reads its history and recommends others; a demo of the same seed runs
 // with those. Promised and measured are compared: the figures of both come from the API's trips and test runs.
+//
+// What the machine takes to push and to land is part of both runs, and on a busy machine not the same in both. So the
+// same promise is also made with what the second run shows of that: the difference is the machine's, the rest is ours.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,9 +11,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createApi } from '#cli/api.ts';
+import { settingsIn } from '#cli/queue-setting.ts';
 import { readHistory } from '#cli/simulate-history.ts';
+import { defaultSettings } from '#core/queue/settings.ts';
 import { demoRepositories } from '#demo/repository.ts';
 import { type Figures, figuresOfHistory } from '#sim/figures.ts';
+import { type Fit, fitHistory } from '#sim/fit.ts';
+import type { History } from '#sim/history.ts';
+import { createReplay } from '#sim/replay.ts';
+import { quantile } from '#sim/statistics.ts';
 import { createCleanup } from '../bench/fixture.ts';
 import { positive, positiveWhole } from '../bench/option.ts';
 import { type Figure, isMissed, lineOf } from '../soak/report.ts';
@@ -19,8 +28,8 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '2' },
     'first-seed': { type: 'string', default: '1' },
-    'pull-requests': { type: 'string', default: '120' },
-    speed: { type: 'string', default: '2' },
+    'pull-requests': { type: 'string', default: '100' },
+    speed: { type: 'string', default: '1' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -100,12 +109,28 @@ async function simulate({ url, token }: Demo): Promise<Report> {
   return JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as Report;
 }
 
-async function measure({ url, token }: Demo): Promise<Figures> {
+async function historyOf({ url, token }: Demo): Promise<History> {
   const until = new Date();
   const since = new Date(until.getTime() - 86_400_000);
-  return figuresOfHistory(
-    await readHistory(createApi(url, token), place, { since, until, onPage: () => undefined }),
-  );
+  return readHistory(createApi(url, token), place, { since, until, onPage: () => undefined });
+}
+
+const secondsAtHalf = (minutes: readonly number[]) => 60 * quantile(minutes, 0.5);
+
+/** What the first run would have given with the settings of the second, on the machine of the second. */
+function promiseOnMachine(before: Fit, after: Fit, set: string): Figures {
+  const { startMin, landMin } = after.timing;
+  const fit = { ...before, timing: { ...before.timing, startMin, landMin } };
+  const settings = { ...defaultSettings, ...settingsIn(`${plain} ${set}`.split(' ')) };
+  return createReplay(fit).predict(settings, 12).mean;
+}
+
+function machineFigures(seed: number, when: string, { timing, poolMin }: Fit): readonly Figure[] {
+  return [
+    { name: `seed ${seed}: seconds to push a run, P50, ${when}`, value: secondsAtHalf(timing.startMin) },
+    { name: `seed ${seed}: seconds of CI, P50, ${when}`, value: secondsAtHalf(poolMin) },
+    { name: `seed ${seed}: seconds to land, P50, ${when}`, value: secondsAtHalf(timing.landMin) },
+  ];
 }
 
 const compared = [
@@ -118,31 +143,39 @@ async function tryOne(seed: number): Promise<readonly Figure[]> {
   const before = await startDemo(seed, plain);
   await waitForEnd(before);
   const { check, recommended } = await simulate(before);
-  const was = await measure(before);
+  const past = await historyOf(before);
   await before.stop();
   if (recommended === null) throw new Error('Nothing was recommended.');
-  console.error(`seed ${seed}: recommended ${recommended.set}`);
-  const after = await startDemo(seed, `${plain} ${recommended.set}`);
+  const { set } = recommended;
+  console.error(`seed ${seed}: recommended ${set}`);
+  const after = await startDemo(seed, `${plain} ${set}`);
   await waitForEnd(after);
-  const is = await measure(after);
+  const present = await historyOf(after);
   await after.stop();
-  return compared.flatMap(([name, figure]): Figure[] => {
+  const [fitBefore, fitAfter] = [fitHistory(past), fitHistory(present)];
+  const [was, is] = [figuresOfHistory(past), figuresOfHistory(present)];
+  const onMachine = promiseOnMachine(fitBefore, fitAfter, set);
+  const figures = compared.flatMap(([name, figure]): Figure[] => {
+    const of = (what: string, value: number) => ({ name: `seed ${seed}: ${name}, ${what}`, value });
     const promised = recommended.mean[figure];
-    const error = 100 * Math.abs(promised / is[figure] - 1);
+    const errorOf = (one: number, other: number) => 100 * Math.abs(one / other - 1);
+    const error = errorOf(promised, is[figure]);
     const own = check.figures.find((one) => one.figure === figure)!;
     return [
-      { name: `seed ${seed}: ${name}, before`, value: was[figure] },
-      { name: `seed ${seed}: ${name}, simulated for before, error %`, value: 100 * Math.abs(own.error) },
-      { name: `seed ${seed}: ${name}, promised`, value: promised },
-      { name: `seed ${seed}: ${name}, measured`, value: is[figure] },
-      {
-        name: `seed ${seed}: ${name}, error %`,
-        value: error,
-        goal: `<= ${errorMax}`,
-        isMet: error <= errorMax,
-      },
+      of('before', was[figure]),
+      of('before, simulated, error %', 100 * Math.abs(own.error)),
+      of('promised', promised),
+      of('promised, on the machine of the second run', onMachine[figure]),
+      of('measured', is[figure]),
+      of('error % on the machine of the second run', errorOf(onMachine[figure], is[figure])),
+      { ...of('error %', error), goal: `<= ${errorMax}`, isMet: error <= errorMax },
     ];
   });
+  return [
+    ...machineFigures(seed, 'before', fitBefore),
+    ...machineFigures(seed, 'after', fitAfter),
+    ...figures,
+  ];
 }
 
 try {

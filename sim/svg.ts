@@ -53,12 +53,23 @@ export function text(
 }
 
 export function svg(title: string, parts: readonly string[]): string {
-  const frame = [
+  return frame(width, height, area.left, title, parts);
+}
+
+/** A picture of any size. */
+export function frame(
+  width: number,
+  height: number,
+  left: number,
+  title: string,
+  parts: readonly string[],
+): string {
+  const head = [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" fill="${ink}">`,
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
-    text(area.left, 28, title, { anchor: 'start', size: 16 }),
+    text(left, 28, title, { anchor: 'start', size: 16 }),
   ];
-  return [...frame, ...parts, '</svg>', ''].join('\n');
+  return [...head, ...parts, '</svg>', ''].join('\n');
 }
 
 export function fix(value: number): string {

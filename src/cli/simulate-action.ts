@@ -58,13 +58,13 @@ export async function simulateQueue(
       throw new CliError(
         `The history has ${countText(was.merged, 'merge')} in ${countText(options.days, 'day')}: it takes at least ${mergedMin} to simulate anything. Try more --days.`,
       );
-    const fit = fitHistory(history);
+    const fit = fitHistory(history, present.mode);
     const told: Told = { place, present, was, fit, days: options.days, isJson: options.json === true };
     progress.step('simulating the present settings');
     if (options.set.length > 0) showWhatIf(told, { ...present, ...wished }, progress.end);
     else {
       const wishes = wishesOf(options, present);
-      const part = fitHistory(lastPart(history, sampleSize));
+      const part = fitHistory(lastPart(history, sampleSize), present.mode);
       const answer = recommend(fit, part, present, wishes, (done, of) =>
         progress.step(`trying settings, ${done + 1} of ${of}`),
       );

@@ -1,6 +1,7 @@
 // A workload from the history of a queue: who came when, how long tests took, what was wrong with whom, and what takes
 // time beside the tests. What history leaves open is drawn, with the odds it gives, for each seed anew.
 
+import type { QueueSettings } from '#core/queue/settings.ts';
 import { assignBlame, type Blame } from './blame.ts';
 import { type Evidence, gatherEvidence } from './evidence.ts';
 import type { History, PastTrip } from './history.ts';
@@ -18,12 +19,13 @@ export type Fit = {
   readonly ownMin: readonly (readonly number[])[];
   /** CI minutes of every run that ended. */
   readonly poolMin: readonly number[];
-  /** By place of trip: the earlier ones that it was tested on top of. */
+  /** By place of trip: the earlier ones that it shares a lane with; none where everybody stands in one line. */
   readonly shares: readonly (readonly number[])[];
   readonly beginsAt: number;
 };
 
-export function fitHistory(history: History): Fit {
+/** `mode`: how the queue worked. In lanes, whoever was tested on top of another shares a target with it. */
+export function fitHistory(history: History, mode: QueueSettings['mode'] = 'single'): Fit {
   const evidence = gatherEvidence(history);
   const blame = assignBlame(evidence);
   const { trips, runs } = evidence;
@@ -45,7 +47,7 @@ export function fitHistory(history: History): Fit {
     },
     ownMin,
     poolMin,
-    shares: sharesOf(evidence),
+    shares: mode === 'single' ? trips.map(() => []) : sharesOf(evidence),
     beginsAt: trips[0]?.queuedAt ?? 0,
   };
 }

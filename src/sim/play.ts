@@ -45,6 +45,8 @@ function targetsOf(workload: Workload): ReadonlyMap<number, Uint32Array> {
   return new Map([...lists].map(([number, list]) => [number, Uint32Array.from(list)]));
 }
 
+const noTargets = new Uint32Array(0);
+
 /** Looks on: the queue after each step, and what was decided in it. */
 export type Onlooker = (
   snapshot: Snapshot,
@@ -93,13 +95,14 @@ class PlannerSimulation {
     this.#onlooker = onlooker;
     this.#workload = workload;
     this.#seniority = changes.length;
-    this.#targets = targetsOf(workload);
+    this.#targets = settings.mode === 'parallel' ? targetsOf(workload) : new Map();
     this.#ci = createSimulatedCi(workload);
     this.#patience = createRandom(workload.seed, 'again');
     this.#changes = new Map(changes.map((change) => [change.number, change]));
     this.#places = new Map(changes.map(({ number }, place) => [number, place]));
     this.#followed = new Set(changes.flatMap(({ follows }) => follows ?? []));
-    this.#snapshot = emptySnapshot({ testingTimeoutMinutes: 0, ...settings }, firstTip);
+    // How long CI takes is the workload's to say: nothing is out of time.
+    this.#snapshot = emptySnapshot({ ...settings, testingTimeoutMinutes: 0 }, firstTip);
   }
 
   simulate(): Played {
@@ -143,7 +146,7 @@ class PlannerSimulation {
 
   #submit({ number: pr, priority = priorities.medium, noBatch = false }: Change, seniority: number): void {
     const submittedAt = this.#now;
-    const targets = this.#targets.get(pr)!;
+    const targets = this.#targets.get(pr) ?? noTargets;
     this.#submittedAt.set(pr, submittedAt);
     this.#step({
       kind: 'submitted',

@@ -21,10 +21,7 @@ export function createReplay(fit: Fit): Replay {
   return {
     predict: (settings, seeds) =>
       predictionOf(
-        Array.from({ length: seeds }, (_, at) =>
-          // How long tests took is known: nothing is out of time.
-          figuresOfPlay(playPlanner(workloadFor(at + 1), { ...settings, testingTimeoutMinutes: 0 })),
-        ),
+        Array.from({ length: seeds }, (_, at) => figuresOfPlay(playPlanner(workloadFor(at + 1), settings))),
       ),
   };
 }
