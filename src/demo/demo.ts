@@ -17,7 +17,7 @@ import { startStatusLine, statusLine, welcome } from './screen.ts';
 import { startService } from './service.ts';
 import { setUp } from './setup.ts';
 import { openPullRequests, watchTeam } from './team.ts';
-import { changesOfAll, type PlannedChange } from './workload.ts';
+import { changesOf, changesOfAll, type PlannedChange } from './workload.ts';
 import type { World } from './world.ts';
 
 /** The exit code. `entry`: the file that this command was started from. */
@@ -35,6 +35,7 @@ export async function demo(wishes: DemoWishes, entry: string): Promise<number> {
         token,
         seconds,
         queues: world.courses.map(({ repository: { repo } }) => `${repo.owner}/${repo.name}`),
+        isOwnDatabase: wishes.database === null,
         // In a checkout nothing is installed as a command.
         command: entry.endsWith('.ts') ? 'bin/signalbox.js' : 'npx signalbox',
       }),
@@ -93,18 +94,14 @@ const repositoriesOf = ({ queues, settings }: DemoWishes): readonly DemoReposito
 
 /** Until a signal, until a part fails, or until all has ended if that was asked for. */
 async function play(world: World, { pullRequests, exit }: DemoWishes): Promise<void> {
-  const { courses, seed, signal } = world;
+  const { courses, signal } = world;
   const begunAt = Date.now();
-  const plan = changesOfAll(
-    courses.map(({ repository }) => repository),
-    seed,
-  );
   const endStatusLine = startStatusLine(process.stderr, () =>
     statusLine(courses, Math.round((Date.now() - begunAt) / 1_000)),
   );
   const background = Promise.all([runCi(world), watchTeam(world)]);
   try {
-    await openPullRequests(world, pullRequests === null ? plan : take(plan, pullRequests));
+    await (pullRequests === null ? openForEver(world) : openSome(world, pullRequests));
     const isOver = () => exit && courses.every(({ live }) => live.size === 0);
     while (!isOver()) await sleep(100, undefined, { signal });
   } catch (error) {
@@ -114,6 +111,20 @@ async function play(world: World, { pullRequests, exit }: DemoWishes): Promise<v
     world.end();
     await background;
   }
+}
+
+/** In a queue at once, where the team goes on without end. */
+const lineMax = 20;
+
+async function openForEver(world: World): Promise<void> {
+  const plans = world.courses.map(({ repository }) => changesOf(repository, world.seed));
+  await Promise.all(plans.map((plan) => openPullRequests(world, plan, lineMax)));
+}
+
+/** Each at its time, whatever the queue makes of it: runs with other settings are to be compared. */
+async function openSome(world: World, count: number): Promise<void> {
+  const repositories = world.courses.map(({ repository }) => repository);
+  await openPullRequests(world, take(changesOfAll(repositories, world.seed), count));
 }
 
 function* take(changes: Iterable<PlannedChange>, count: number): Generator<PlannedChange> {

@@ -7,11 +7,13 @@ type Welcome = {
   readonly token: string;
   readonly seconds: number;
   readonly queues: readonly string[];
+  /** Not one that was given. */
+  readonly isOwnDatabase: boolean;
   /** How to type `signalbox` here. */
   readonly command: string;
 };
 
-export const welcome = ({ url, token, seconds, queues, command }: Welcome): string => `
+export const welcome = ({ url, token, seconds, queues, command, isOwnDatabase }: Welcome): string => `
 Signalbox runs, ${seconds} s after it was started. A simulated team opens pull requests in
 ${queues.join(', ')}.
 
@@ -26,7 +28,7 @@ In another terminal:
   ${command} status --repo sandbox.example/acme/shop --watch
   ${command} tests unhealthy --repo sandbox.example/acme/shop
 
-Ctrl-C ends it, and nothing of it is left.
+Ctrl-C ends it${isOwnDatabase ? ', and nothing of it is left' : '. Its tables stay in the database that you gave it'}.
 `;
 
 function statusOf({ repository, live, ends }: Course): string {
@@ -52,7 +54,7 @@ const everyMs = 500;
 /** Keeps one line of the terminal up to date; the function returned ends that. */
 export function startStatusLine(stream: NodeJS.WriteStream, text: () => string): () => void {
   if (!stream.isTTY) return () => undefined;
-  const draw = () => stream.write(`\r\u001b[2K${text().slice(0, Math.max(10, stream.columns - 1))}`);
+  const draw = () => stream.write(`\r\u001b[2K${text().slice(0, (stream.columns || 80) - 1)}`);
   const timer = setInterval(draw, everyMs);
   return () => {
     clearInterval(timer);

@@ -9,28 +9,41 @@ const lookMs = 300;
 /** Of one pull request; more would be beyond anybody's patience. */
 const submissionsMax = 3;
 
-/** Opens what is planned, each at its time; ends when the plan does. */
-export async function openPullRequests(world: World, plan: Iterable<PlannedChange>): Promise<void> {
+/**
+ * Opens what is planned, each at its time; ends when the plan does. With `lineMax` the team waits while so many are in a
+ * queue, and everything after is as much later: a demo that goes on for hours must not drown.
+ */
+export async function openPullRequests(
+  world: World,
+  plan: Iterable<PlannedChange>,
+  lineMax = Infinity,
+): Promise<void> {
   const begunAt = Date.now();
   const opened: Promise<void>[] = [];
+  let heldMs = 0;
   for (const change of plan) {
-    const dueMs = change.arrivesAtMs - (Date.now() - begunAt) * world.speed;
+    const course = courseOf(world, change);
+    const dueMs = change.arrivesAtMs + heldMs - (Date.now() - begunAt) * world.speed;
     await pause(world, Math.max(0, dueMs));
-    opened.push(
-      open(world, change).catch((error: unknown) => {
-        if (!isAbort(error)) world.onProblem(error);
-      }),
-    );
+    const heldFrom = Date.now();
+    while (course.live.size >= lineMax) await pause(world, 500);
+    heldMs += (Date.now() - heldFrom) * world.speed;
+    const opening = open(world, course, change).catch((error: unknown) => {
+      if (!isAbort(error)) world.onProblem(error);
+    });
+    opened.push(opening);
   }
   await Promise.all(opened);
 }
 
-async function open(world: World, change: PlannedChange): Promise<void> {
-  const { client, courses } = world;
+const courseOf = ({ courses }: World, { repository }: PlannedChange): Course =>
+  courses.find((course) => course.repository === repository)!;
+
+async function open(world: World, course: Course, change: PlannedChange): Promise<void> {
+  const { client } = world;
   const { repository, number, title, author, files, targets, priority, cancelledAfterMs } = change;
   const { repo, targetBranch } = repository;
   const pr = { number };
-  const course = courses.find((one) => one.repository === repository)!;
   course.changes.set(number, change);
   await client.call('sandboxCreatePullRequest', { repo, pr, title, author, baseBranch: targetBranch, files });
   await client.call('setImpactedTargets', { repo, targetBranch, pr, impactedTargets: targets });
