@@ -20,6 +20,7 @@ import { addStatus } from './status.ts';
 import { addTargets } from './targets.ts';
 import { addTests } from './tests.ts';
 import { ServiceError } from './transport.ts';
+import { addWebhook } from './webhook.ts';
 
 /** In the order of the help. */
 const groups: Readonly<Record<string, readonly AddCommand[]>> = {
@@ -28,7 +29,7 @@ const groups: Readonly<Record<string, readonly AddCommand[]>> = {
   'From another queue:': [addImport],
   'Tests:': [addCi, addTests],
   'This machine:': [addLogin, addMcp, addCompletion],
-  'The service:': [addService, addAdmin],
+  'The service:': [addService, addAdmin, addWebhook],
 };
 
 type Outcome = { code: number | undefined };

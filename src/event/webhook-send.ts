@@ -56,7 +56,8 @@ function judgedLookup(target: Target, allowed: Allowed, resolve: Resolve): Looku
 export function judgeName(url: string, allowed: Allowed, resolve = resolveBySystem): Promise<string | null> {
   const target = targetOf(url, allowed);
   if (typeof target === 'string') return Promise.resolve(target);
-  if (isIP(target.host) !== 0) return Promise.resolve(null);
+  // A name of the installation's own list may be one that only its workers can resolve.
+  if (target.isHostAllowed || isIP(target.host) !== 0) return Promise.resolve(null);
   return new Promise((done) =>
     resolve(target.host, (error, addresses) => {
       if (error !== null) return done(`The name ${target.host} cannot be resolved.`);
