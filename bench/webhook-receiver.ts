@@ -32,7 +32,7 @@ process.once('message', (job: ReceiverJob) => {
       } catch {
         isVerified = false;
       }
-      writeSync(file, `${request.headers['webhook-id']} ${isVerified ? 1 : 0}\n`);
+      writeSync(file, `${String(request.headers['webhook-id'])} ${isVerified ? 1 : 0}\n`);
       response.end();
     });
     request.on('error', () => undefined);

@@ -62,23 +62,35 @@ type Act = (api: Api, given: Given) => Promise<number>;
 const idOf = async (api: Api, { args }: Given): Promise<string> =>
   (await findEndpoint(api, String(args[0]))).id;
 
+type Family = {
+  /** Adds a command with what all of them have. */
+  readonly add: (name: string, summary: string) => Command;
+  readonly on: (command: Command, act: Act) => void;
+};
+
 export const addWebhook: AddCommand = ({ program, context, run }) => {
   const family = program
     .command('webhook')
     .description('send events to programs and chats, and see what came of it');
-  const add = (name: string, summary: string) =>
-    withJson(withConnection(family.command(name).description(summary)));
-  const on = (command: Command, act: Act) =>
-    run(command, async (given) => act(await openApi(context, given.options), given));
-  const limits = (command: Command) =>
-    command
-      .option('--events <types>', 'only these, with commas between them; all for all', asList)
-      .option(
-        '--repo <host/owner/name>',
-        'only of this repository; may be given several times',
-        asRepositories,
-      );
+  const kin: Family = {
+    add: (name, summary) => withJson(withConnection(family.command(name).description(summary))),
+    on: (command, act) => run(command, async (given) => act(await openApi(context, given.options), given)),
+  };
+  addEndpoints(kin);
+  addSecrets(kin);
+  addDeliveries(kin);
+};
 
+const limits = (command: Command) =>
+  command
+    .option('--events <types>', 'only these, with commas between them; all for all', asList)
+    .option(
+      '--repo <host/owner/name>',
+      'only of this repository; may be given several times',
+      asRepositories,
+    );
+
+function addEndpoints({ add, on }: Family): void {
   const list = add('list', 'list the endpoints and how each fares');
   withExamples(list, { line: 'signalbox webhook list', does: 'lists them' });
   on(list, listAll);
@@ -112,7 +124,9 @@ export const addWebhook: AddCommand = ({ program, context, run }) => {
     const answer = await api.call('deleteWebhookEndpoint', { endpointId: await idOf(api, given) });
     return said(given, answer, ['It is deleted, and nothing more is sent to it.']);
   });
+}
 
+function addSecrets({ add, on }: Family): void {
   const rotate = add('rotate', 'make a new secret; the one before holds for a day').argument(
     '<endpoint>',
     'its id or name',
@@ -130,7 +144,9 @@ export const addWebhook: AddCommand = ({ program, context, run }) => {
   );
   withExamples(test, { line: 'signalbox webhook test Deploys', does: 'ends with 0 if it was taken' });
   on(test, sendTest);
+}
 
+function addDeliveries({ add, on }: Family): void {
   const deliveries = add('deliveries', 'list what was sent, newest first')
     .argument('<endpoint>', 'its id or name')
     .option('--state <state>', 'pending, delivered or dead')
@@ -151,7 +167,7 @@ export const addWebhook: AddCommand = ({ program, context, run }) => {
     does: 'sends again what was given up since eight',
   });
   on(replay, replaySome);
-};
+}
 
 function said({ options }: Given, answer: unknown, lines: readonly string[]): number {
   if (options['json'] === true) printJson(answer);

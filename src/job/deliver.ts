@@ -10,6 +10,7 @@
 // for ever: after some attempts they go ahead (db/delivery-store.ts). An endpoint that fails again and again is asked
 // with one delivery at a time until it answers, and then everything that waits for it is due at once.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Cell } from '#db/cell.ts';
@@ -40,10 +41,12 @@ export type DeliveryDeps = {
   readonly allowed: Allowed;
   readonly timeoutMs: number;
   readonly resolve?: Resolve;
+  /** Nothing more is to be begun. */
+  readonly isEnding?: () => boolean;
 };
 
 /** Deliveries taken at once, and requests under way to one endpoint by one process. */
-const batchMax = 32;
+const batchMax = 16;
 const lanesMax = 8;
 /** After so many failures in a row an endpoint is only asked whether it is back. */
 const failuresMax = 10;
@@ -60,59 +63,101 @@ export function pauseAfter(attempts: number, random: number): number {
   return Math.min(pauseMaxMs, firstPauseMs * 3 ** Math.max(0, attempts - 1)) * (0.8 + 0.4 * random);
 }
 
-/** A chat takes one message at a time. */
-const lanesOf = (kind: EndpointKind): number => (kind === 'webhook' ? lanesMax : 1);
+type Standing = { readonly kind: EndpointKind; readonly failuresInRow: number };
 
-const takeOf = ({
-  kind,
-  failuresInRow,
-}: {
-  readonly kind: EndpointKind;
-  readonly failuresInRow: number;
-}): number => (failuresInRow >= failuresMax ? 1 : kind === 'webhook' ? batchMax : 8);
+const isDown = ({ failuresInRow }: Standing): boolean => failuresInRow >= failuresMax;
 
-/** Sends what is due for an endpoint now, a part of it; answers with how many were tried. */
+/** A chat takes one message at a time, and one that is down is asked once at a time. */
+const lanesOf = (endpoint: Standing): number =>
+  endpoint.kind !== 'webhook' || isDown(endpoint) ? 1 : lanesMax;
+
+const takeOf = (endpoint: Standing): number =>
+  isDown(endpoint) ? 1 : endpoint.kind === 'webhook' ? batchMax : 4;
+
+type Chain = {
+  readonly claim: Claim;
+  readonly deliveries: readonly ClaimedDelivery[];
+  /** Nobody else takes them before then. */
+  readonly until: Date;
+};
+
+/** One endpoint while it is served. */
+type Service = {
+  readonly waiting: Chain[];
+  claiming: Promise<void> | null;
+  busyLanes: number;
+  tried: number;
+  /** It asked for time, or was disabled, or the process ends. */
+  isStopped: boolean;
+  lanes: number;
+};
+
+/** Between two looks for more while a slow request is under way. */
+const idleMs = 200;
+
+/** Sends what is due for an endpoint, until nothing is; answers with how many were tried. */
 export async function deliverTo(deps: DeliveryDeps, endpointId: string): Promise<number> {
-  const { cell, clock, timeoutMs } = deps;
-  const now = clock.now();
-  const until = new Date(now.getTime() + timeoutMs + claimSpareMs);
-  const claim = await claimDeliveries(cell, { endpointId, now, until, takeOf });
-  if (claim === null) return 0;
+  const service: Service = {
+    waiting: [],
+    claiming: null,
+    busyLanes: 0,
+    tried: 0,
+    isStopped: false,
+    lanes: lanesMax,
+  };
+  const lane = async (number: number) => {
+    for (;;) {
+      if (service.waiting.length === 0 && !service.isStopped && number < service.lanes)
+        await (service.claiming ??= claimMore(deps, endpointId, service).finally(
+          () => (service.claiming = null),
+        ));
+      const chain = number < service.lanes ? service.waiting.shift() : undefined;
+      if (chain === undefined) {
+        // A request that takes its time must not keep what comes meanwhile.
+        if (service.busyLanes === 0) return;
+        await sleep(idleMs);
+        continue;
+      }
+      service.busyLanes += 1;
+      await sendChain(deps, endpointId, chain, service).finally(() => (service.busyLanes -= 1));
+    }
+  };
+  await Promise.all(Array.from({ length: lanesMax }, (_, number) => lane(number)));
+  return service.tried;
+}
+
+/** Takes a part of what is due; that of one pull request stays together. */
+async function claimMore(deps: DeliveryDeps, endpointId: string, service: Service): Promise<void> {
+  if (deps.isEnding?.() === true) {
+    service.isStopped = true;
+    return;
+  }
+  const now = deps.clock.now();
+  const until = new Date(now.getTime() + deps.timeoutMs + claimSpareMs);
+  const claim = await claimDeliveries(deps.cell, { endpointId, now, until, takeOf });
+  if (claim === null) return;
+  service.lanes = lanesOf(claim);
   const chains = new Map<string, ClaimedDelivery[]>();
   for (const delivery of claim.deliveries)
     chains.set(delivery.subject, [...(chains.get(delivery.subject) ?? []), delivery]);
-  const waiting = [...chains.values()];
-  const state = { isStopped: false, tried: 0 };
-  const lane = async () => {
-    for (let chain = waiting.shift(); chain !== undefined; chain = waiting.shift())
-      await sendChain(deps, endpointId, claim, chain, until, state);
-  };
-  await Promise.all(Array.from({ length: lanesOf(claim.kind) }, lane));
-  return state.tried;
+  service.waiting.push(...[...chains.values()].map((deliveries) => ({ claim, deliveries, until })));
 }
-
-type Batch = { isStopped: boolean; tried: number };
 
 /** Deliveries about the same, in their order; those behind one that failed are left for another time. */
 async function sendChain(
   deps: DeliveryDeps,
   endpointId: string,
-  claim: Claim,
-  chain: readonly ClaimedDelivery[],
-  until: Date,
-  batch: Batch,
+  { claim, deliveries, until }: Chain,
+  service: Service,
 ): Promise<void> {
-  for (const [index, delivery] of chain.entries()) {
+  for (const [index, delivery] of deliveries.entries()) {
     // Whoever takes it after us must not meet us still sending.
     const isLate = deps.clock.now().getTime() + deps.timeoutMs > until.getTime();
-    const isSent = !isLate && !batch.isStopped && (await sendOne(deps, endpointId, claim, delivery, batch));
-    if (isSent) continue;
-    const rest = chain.slice(isLate || batch.isStopped ? index : index + 1);
-    return release(
-      deps.cell.db,
-      endpointId,
-      rest.map(({ seq }) => seq),
-    );
+    const isLeft = isLate || service.isStopped;
+    if (!isLeft && (await sendOne(deps, endpointId, claim, delivery, service))) continue;
+    const rest = deliveries.slice(isLeft ? index : index + 1);
+    const seqs = rest.map(({ seq }) => seq);
+    return release(deps.cell.db, endpointId, seqs);
   }
 }
 
@@ -121,13 +166,13 @@ async function sendOne(
   endpointId: string,
   { kind, credentials }: Claim,
   delivery: ClaimedDelivery,
-  batch: Batch,
+  service: Service,
 ): Promise<boolean> {
   const { cell, clock, secretKey, addresses, allowed, timeoutMs, resolve } = deps;
   const opened = secretKey === null ? null : openCredentials(secretKey, endpointId, credentials);
   const at = clock.now();
   const startedAt = performance.now();
-  batch.tried += 1;
+  service.tried += 1;
   let result: SendResult;
   if (opened === null) result = { kind: 'failed', why: unopened };
   else {
@@ -141,7 +186,7 @@ async function sendOne(
     await recordDelivered(cell.db, endpointId, delivery.seq, attempt, clock.now());
     return true;
   }
-  await fail(deps, endpointId, delivery, result, attempt, batch);
+  await fail(deps, endpointId, delivery, result, attempt, service);
   return false;
 }
 
@@ -167,7 +212,7 @@ async function fail(
   { seq, attempts, expires_at: expiresAt }: ClaimedDelivery,
   result: SendResult,
   attempt: Attempt,
-  batch: Batch,
+  service: Service,
 ): Promise<void> {
   const { cell, clock, log } = deps;
   const at = clock.now();
@@ -175,12 +220,12 @@ async function fail(
   const dueAt = new Date(at.getTime() + Math.max(asked ?? 0, pauseAfter(attempts + 1, Math.random())));
   // It speaks for the whole endpoint, not for this delivery.
   const pausedUntil = asked === null ? null : new Date(at.getTime() + Math.min(asked, pauseMaxMs));
-  if (pausedUntil !== null) batch.isStopped = true;
+  if (pausedUntil !== null) service.isStopped = true;
   const failed = { attempt, at, dueAt: dueAt > expiresAt ? null : dueAt, pausedUntil };
   const failingSince = await recordFailed(cell.db, endpointId, seq, failed);
   const reason = hopelessReason(attempt, failingSince, at);
   if (reason === null) return;
-  batch.isStopped = true;
+  service.isStopped = true;
   if (await disableEndpoint(cell, endpointId, reason, at))
     log.warn({ cell: cell.name, endpoint: endpointId, reason }, 'a webhook endpoint was disabled');
 }

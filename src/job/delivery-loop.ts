@@ -19,7 +19,7 @@ export function startDeliveries(deps: DeliveryDeps): DeliveryLoop {
 
   const serve = async (endpointId: string) => {
     try {
-      while (!state.isStopped && (await deliverTo(deps, endpointId)) > 0);
+      await deliverTo({ ...deps, isEnding: () => state.isStopped }, endpointId);
     } catch (error) {
       log.warn({ cell: cell.name, endpoint: endpointId, err: error }, 'could not send to a webhook endpoint');
     } finally {
