@@ -170,7 +170,8 @@ export async function fillHistory(cell: Cell, { queueId, repositoryId }: Place, 
       facts: all.flatMap(({ facts }) => facts),
       newId: v7({ msecs: all[0]!.facts[0]!.at.getTime() }) as EntryId,
     }));
-    for (let at = 0; at < changes.length; at += 500) await saveEntries(tx, lock, changes.slice(at, at + 500));
+    for (let at = 0; at < changes.length; at += 500)
+      await saveEntries(tx, lock, changes.slice(at, at + 500), false);
     await tx.run("select setval('entry_seniority', $1)", [firstNumber + byNumber.size]);
   });
   await fillRuns(cell, queueId, trips);

@@ -26,6 +26,9 @@ export async function changeEntry(
     if (decision.kind === 'rejected') throw appError(decision.code, { public: decision.message });
     if (decision.facts.length === 0) return { result: true };
     const change = { before, facts: decision.facts, newId: newId() as EntryId };
-    return { result: true, sent: [saveEntries(tx, lock, [change]), enqueueReconcile(tx, lock)] };
+    return {
+      result: true,
+      sent: [saveEntries(tx, lock, [change], loaded.isTold), enqueueReconcile(tx, lock)],
+    };
   });
 }

@@ -21,12 +21,13 @@ import {
 } from './row.ts';
 import { statement } from './statement.ts';
 import type { QueueLock } from './transaction.ts';
-import { insertDeliveries, runOf, wantedInQueue } from './webhook-event.ts';
+import { insertDeliveries, isToldColumn, runOf, wantedInQueue } from './webhook-event.ts';
 
-type LoadedRow = QueueRow & EntryRow & { next_seniority: number };
+type LoadedRow = QueueRow & EntryRow & { next_seniority: number; is_told: boolean };
 
 export const loadEntryStatement = `
-  select ${queueColumns}, ${entryColumns}, nextval('entry_seniority') as next_seniority
+  select ${queueColumns}, ${entryColumns}, nextval('entry_seniority') as next_seniority,
+    ${isToldColumn('q.repository_id')} as is_told
   from queue q
   left join entry e on e.queue_id = q.id and e.pr_number = $2
   where q.id = $1 and q.deleted_at is null`;
@@ -38,6 +39,8 @@ export type LoadedEntry = {
   readonly entry: Entry | null;
   /** Larger than every seniority given out before. */
   readonly nextSeniority: number;
+  /** Whether an endpoint of the organization may want to know of what happens. */
+  readonly isTold: boolean;
 };
 
 /** Null when the queue was deleted meanwhile. */
@@ -48,6 +51,7 @@ export async function loadEntry(tx: Tx, lock: QueueLock, prNumber: number): Prom
     queue: queueOf(row),
     entry: row.entry_id === null ? null : entryOf(row),
     nextSeniority: row.next_seniority,
+    isTold: row.is_told,
   };
 }
 
@@ -60,19 +64,31 @@ export type EntryChange = {
 
 const rewritable = rewritableColumns.map((column) => `${column} = excluded.${column}`).join(', ');
 
-export const saveEntriesStatement = `
-  with saved as (
+const changesText = `
+  saved as (
     insert into entry select * from jsonb_populate_recordset(null::entry, $1)
     on conflict (queue_id, pr_number) do update set ${rewritable}
   ), ended as (
     insert into trip select * from jsonb_populate_recordset(null::trip, $2)
-  ), recorded as (
-    insert into fact (queue_id, recorded_at, pr_number, trip, kind, state, reason, actor, test_run_id, restart, payload)
-    select f.queue_id, f.recorded_at, f.pr_number, f.trip, f.kind, f.state, f.reason, f.actor, f.test_run_id, f.restart, f.payload
-    from jsonb_to_recordset($3) as f (n int, queue_id uuid, recorded_at timestamptz, pr_number bigint, trip int,
-      kind text, state text, reason text, actor text, test_run_id uuid, restart boolean, payload jsonb)
-    order by f.n
-  ), wanted as (${wantedInQueue("($3::jsonb -> 0 ->> 'queue_id')::uuid")}),
+  )`;
+
+const factsText = `
+  insert into fact (queue_id, recorded_at, pr_number, trip, kind, state, reason, actor, test_run_id, restart, payload)
+  select f.queue_id, f.recorded_at, f.pr_number, f.trip, f.kind, f.state, f.reason, f.actor, f.test_run_id, f.restart, f.payload
+  from jsonb_to_recordset($3) as f (n int, queue_id uuid, recorded_at timestamptz, pr_number bigint, trip int,
+    kind text, state text, reason text, actor text, test_run_id uuid, restart boolean, payload jsonb)
+  order by f.n`;
+
+export const saveEntriesStatement = `with ${changesText} ${factsText}`;
+
+type ChangeArgs = [entries: string, trips: string, facts: string];
+
+const insertChanges = statement<ChangeArgs>(saveEntriesStatement);
+
+// A statement of its own: what is planned for nobody would still cost its part of the processor each time.
+const insertToldChanges = statement<ChangeArgs>(`
+  with ${changesText}, recorded as (${factsText}),
+  wanted as (${wantedInQueue("($3::jsonb -> 0 ->> 'queue_id')::uuid")}),
   happened as (
     select f.n, f.action, f.queue_id, f.pr_number, e.pr_author as author, f.state, f.reason, f.recorded_at, t.*
     from jsonb_to_recordset($3) as f (n int, action text, run uuid, queue_id uuid, pr_number bigint, state text,
@@ -82,15 +98,15 @@ export const saveEntriesStatement = `
     where f.action is not null and exists (select from wanted)
       -- A run that this transaction begins is told of when it is pushed.
       and (f.action <> 'testing' or t.run_id is not null)
-  ), ${insertDeliveries}`;
-
-const insertChanges = statement<[entries: string, trips: string, facts: string]>(saveEntriesStatement);
+  ), ${insertDeliveries}`);
 
 /** Applies facts to entries and records both, with the row of every trip that ended. Returns the entries as they are now. */
 export async function saveEntries(
   tx: Tx,
   lock: QueueLock,
   changes: readonly EntryChange[],
+  /** Whether somebody outside wants to know: as it was loaded, in the same transaction. */
+  isTold: boolean,
 ): Promise<readonly Entry[]> {
   const trips: object[] = [];
   const facts: object[] = [];
@@ -106,7 +122,8 @@ export async function saveEntries(
     return entry;
   });
   const rows = entries.map((entry) => entryRow(lock.queueId, entry));
-  await insertChanges(tx, JSON.stringify(rows), JSON.stringify(trips), JSON.stringify(facts));
+  const save = isTold ? insertToldChanges : insertChanges;
+  await save(tx, JSON.stringify(rows), JSON.stringify(trips), JSON.stringify(facts));
   return entries;
 }
 

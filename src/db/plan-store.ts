@@ -19,6 +19,7 @@ import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type Queue
 import { holdRuns } from './run-store.ts';
 import { statement } from './statement.ts';
 import type { QueueLock } from './transaction.ts';
+import { isToldColumn } from './webhook-event.ts';
 
 type HeadRow = QueueRow & {
   repository_id: string;
@@ -29,11 +30,12 @@ type HeadRow = QueueRow & {
   branch_sha: string | null;
   host_away_at: Date | null;
   plan: StoredPlan | null;
+  is_told: boolean;
 };
 
 const selectHead = statement<[queueId: string], HeadRow>(`
   select ${queueColumns}, q.repository_id, r.organization_id, r.host, r.owner, r.name, q.branch_sha, q.host_away_at,
-    p.state as plan
+    p.state as plan, ${isToldColumn('r.id')} as is_told
   from queue q join repository r on r.id = q.repository_id left join queue_plan p on p.queue_id = q.id
   where q.id = $1 and q.deleted_at is null`);
 
@@ -104,6 +106,8 @@ export type LoadedPicture = {
   readonly places: ReadonlyMap<number, LinePlace>;
   /** Whether some pull request is to be told where it stands; soon, if its trip begins or has ended. */
   readonly untold: 'not' | 'soon' | 'later';
+  /** Whether an endpoint of the organization may want to know of what happens. */
+  readonly isTold: boolean;
 };
 
 /** Null when the queue was deleted meanwhile. */
@@ -135,6 +139,7 @@ export async function loadPicture(
     repository: { id: repositoryId, organizationId: organizationId as OrganizationId, host, owner, name },
     places: new Map(open.flatMap(placeOf)),
     untold: (['soon', 'later'] as const).find((when) => open.some((row) => row.untold === when)) ?? 'not',
+    isTold: head.is_told,
     picture: {
       queue,
       branchSha: head.branch_sha,
@@ -256,7 +261,7 @@ const markObserved = statement<[queueId: string, number: number]>(
 export async function saveLook(
   tx: Tx,
   lock: QueueLock,
-  { picture, places }: LoadedPicture,
+  { picture, places, isTold }: LoadedPicture,
   look: Look,
   now: Date,
 ): Promise<void> {
@@ -269,7 +274,7 @@ export async function saveLook(
     const facts = bodies.map((body): Fact => ({ ...body, at: now, actor: 'queue' }));
     return { before, facts, newId: before.id satisfies EntryId };
   });
-  if (changes.length > 0) sent.push(saveEntries(tx, lock, changes));
+  if (changes.length > 0) sent.push(saveEntries(tx, lock, changes, isTold));
   const items = changedItems(picture, places, look);
   if (items.length > 0) sent.push(updateItems(tx, queueId, JSON.stringify(items)));
   if (!isSameJson(look.stored, picture.stored))

@@ -1,6 +1,6 @@
-// Writes webhook_delivery as facts are recorded: in the same statement, joined on the endpoints that want them. Without
-// an endpoint that is one look into a small index and nothing is written; with one, an event exists if and only if its
-// fact does.
+// Writes webhook_delivery as facts are recorded: in the same statement, joined on the endpoints that want them. An event
+// exists if and only if its fact does. Whether there is an endpoint at all is read with what is changed, so without one
+// facts are recorded by the statement that knows nothing of events.
 //
 // What only the process knows (the address of the dashboard) is added when an event is sent (event/webhook-payload.ts).
 
@@ -72,6 +72,12 @@ export const insertDeliveries = `
   from wanted w cross join told t
   where w.event_types = '{}' or t.type = any (w.event_types)
   order by t.n, t.type`;
+
+/** Whether there is an endpoint at all that may want events of a repository; `repository`: an expression for its id. */
+export const isToldColumn = (repository: string): string => `exists (
+  select from repository told join webhook_endpoint w on w.organization_id = told.organization_id
+    and w.disabled_at is null and w.deleted_at is null
+  where told.id = ${repository})`;
 
 /** `queue`: an expression for its id. */
 export const wantedInQueue = (queue: string): string => `
