@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { queueSettings } from '#contract/queue-settings.ts';
+import { queueSettingDefaults, queueSettings } from '#contract/queue-settings.ts';
 import { readOtherQueue } from './import-file.ts';
 import { showImported } from './import-view.ts';
+import { settingsIn } from './queue-setting.ts';
 
 let cwd: string;
 beforeEach(() => {
@@ -84,3 +85,19 @@ it('gives a program settings that the service takes', async () => {
     'signalbox queue create --repo github.com/acme/widgets --branch b requiredStatuses=y',
   ]);
 });
+
+it.each(['bors.toml', 'mergify.yml', 'github-ruleset.json'])(
+  'prints a command for %s that makes the queue that was read',
+  async (name) => {
+    const queue = await readOtherQueue('examples/import', name, null);
+    const { queues, commands } = JSON.parse(shown(queue, true)) as {
+      queues: readonly { settings: Record<string, unknown> }[];
+      commands: readonly string[];
+    };
+    const pairs = commands[0]!.split(' --branch main ')[1]!.split(' ');
+    expect({ ...queueSettingDefaults, ...settingsIn(pairs) }).toEqual({
+      ...queueSettingDefaults,
+      ...queues[0]!.settings,
+    });
+  },
+);

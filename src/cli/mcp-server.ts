@@ -8,6 +8,7 @@ import { clientSettingsOf } from '#config/client.ts';
 import type { CliContext, Given } from './command.ts';
 import { openApi } from './connection.ts';
 import { queueTools } from './mcp-queue-tools.ts';
+import { simulateTools } from './mcp-simulate-tool.ts';
 import { testTools } from './mcp-test-tools.ts';
 import type { ToolContext } from './mcp-tool.ts';
 import { writeTools } from './mcp-write-tools.ts';
@@ -30,7 +31,7 @@ export async function serveAgent(options: AgentOptions): Promise<number> {
     { instructions: instructionsOf(options.mayWrite), maxToolInputElements: 100 },
   );
   const context = contextOf(options);
-  const tools = [...queueTools, ...testTools, ...(options.mayWrite ? writeTools : [])];
+  const tools = [...queueTools, ...testTools, ...simulateTools, ...(options.mayWrite ? writeTools : [])];
   for (const tool of tools) tool.addTo(server, context);
   const transport = new StdioServerTransport(process.stdin, process.stdout, {
     maxBufferSize: messageBytesMax,
@@ -61,6 +62,7 @@ function contextOf({ context, options, repository }: AgentOptions): ToolContext 
   };
   const call: ToolContext['call'] = async (name, request) => (await api()).call(name, request);
   return {
+    api,
     call,
     queue: async ({ repo, branch }, number) => {
       const wishes = { ...wished(repo), ...(branch === undefined ? {} : { branch }) };

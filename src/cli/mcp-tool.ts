@@ -13,6 +13,7 @@ import { ServiceError } from './transport.ts';
 type RepoWish = { readonly repo?: string | undefined };
 
 export type ToolContext = {
+  readonly api: () => Promise<Api>;
   readonly call: Api['call'];
   /** The queue that is named, else the usual one; of several, the one that holds the pull request of this number. */
   readonly queue: (
@@ -99,7 +100,7 @@ const bounded = (text: string): string =>
 /** What the command line calls an option is an argument here. */
 function wordsOf(error: unknown): string {
   const text = error instanceof ServiceError ? error.sentence : (error as Error).message;
-  return plainLine(text.replaceAll(/--(repo|branch)\b/g, '$1'), 1_000);
+  return plainLine(text.replaceAll(/--(repo|branch|days)\b/g, '$1'), 1_000);
 }
 
 /** Text from outside, for data: one line, cut. */

@@ -4,7 +4,7 @@ import { queueSettings, type QueueSetting } from '#contract/queue-settings.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { type Figures, figuresOfHistory } from '#sim/figures.ts';
 import { type Fit, fitHistory } from '#sim/fit.ts';
-import { lastPart } from '#sim/history.ts';
+import { type History, lastPart } from '#sim/history.ts';
 import {
   predictWhatIf,
   recommend,
@@ -13,6 +13,7 @@ import {
   type Tried,
   type Wishes,
 } from '#sim/recommend.ts';
+import type { Api } from './api.ts';
 import type { CliContext, Given } from './command.ts';
 import { openApi } from './connection.ts';
 import { CliError } from './exit-codes.ts';
@@ -46,18 +47,10 @@ export async function simulateQueue(
   const present = settingsOf(await api.call('getQueue', place));
   const progress = createProgress(process.stderr);
   try {
-    const until = new Date();
-    const history = await readHistory(api, place, {
-      since: new Date(until.getTime() - options.days * dayMs),
-      until,
-      onPage: (trips, runs) =>
-        progress.step(`read ${countText(trips, 'submission')} and ${countText(runs, 'test run')}`),
-    });
+    const history = await enoughHistory(api, place, options.days, (trips, runs) =>
+      progress.step(`read ${countText(trips, 'submission')} and ${countText(runs, 'test run')}`),
+    );
     const was = figuresOfHistory(history);
-    if (was.merged < mergedMin)
-      throw new CliError(
-        `The history has ${countText(was.merged, 'merge')} in ${countText(options.days, 'day')}: it takes at least ${mergedMin} to simulate anything. Try more --days.`,
-      );
     const fit = fitHistory(history, present.mode);
     const told: Told = { place, present, was, fit, days: options.days, isJson: options.json === true };
     progress.step('simulating the present settings');
@@ -77,6 +70,24 @@ export async function simulateQueue(
   }
 }
 
+/** Of the last days; with too few merges to say anything, it is refused. */
+export async function enoughHistory(
+  api: Api,
+  place: QueuePlace,
+  days: number,
+  onPage: (trips: number, runs: number) => void,
+): Promise<History> {
+  const until = new Date();
+  const since = new Date(until.getTime() - days * dayMs);
+  const history = await readHistory(api, place, { since, until, onPage });
+  const merged = history.trips.filter(({ outcome }) => outcome === 'merged').length;
+  if (merged < mergedMin)
+    throw new CliError(
+      `The history has ${countText(merged, 'merge')} in ${countText(days, 'day')}: it takes at least ${mergedMin} to simulate anything. Try more --days.`,
+    );
+  return history;
+}
+
 type Told = {
   readonly place: QueuePlace;
   readonly present: QueueSettings;
@@ -86,7 +97,7 @@ type Told = {
   readonly isJson: boolean;
 };
 
-const settingsOf = (queue: Readonly<Record<string, unknown>>): QueueSettings =>
+export const settingsOf = (queue: Readonly<Record<string, unknown>>): QueueSettings =>
   Object.fromEntries(
     (Object.keys(queueSettings) as readonly QueueSetting[]).map((name) => [name, queue[name]]),
   ) as QueueSettings;

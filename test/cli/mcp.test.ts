@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Scope } from '#contract/common.ts';
 import { createToken, ensureOrganization } from '#db/organization-store.ts';
 import { emptyFolder } from '../fixture/sandbox.ts';
-import { main, pr, widgets } from '../harness.ts';
+import { main, openWorldForTest, pr, widgets } from '../harness.ts';
 import { openHealthWorld } from '../health/world.ts';
 
 const entry = new URL('../../src/signalbox.ts', import.meta.url).pathname;
@@ -93,6 +93,7 @@ describe('an agent', () => {
       'list_unhealthy_tests',
       'find_tests',
       'get_test',
+      'simulate_queue',
     ]);
     for (const { annotations, description } of tools) {
       expect(annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false });
@@ -170,6 +171,35 @@ describe('an agent', () => {
       isCancelled: true,
     });
     expect(await team.call('getSubmittedPullRequest', pr(2))).toMatchObject({ state: 'cancelled' });
+  });
+
+  it('may ask what other settings would have done', { timeout: 90_000 }, async () => {
+    const world = await openWorldForTest();
+    const team = await world.client();
+    await team.call('sandboxConfigureRepository', { repo: widgets, ci: { mode: 'auto', durationMs: 0 } });
+    await team.call('createQueue', main);
+    for (let number = 1; number <= 10; number += 1) await team.call('submitPullRequest', pr(number));
+    for (
+      let round = 0;
+      round < 30 && (await team.call('getQueue', main)).enqueuedPullRequests.length > 0;
+      round += 1
+    )
+      await world.runJobs();
+    const url = await world.server.listen({ host: '127.0.0.1', port: 0 });
+    const { id } = await ensureOrganization(world.cell.db, 'acme', 'acme');
+    const token = await createToken(world.cell, id, { name: 'agent', scopes: ['read'], expiresAt: null });
+    const env = { SIGNALBOX_URL: url, SIGNALBOX_API_TOKEN: token };
+    const { call } = await openAgent(await checkout(remote), env);
+    const told = await call('simulate_queue', { settings: ['concurrency=12', 'batch=on'] });
+    expect(told.structuredContent).toMatchObject({
+      branch: 'main',
+      was: { merged: 12 },
+      asked: { merged: 12 },
+    });
+    expect(told.text).toContain('as asked, simulated');
+    expect((await call('simulate_queue', { settings: ['colour=red'] })).text).toContain(
+      'There is no setting',
+    );
   });
 
   it('is told in words what is wrong, and what to do', async () => {
