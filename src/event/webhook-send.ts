@@ -5,6 +5,7 @@ import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { traced } from '#base/trace.ts';
 import { type Allowed, permitted, type Target, targetOf } from './webhook-address.ts';
 
 /** How names are resolved: all addresses of one. */
@@ -67,7 +68,18 @@ export function judgeName(url: string, allowed: Allowed, resolve = resolveBySyst
   );
 }
 
-export async function send(options: SendOptions): Promise<SendResult> {
+/** By the name of the host alone: the rest of an address may be a secret. */
+export function send(options: SendOptions): Promise<SendResult> {
+  const attributes = { 'server.address': URL.parse(options.url)?.hostname ?? '' };
+  return traced({ name: 'deliver event', kind: 'client', attributes }, async (set) => {
+    const result = await sendOnce(options);
+    if (result.kind === 'answered') set({ 'http.response.status_code': result.status });
+    else set({ 'error.type': 'not answered' });
+    return result;
+  });
+}
+
+async function sendOnce(options: SendOptions): Promise<SendResult> {
   const { allowed, resolve = resolveBySystem } = options;
   // Once more: what is allowed may have changed since the endpoint was made, and a written address is never looked up.
   const target = targetOf(options.url, allowed);
