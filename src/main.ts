@@ -151,6 +151,42 @@ async function trace(config: Config, log: Log): Promise<Closer[]> {
   return [{ name: 'traces', close: startTracing(config.trace, version, log) }];
 }
 
+/** What cannot start ends whole: connections left open would keep a process that does nothing. */
+async function startService(
+  command: string | undefined,
+  config: Config,
+  log: Log,
+  cells: Cells,
+): Promise<void> {
+  const opened: Closer[] = [closerOf(cells)];
+  const open = (...closers: readonly Closer[]): readonly Closer[] => {
+    opened.push(...closers);
+    return closers;
+  };
+  try {
+    const tracing = open(...(await trace(config, log)));
+    if (command === 'start') await migrate(log, cells);
+    if (config.bootstrap !== null && command !== 'work') await bootstrap(cells, config.bootstrap);
+    const blobsOf = await openBlobs(config.blob, log);
+    const api = command === 'work' ? [] : open(await serve(config, log, cells, blobsOf));
+    // Jobs have connections of their own: commands that wait for a busy queue must not starve the plan they wait for.
+    const workerCells = openCells(config, log);
+    const databases = [closerOf(cells), ...open(closerOf(workerCells))];
+    const workers = command === 'serve' ? [] : await work(config, log, workerCells, blobsOf);
+    endOnSignal(
+      log,
+      [
+        [...api, ...workers],
+        [...databases, ...tracing],
+      ],
+      config,
+    );
+  } catch (error) {
+    for (const { close } of opened.toReversed()) await close().catch(() => undefined);
+    throw error;
+  }
+}
+
 async function administer(
   command: 'admin' | 'migrate' | 'doctor',
   config: Config,
@@ -189,27 +225,9 @@ export async function main(args: readonly string[]): Promise<number | undefined>
     redact: ['*.password', '*.connectionString', '*.token', '*.secret', 'headers["x-api-token"]'],
   });
   const cells = openCells(config, log);
-  const closeDatabases = closerOf(cells);
-  if (command === 'admin' || command === 'migrate' || command === 'doctor') {
-    const code = await administer(command, config, log, cells, rest);
-    await closeDatabases.close();
-    return code;
-  }
-  const tracing = await trace(config, log);
-  if (command === 'start') await migrate(log, cells);
-  if (config.bootstrap !== null && command !== 'work') await bootstrap(cells, config.bootstrap);
-  const blobsOf = await openBlobs(config.blob, log);
-  const api = command === 'work' ? [] : [await serve(config, log, cells, blobsOf)];
-  // Jobs have connections of their own: commands that wait for a busy queue must not starve the plan they wait for.
-  const workerCells = openCells(config, log);
-  const workers = command === 'serve' ? [] : await work(config, log, workerCells, blobsOf);
-  endOnSignal(
-    log,
-    [
-      [...api, ...workers],
-      [closeDatabases, closerOf(workerCells), ...tracing],
-    ],
-    config,
-  );
+  const databases = closerOf(cells);
+  if (command === 'admin' || command === 'migrate' || command === 'doctor')
+    return administer(command, config, log, cells, rest).finally(() => databases.close());
+  await startService(command, config, log, cells);
   return undefined;
 }

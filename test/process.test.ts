@@ -88,6 +88,24 @@ describe('the process', () => {
     expect((await exited)[0]).toBe(0);
   });
 
+  it('refuses a schema that is younger than itself, and ends', { timeout: 60_000 }, async () => {
+    const migrated = await createDatabase();
+    const client = new Client(databaseUrl(migrated));
+    await client.connect();
+    await client.query(
+      `insert into kysely_migration (name, timestamp) values ('9999-later.sql', now()::text)`,
+    );
+    await client.end();
+    const ended = await Promise.all(
+      ['migrate', 'start'].map((command) => runMain(databaseUrl(migrated), [command])),
+    );
+    await dropDatabase(migrated);
+    expect(ended.map(({ code, stderr }) => [code, stderr.includes('9999-later.sql')])).toEqual([
+      [1, true],
+      [1, true],
+    ]);
+  });
+
   it('tells every problem of its configuration at once, by variable', async () => {
     const extra = { SIGNALBOX_RATE_LIMIT: 'many', SIGNALBOX_PORTT: '1', SIGNALBOX_BOOTSTRAP_TOKEN: 'short' };
     const { code, stderr } = await runMain('mysql://nowhere', ['start'], extra);
