@@ -227,7 +227,11 @@ export async function main(args: readonly string[]): Promise<number | undefined>
   const cells = openCells(config, log);
   const databases = closerOf(cells);
   if (command === 'admin' || command === 'migrate' || command === 'doctor')
-    return administer(command, config, log, cells, rest).finally(() => databases.close());
+    try {
+      return await administer(command, config, log, cells, rest);
+    } finally {
+      await databases.close();
+    }
   await startService(command, config, log, cells);
   return undefined;
 }
