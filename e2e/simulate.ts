@@ -181,10 +181,13 @@ async function tryOne(seed: number): Promise<readonly Figure[]> {
 try {
   const figures: Figure[] = [];
   const first = positiveWhole(values, 'first-seed');
-  for (let seed = first; seed < first + positiveWhole(values, 'seeds'); seed++)
-    figures.push(...(await tryOne(seed)));
+  for (let seed = first; seed < first + positiveWhole(values, 'seeds'); seed++) {
+    const own = await tryOne(seed);
+    // A seed takes minutes: what is known is told.
+    if (!values.json) for (const figure of own) console.log(lineOf(figure));
+    figures.push(...own);
+  }
   if (values.json) console.log(JSON.stringify(figures));
-  else for (const figure of figures) console.log(lineOf(figure));
   process.exitCode = figures.some(isMissed) ? 1 : 0;
 } finally {
   await cleanup.run();
