@@ -103,7 +103,7 @@ async function untilMoreLanded(server: ServerProcess, had: ReadonlyMap<number, s
     const now = await states(server);
     return lines.every((line) => landed(now, line) > landed(had, line));
   };
-  await expect.poll(isMore, { timeout: 30_000, interval: 50 }).toBe(true);
+  await expect.poll(isMore, { timeout: 60_000, interval: 50 }).toBe(true);
 }
 
 /** The pull requests by the commits of all branches, each as often as it landed. */
@@ -147,7 +147,7 @@ async function restore(file: string): Promise<string> {
 
 it(
   'goes on where the backup was taken, and lands nothing twice that landed after it',
-  { timeout: 90_000 },
+  { timeout: 180_000 },
   async () => {
     const database = await createDatabase('template0');
     databases.push(database);

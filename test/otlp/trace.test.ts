@@ -106,7 +106,7 @@ describe('traces of a process with a collector', () => {
   });
 });
 
-it('a collector that is not there stops nobody, and is told of', async () => {
+it('a collector that is not there stops nobody, and is told of', { timeout: 60_000 }, async () => {
   const database = await createDatabase();
   try {
     const server = await startProcess('serve', databaseUrl(database), {
