@@ -24,15 +24,15 @@ export const addImport: AddCommand = ({ program, context, run }) => {
   withExamples(
     command,
     {
-      line: 'signalbox import examples/import/bors.toml',
+      line: 'signalbox import bors.toml',
       does: 'what becomes of bors.toml, and what does not',
     },
     {
-      line: 'signalbox import examples/import/mergify.yml --repo github.com/acme/widgets --json',
+      line: 'signalbox import .mergify.yml --repo github.com/acme/widgets --json',
       does: 'the same of .mergify.yml, for a program',
     },
     {
-      line: 'signalbox import examples/import/github-ruleset.json --from github',
+      line: 'signalbox import ruleset.json --from github',
       does: 'of the merge queue of GitHub, as its API answers for a ruleset',
     },
   );

@@ -1,7 +1,7 @@
 // Every example of the command line is run, as typed, against a real service with the sandbox host. A command without one
 // fails here, and so does an example that no longer works.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -79,6 +79,9 @@ describe('the examples', () => {
     writeFileSync(join(cwd, 'junit.xml'), report);
     writeFileSync(join(cwd, 'targets.txt'), 'cart\nweb\n');
     writeFileSync(join(cwd, 'token'), 'fake-token-of-a-host');
+    copyFileSync('examples/import/bors.toml', join(cwd, 'bors.toml'));
+    copyFileSync('examples/import/mergify.yml', join(cwd, '.mergify.yml'));
+    copyFileSync('examples/import/github-ruleset.json', join(cwd, 'ruleset.json'));
     const scripts = { test: 'cp out/junit.xml junit.xml && touch out/junit.xml' };
     writeFileSync(join(cwd, 'package.json'), JSON.stringify({ scripts }));
     const git = (...args: string[]) => execFileSync('git', args, { cwd });
