@@ -146,7 +146,7 @@ function fish(nodes: readonly Node[]): string {
 function __signalbox_at
     set -l path
     for word in (commandline -opc)[2..]
-        set -l next (string join ' ' $path $word)
+        set -l next (string join -- ' ' $path $word)
         if contains -- $next ${nodes
           .filter(({ path }) => path !== '')
           .map(({ path }) => quoted(path))

@@ -142,7 +142,8 @@ export function failedLines({ count, first }: FailedTests, pen: Pen): readonly s
 
 /** One move of it, with who or what moved it. */
 export function eventLine({ timestamp, state, reason, actor }: Event, pen: Pen): string {
-  const { word, tone } = stateWords[state];
+  const { word: usual, tone } = stateWords[state];
+  const word = state === 'not_ready' && reason === null ? 'submitted' : usual;
   const at = new Date(timestamp);
   const time = [at.getHours(), at.getMinutes(), at.getSeconds()]
     .map((part) => String(part).padStart(2, '0'))
