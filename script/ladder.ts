@@ -81,7 +81,7 @@ export const ladder: readonly Room[] = [
   {
     folder: 'cli',
     imports: ['base', 'core', 'sim', 'contract', 'config', 'report', 'host', 'db'],
-    holds: 'the command line: for administrators, and for CI that uploads reports',
+    holds: 'the command line: for people, for CI and for administrators',
   },
   {
     folder: 'demo',

@@ -30,7 +30,7 @@ export type Given = {
 };
 
 /** Exit code; undefined: something goes on, and the process ends by itself. */
-export type Act = (given: Given) => Promise<number | undefined>;
+type Act = (given: Given) => Promise<number | undefined>;
 
 export type Cli = {
   readonly program: Command;

@@ -14,7 +14,7 @@ export type Logins = {
 const nothing: Logins = { current: null, services: {} };
 
 /** Null: there is no home. */
-export function loginFileOf(env: CiEnv): string | null {
+function loginFileOf(env: CiEnv): string | null {
   const home = env['HOME'] || env['USERPROFILE'];
   const folder = env['XDG_CONFIG_HOME'] || (home ? join(home, '.config') : null);
   return folder === null ? null : join(folder, 'signalbox', 'login.json');

@@ -90,7 +90,7 @@ export function lineLines(
   ];
 }
 
-export const shownMax = 50;
+const shownMax = 50;
 
 export function queueLines(queue: Queue, pen: Pen): readonly string[] {
   const rows = (Object.keys(queueSettingDefaults) as QueueSetting[]).map((name): readonly Cell[] => {

@@ -10,7 +10,7 @@ import { countText, type Pen, tableLines } from './output.ts';
 import { type QueuePlace, repositoryText } from './place.ts';
 
 /** 0.4 s, 34 s, 5.2 min, 41 min, 3 h 5 min. */
-export function minutesText(minutes: number): string {
+function minutesText(minutes: number): string {
   if (!Number.isFinite(minutes)) return '-';
   if (minutes < 1) return `${(minutes * 60).toFixed(minutes < 1 / 6 ? 1 : 0)} s`;
   if (minutes < 10) return `${minutes.toFixed(1)} min`;

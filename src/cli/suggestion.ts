@@ -22,7 +22,7 @@ function distance(one: string, other: string): number {
 }
 
 /** The word that was most likely meant; null: none is near. */
-export function nearest(typed: string, words: readonly string[]): string | null {
+function nearest(typed: string, words: readonly string[]): string | null {
   const wanted = typed.toLowerCase().slice(0, 64);
   const [best] = words
     .map((word) => ({ word, far: distance(wanted, word.toLowerCase()) }))
