@@ -122,6 +122,13 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   { name: 'tokens', path: '/app/tokens', shows: 'does not expire' },
   { name: 'tokens-create', path: '/app/tokens', shows: 'does not expire', open: opens('Create token') },
   { name: 'tokens-revoke', path: '/app/tokens', shows: 'does not expire', open: opens('Revoke') },
+  { name: 'webhooks', path: '/app/webhooks', shows: 'Signalbox tells programs and chats' },
+  {
+    name: 'webhooks-add',
+    path: '/app/webhooks',
+    shows: 'Signalbox tells programs and chats',
+    open: opens('Add endpoint'),
+  },
   { name: 'settings', path: settingsPath(told), shows: 'Test runs at once' },
   { name: 'audit', path: auditPath, shows: 'Queue created' },
   {

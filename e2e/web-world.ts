@@ -62,7 +62,12 @@ export async function openWorld(cleanup: Cleanup): Promise<World> {
   const databaseUrl = cluster.url('postgres');
   migrate(databaseUrl);
   // CI that is told what to say is quicker than any: it may speak before the queue listens, and is asked soon after.
-  const environment = { SIGNALBOX_SWEEP_SECONDS: '1' };
+  const environment = {
+    SIGNALBOX_SWEEP_SECONDS: '1',
+    SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+    // Where events are sent by the stories.
+    SIGNALBOX_WEBHOOK_ALLOW: '127.0.0.1',
+  };
   const deployment = await startDeployment(cleanup, {
     url: databaseUrl,
     dataDir: join(folder, 'data'),

@@ -4,7 +4,7 @@ import type { Scope } from '#contract/common.ts';
 import type { IconName } from './component/icon.tsx';
 
 export type NavPage = {
-  readonly to: '/' | '/health' | '/tests' | '/uploads' | '/tokens' | '/audit';
+  readonly to: '/' | '/health' | '/tests' | '/uploads' | '/tokens' | '/webhooks' | '/audit';
   readonly icon: IconName;
   readonly label: string;
   /** It stays with the repository that was looked at. */
@@ -19,6 +19,7 @@ const navPages: readonly NavPage[] = [
   { to: '/tests', icon: 'flask', label: 'Tests', isOfRepo: true },
   { to: '/uploads', icon: 'drain', label: 'Uploads', isOfRepo: true },
   { to: '/tokens', icon: 'key', label: 'Tokens', scope: 'admin' },
+  { to: '/webhooks', icon: 'link', label: 'Webhooks', scope: 'admin' },
   { to: '/audit', icon: 'shield', label: 'Audit log', scope: 'admin' },
 ];
 

@@ -108,6 +108,19 @@ const tokensRoute = createRoute({
   component: lazyRouteComponent(() => import('./page/tokens.tsx'), 'TokensPage'),
 });
 
+const deliveryStates = ['pending', 'delivered', 'dead'] as const;
+type WebhooksSearch = { endpoint?: string; state?: (typeof deliveryStates)[number] };
+
+const webhooksRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/webhooks',
+  validateSearch: (search): WebhooksSearch => {
+    const state = deliveryStates.find((each) => each === search['state']);
+    return { ...textsOf(search, ['endpoint']), ...(state && { state }) };
+  },
+  component: lazyRouteComponent(() => import('./page/webhooks.tsx'), 'WebhooksPage'),
+});
+
 const uploadRoute = createRoute({
   getParentRoute: () => root,
   path: '/uploads/$id',
@@ -162,6 +175,7 @@ export const router = createRouter({
     testRoute,
     uploadsRoute,
     tokensRoute,
+    webhooksRoute,
     uploadRoute,
     signInRoute,
     settingsRoute,
