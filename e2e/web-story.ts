@@ -22,6 +22,7 @@ import { tellHealth } from './web-health.ts';
 import { tellSettings } from './web-settings.ts';
 import { tellEnd, tellSignIn, tellViewer } from './web-sign-in.ts';
 import { tellTokens } from './web-token.ts';
+import { tellWebhooks } from './web-webhooks.ts';
 
 export async function runStory(
   browser: Browser,
@@ -59,6 +60,7 @@ export async function runStory(
   await tellViewer(browser, world, check);
   await tellSingleSignOn(browser, world, check);
   await tellTokens(browser, world, check);
+  await tellWebhooks(browser, world, check);
   return { liveMs };
 }
 
