@@ -83,7 +83,7 @@ function eventOf(type: string, body: z.ZodType): ZodOpenApiOperationObject {
     schema: { type: 'string' as const },
   });
   return {
-    operationId: `on ${type}`,
+    operationId: `on-${type}`,
     tags: ['Webhooks'],
     summary: `Sent to endpoints that want ${type}`,
     security: [],

@@ -10,9 +10,11 @@ import { examplesOf, type CliContext } from '#cli/command.ts';
 import { createProgram, everyCommand, runProgram } from '#cli/program.ts';
 import { createDatabase, databaseUrl, dropDatabase } from '../database.ts';
 import { post, runMain, type ServerProcess, startProcess } from '../server-process.ts';
+import { type Receiver, startReceiver } from '../webhook/receiver.ts';
 
 const token = 'fake-token-for-tests-0123';
 const entry = new URL('../../src/signalbox.ts', import.meta.url).pathname;
+const secretKey = Buffer.alloc(32, 7).toString('base64');
 const repo = { host: 'sandbox.example', owner: 'acme', name: 'widgets' };
 
 const nothing = () => Promise.resolve(0);
@@ -42,9 +44,6 @@ const runElsewhere: Readonly<Record<string, string>> = {
   demo: 'npm run e2e:demo',
   mcp: 'test/cli/mcp.test.ts',
   simulate: 'npm run e2e:simulate',
-  import: 'src/cli/import-file.test.ts',
-  // They would reach out to hooks.example.
-  webhook: 'their calls only: the tests of events out',
   start: 'test/process.test.ts',
   serve: 'test/process.test.ts',
   work: 'test/process.test.ts',
@@ -65,14 +64,18 @@ const isProcess = (path: string): boolean => /^(admin|doctor|migrate|login|test)
 describe('the examples', () => {
   let database: string;
   let server: ServerProcess;
+  let receiver: Receiver;
   let home: string;
   let cwd: string;
   let tokenId: string;
   beforeAll(async () => {
     database = await createDatabase();
+    receiver = await startReceiver();
     server = await startProcess('start', databaseUrl(database), {
       SIGNALBOX_BOOTSTRAP_ORG: 'acme',
       SIGNALBOX_BOOTSTRAP_TOKEN: token,
+      SIGNALBOX_SECRET_KEY: secretKey,
+      SIGNALBOX_WEBHOOK_ALLOW: '127.0.0.1/32',
     });
     home = mkdtempSync(join(tmpdir(), 'signalbox-examples-'));
     cwd = join(home, 'widgets');
@@ -100,6 +103,7 @@ describe('the examples', () => {
   });
   afterAll(async () => {
     await server.stop();
+    await receiver.close();
     await dropDatabase(database);
     rmSync(home, { recursive: true });
   });
@@ -110,8 +114,22 @@ describe('the examples', () => {
   };
   const setCi = (durationMs: number) => call('configureRepository', { repo, ci: { durationMs } }, '/sandbox');
 
+  /** The endpoint that the examples are about; one that an example deleted is there again. */
+  const makeEndpoint = async () => {
+    const answer = await post(server.url, '/v1/listWebhookEndpoints', token, '{}');
+    const { endpoints } = (await answer.json()) as { endpoints: readonly { name: string }[] };
+    if (!endpoints.some(({ name }) => name === 'Deploys'))
+      await call('createWebhookEndpoint', { name: 'Deploys', url: receiver.url });
+  };
+
   /** What must be so before an example. */
   const prepare: Readonly<Record<string, () => Promise<unknown>>> = {
+    'webhook update': makeEndpoint,
+    'webhook delete': makeEndpoint,
+    'webhook rotate': makeEndpoint,
+    'webhook test': makeEndpoint,
+    'webhook deliveries': makeEndpoint,
+    'webhook replay': makeEndpoint,
     cancel: async () => {
       await setCi(600_000);
       await call('submitPullRequest', { repo, targetBranch: 'main', pr: { number: 9 } });
@@ -134,14 +152,17 @@ describe('the examples', () => {
 
   /** As typed, but for what is made anew on every run. */
   const asTyped = (line: string) =>
-    line.replaceAll('http://localhost:8080', server.url).replaceAll('0123456789', tokenId);
+    line
+      .replaceAll('http://localhost:8080', server.url)
+      .replaceAll('https://hooks.example/signalbox', receiver.url)
+      .replaceAll('0123456789', tokenId);
 
   const environment = () => ({
     PATH: `${home}:${process.env['PATH'] ?? ''}`,
     HOME: home,
     SIGNALBOX_URL: server.url,
     SIGNALBOX_API_TOKEN: token,
-    SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+    SIGNALBOX_SECRET_KEY: secretKey,
     DATABASE_URL: databaseUrl(database),
   });
 
