@@ -193,8 +193,8 @@ describe('an agent', () => {
     const told = await call('simulate_queue', { settings: ['concurrency=12', 'batch=on'] });
     expect(told.structuredContent).toMatchObject({
       branch: 'main',
-      was: { merged: 12 },
-      asked: { merged: 12 },
+      was: { merged: 10 },
+      asked: { merged: 10 },
     });
     expect(told.text).toContain('as asked, simulated');
     expect((await call('simulate_queue', { settings: ['colour=red'] })).text).toContain(
