@@ -1,17 +1,6 @@
 // Making an API token, showing it once, and ending one.
 
-import {
-  Alert,
-  Button,
-  Checkbox,
-  CopyButton,
-  Group,
-  Modal,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Checkbox, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Scope } from '#contract/common.ts';
 import type { ResponseOf } from '#contract/endpoint.ts';
@@ -19,6 +8,7 @@ import type { ApiToken } from '#contract/token.ts';
 import { call } from '../api.ts';
 import { Dialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
+import { SecretOnce } from './secret-once.tsx';
 
 export type MadeToken = ResponseOf<'createToken'>;
 
@@ -101,36 +91,14 @@ export function CreateTokenDialog({ onMade, onClose }: CreateTokenDialogProps) {
   );
 }
 
-/** It stays until it is closed on purpose: there is no second look. */
 export const TokenValue = ({ made, onClose }: { readonly made: MadeToken; readonly onClose: () => void }) => (
-  <Modal
-    opened
-    onClose={onClose}
+  <SecretOnce
     title={`The token ${made.token.name}`}
-    closeOnClickOutside={false}
-    closeButtonProps={{ 'aria-label': 'Close' }}
-  >
-    <Stack>
-      <Text>Copy it now. It is not shown again: only its hash is kept.</Text>
-      <TextInput
-        label="Token"
-        readOnly
-        value={made.value}
-        onFocus={(event) => event.currentTarget.select()}
-        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-      />
-      <Group justify="flex-end">
-        <CopyButton value={made.value}>
-          {({ copied, copy }) => (
-            <Button variant="default" leftSection={copied ? <Icon name="check" /> : null} onClick={copy}>
-              <span aria-live="polite">{copied ? 'Copied' : 'Copy'}</span>
-            </Button>
-          )}
-        </CopyButton>
-        <Button onClick={onClose}>I have kept it</Button>
-      </Group>
-    </Stack>
-  </Modal>
+    label="Token"
+    secret={made.value}
+    advice="Copy it now. It is not shown again: only its hash is kept."
+    onClose={onClose}
+  />
 );
 
 export const RevokeTokenDialog = ({

@@ -1,17 +1,6 @@
 // Making an endpoint, showing its secret once, changing it, and ending it.
 
-import {
-  Button,
-  CopyButton,
-  Group,
-  Modal,
-  MultiSelect,
-  Select,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { MultiSelect, Select, Switch, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { WebhookEndpoint } from '#contract/webhook.ts';
@@ -19,7 +8,7 @@ import { webhookTypes } from '#contract/webhook-event.ts';
 import { call } from '../api.ts';
 import { queuesQuery } from '../query.ts';
 import { Dialog } from './dialog.tsx';
-import { Icon } from './icon.tsx';
+import { SecretOnce } from './secret-once.tsx';
 
 export type MadeSecret = { readonly name: string; readonly secret: string };
 
@@ -230,7 +219,6 @@ export const DeleteWebhookDialog = ({ endpoint, onClose }: EndpointDialogProps) 
   </Dialog>
 );
 
-/** It stays until it is closed on purpose: there is no second look. */
 export const WebhookSecret = ({
   made,
   onClose,
@@ -238,34 +226,11 @@ export const WebhookSecret = ({
   readonly made: MadeSecret;
   readonly onClose: () => void;
 }) => (
-  <Modal
-    opened
-    onClose={onClose}
+  <SecretOnce
     title={`The secret of ${made.name}`}
-    closeOnClickOutside={false}
-    closeButtonProps={{ 'aria-label': 'Close' }}
-  >
-    <Stack>
-      <Text>
-        Copy it now, to where events are taken: signatures are checked with it. It is not shown again.
-      </Text>
-      <TextInput
-        label="Secret"
-        readOnly
-        value={made.secret}
-        onFocus={(event) => event.currentTarget.select()}
-        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-      />
-      <Group justify="flex-end">
-        <CopyButton value={made.secret}>
-          {({ copied, copy }) => (
-            <Button variant="default" leftSection={copied ? <Icon name="check" /> : null} onClick={copy}>
-              <span aria-live="polite">{copied ? 'Copied' : 'Copy'}</span>
-            </Button>
-          )}
-        </CopyButton>
-        <Button onClick={onClose}>I have kept it</Button>
-      </Group>
-    </Stack>
-  </Modal>
+    label="Secret"
+    secret={made.secret}
+    advice="Copy it now, to where events are taken: signatures are checked with it. It is not shown again."
+    onClose={onClose}
+  />
 );
