@@ -83,9 +83,7 @@ describe('the package', () => {
         (error: { code: number; stderr: string }) => `${error.code} ${error.stderr}`,
       );
     expect(await problemOf('--exit')).toMatch(/^2 .*--exit needs --pull-requests/s);
-    expect(await problemOf('--set', 'concurency=3')).toMatch(
-      /^2 .*must be key=value, with one of mode, concurrency/s,
-    );
+    expect(await problemOf('--set', 'concurency=3')).toMatch(/^2 .*Did you mean concurrency\?/s);
     expect(await problemOf('--set', 'concurrency=0')).toMatch(/^2 .*concurrency: /s);
     expect(await problemOf('--speed', 'fast')).toMatch(/^2 .*must be a number from/s);
   });
