@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import type { Ending } from './exit-code.ts';
+import type { Ending } from './decide-exit-code.ts';
 
 export type CommandEnd =
   | {

@@ -9,7 +9,7 @@
 
 import type { RunOutcome } from '#core/health/reported-case.ts';
 import type { UploadDetails } from './client.ts';
-import type { ExitDecision } from './exit-code.ts';
+import type { ExitDecision } from './decide-exit-code.ts';
 import { plainLine } from './plain-text.ts';
 import type { ReadReports } from './report-files.ts';
 import type { Submission } from './submit.ts';

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { CiEnvironment } from '#config/ci.ts';
 import { findPlace, parseOptions, type CiWishes } from './ci-options.ts';
 import type { Given } from './command.ts';
-import { decideExitCode, type Ending, type Judgement } from './exit-code.ts';
+import { decideExitCode, type Ending, type Judgement } from './decide-exit-code.ts';
 import { plainLine } from './plain-text.ts';
 import { createPrinter, type Printer } from './printer.ts';
 import { findReports, readReports, type ReadReports, type ReportFile, writtenSince } from './report-files.ts';

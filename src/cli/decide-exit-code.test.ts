@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideExitCode, type Evidence, type JudgedUpload } from './exit-code.ts';
+import { decideExitCode, type Evidence, type JudgedUpload } from './decide-exit-code.ts';
 
 const excused = { outcome: 'failed', quarantined: true, is_excused: true } as const;
 
