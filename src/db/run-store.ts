@@ -5,7 +5,7 @@ import type { RunReport } from '#core/queue/engine/picture.ts';
 import type { Tx } from './cell.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
 import { statement } from './statement.ts';
-import { recordTestsBegin } from './webhook-event.ts';
+import { isToldColumn, recordTestsBegin } from './webhook-event.ts';
 
 /** A pull request as its commit is made: nothing of it changes while its trip lasts. */
 export type MemberRecord = {
@@ -115,9 +115,10 @@ export async function recordBuilt(tx: Tx, queueId: QueueId, runs: readonly Built
   await updateBuilt(tx, queueId, JSON.stringify(runs));
 }
 
-const updatePushed = statement<[queueId: string, runs: string, at: Date]>(`
+const updatePushed = statement<[queueId: string, runs: string, at: Date], { is_told: boolean }>(`
   update test_run t set phase = 'pushed', pushed_at = $3, test_pr_number = r."testPr"
-  from jsonb_to_recordset($2) as r (id uuid, "testPr" bigint) where t.queue_id = $1 and t.id = r.id`);
+  from jsonb_to_recordset($2) as r (id uuid, "testPr" bigint) where t.queue_id = $1 and t.id = r.id
+  returning ${isToldColumn('(select repository_id from queue where id = $1)')} as is_told`);
 
 /** `testPr`: the draft pull request that shows it; null: none does. */
 type PushedRun = { readonly id: RunId; readonly testPr: number | null };
@@ -128,8 +129,8 @@ export async function recordPushed(
   runs: readonly PushedRun[],
   at: Date,
 ): Promise<void> {
-  await updatePushed(tx, queueId, JSON.stringify(runs), at);
-  if (runs.length > 0) await recordTestsBegin(tx, queueId, runs, at);
+  const pushed = await updatePushed(tx, queueId, JSON.stringify(runs), at);
+  if (pushed.some((run) => run.is_told)) await recordTestsBegin(tx, queueId, runs, at);
 }
 
 type Unstarted = { readonly id: RunId; readonly outcome: NonNullable<RunReport['outcome']> };
