@@ -1,4 +1,4 @@
-// `npm run e2e:simulate [-- --seeds N] [--pull-requests N] [--speed N] [--json]`: is what `signalbox simulate` promises what
+// `npm run e2e:simulate [-- --seeds N] [--pull-requests N] [--speed N] [--keep DIR] [--json]`: is what `signalbox simulate` promises what
 // comes? A demo runs with plain settings; simulate reads its history and recommends others; a demo of the same seed runs
 // with those. Promised and measured are compared: the figures of both come from the API's trips and test runs.
 //
@@ -7,6 +7,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -30,6 +31,7 @@ const { values } = parseArgs({
     'first-seed': { type: 'string', default: '1' },
     'pull-requests': { type: 'string', default: '100' },
     speed: { type: 'string', default: '1' },
+    keep: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -115,6 +117,13 @@ async function historyOf({ url, token }: Demo): Promise<History> {
   return readHistory(createApi(url, token), place, { since, until, onPage: () => undefined });
 }
 
+/** `--keep`: both histories, to look at what a promise missed without running them again. */
+async function keep(name: string, what: unknown): Promise<void> {
+  if (values.keep === undefined) return;
+  await mkdir(values.keep, { recursive: true });
+  await writeFile(join(values.keep, name), JSON.stringify(what));
+}
+
 const secondsAtHalf = (minutes: readonly number[]) => 60 * quantile(minutes, 0.5);
 
 /** What the first run would have given with the settings of the second, on the machine of the second. */
@@ -152,6 +161,7 @@ async function tryOne(seed: number): Promise<readonly Figure[]> {
   await waitForEnd(after);
   const present = await historyOf(after);
   await after.stop();
+  await keep(`seed-${seed}.json`, { set: recommended.set, past, present });
   const [fitBefore, fitAfter] = [fitHistory(past), fitHistory(present)];
   const [was, is] = [figuresOfHistory(past), figuresOfHistory(present)];
   const onMachine = promiseOnMachine(fitBefore, fitAfter, set);
