@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
-import { createApi } from '#cli/api.ts';
+import { createApi } from '#cli/client/api.ts';
 import { createCleanup, root } from '../bench/fixture.ts';
 import { freePort } from '../script/free-port.ts';
 import { startCluster } from '../script/postgres.ts';

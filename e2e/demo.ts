@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { createApi } from '#cli/api.ts';
+import { createApi } from '#cli/client/api.ts';
 import { createCleanup, root } from '../bench/fixture.ts';
 import { launchChromium } from '../script/browser.ts';
 import { type Figure, isMissed, lineOf, noneOf } from '../soak/report.ts';

@@ -63,7 +63,7 @@ export const addDemo: AddCommand = ({ program, context, run }) => {
       command.error('--exit needs --pull-requests: the team would never end by itself.');
     const { set, ...rest } = options;
     // Only here: what settings can be is a large thing to know, and would slow the start of every other command.
-    const { settingsIn } = await import('./queue-setting.ts');
+    const { settingsIn } = await import('./queue/queue-setting.ts');
     const settings = settingsIn(set as readonly string[]);
     return context.demo({
       port: null,

@@ -1,26 +1,26 @@
 // The command line: every command, and how it ends (exit-codes.ts has the codes).
 
 import { Command, CommanderError } from 'commander';
-import { addAdmin } from './admin-command.ts';
-import { addCi } from './ci.ts';
+import { addAdmin } from './admin/admin-command.ts';
+import { addService } from './admin/service.ts';
+import { addWebhook } from './admin/webhook.ts';
+import { addCi } from './ci/ci.ts';
+import { addLogin } from './client/login.ts';
+import { ServiceError } from './client/transport.ts';
 import type { AddCommand, Cli, CliContext } from './command.ts';
-import { addDemo } from './demo.ts';
 import { addCompletion } from './completion.ts';
+import { addDemo } from './demo.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
-import { addLogin } from './login.ts';
-import { addImport } from './import.ts';
-import { addMcp } from './mcp.ts';
-import { penFor } from './output.ts';
-import { plainLine } from './plain-text.ts';
-import { addPullRequest } from './pull-request.ts';
-import { addQueue } from './queue.ts';
-import { addService } from './service.ts';
-import { addSimulate } from './simulate.ts';
-import { addStatus } from './status.ts';
-import { addTargets } from './targets.ts';
-import { addTests } from './tests.ts';
-import { ServiceError } from './transport.ts';
-import { addWebhook } from './webhook.ts';
+import { addMcp } from './mcp/mcp.ts';
+import { addPullRequest } from './pull-request/pull-request.ts';
+import { addStatus } from './pull-request/status.ts';
+import { addTargets } from './pull-request/targets.ts';
+import { addImport } from './queue/import.ts';
+import { addQueue } from './queue/queue.ts';
+import { addSimulate } from './queue/simulate.ts';
+import { penFor } from './terminal/output.ts';
+import { plainLine } from './terminal/plain-text.ts';
+import { addTests } from './test-health/tests.ts';
 
 /** In the order of the help. */
 const groups: Readonly<Record<string, readonly AddCommand[]>> = {

@@ -1,7 +1,7 @@
 // The service as the demo's team and its CI call it: with the client of the command line, as anybody's scripts would.
 
-import { type Api, createApi } from '#cli/api.ts';
-import { createClient } from '#cli/client.ts';
+import { type Api, createApi } from '#cli/client/api.ts';
+import { createClient } from '#cli/ci/client.ts';
 import type { DemoRepository } from './repository.ts';
 
 type ReportSource = {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DemoWishes } from '#cli/demo.ts';
 import { exitCodes } from '#cli/exit-codes.ts';
-import { printJson, printLines } from '#cli/output.ts';
+import { printJson, printLines } from '#cli/terminal/output.ts';
 import { runCi } from './ci.ts';
 import { createDemoClient } from './client.ts';
 import { figuresOf, lineOf } from './figures.ts';

@@ -1,7 +1,7 @@
 // The simulated team: opens pull requests, says which targets they impact, submits them, takes some back, and submits
 // again what failed by no fault of its own, as its author would.
 
-import { ServiceError } from '#cli/transport.ts';
+import { ServiceError } from '#cli/client/transport.ts';
 import { type Course, isAbort, keepDoing, pause, type World } from './world.ts';
 import type { PlannedChange } from './workload.ts';
 

@@ -1,0 +1,163 @@
+// How the command line speaks to the service: every call is bounded in time and size, what may pass is tried again, and
+// what went wrong is a sentence for the person who reads it.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { z } from 'zod';
+import { plainLine } from '../terminal/plain-text.ts';
+
+type Told = {
+  readonly status: number | null;
+  readonly code: string | null;
+  readonly said: string | null;
+};
+
+/** A call that came to nothing; its message may be shown. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  /** Of the answer; null: there was none. */
+  readonly status: number | null;
+  /** As in docs/reference/errors.md; null: the service did not say. */
+  readonly code: string | null;
+  /** The service's own words, where it said any; they tell what to do next. */
+  readonly sentence: string;
+
+  constructor(message: string, { status, code, said }: Told = { status: null, code: null, said: null }) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.sentence = said ?? message;
+  }
+}
+
+const triesMax = 3;
+const answerBytesMax = 16 * 1024 * 1024;
+
+export type Sent = {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+};
+
+export type Patience = {
+  /** Of one try. */
+  readonly timeoutMs: number;
+  /** Before the second try; doubled before each further one. */
+  readonly pauseMs: number;
+  /** What is done twice without harm is tried again after any failure that may pass; else only where nothing was done. */
+  readonly isRepeatable: boolean;
+};
+
+/** The text of a 200; anything else is thrown. */
+export async function call(
+  address: string,
+  sent: Sent,
+  { timeoutMs, pauseMs, isRepeatable }: Patience,
+): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await tryOnce(address, sent, timeoutMs);
+    if (typeof outcome === 'string') return outcome;
+    const { why, mayPass, isUndone } = outcome;
+    if (!(mayPass && (isRepeatable || isUndone)) || attempt >= triesMax) throw new ServiceError(why, outcome);
+    await sleep(Math.max(pauseMs * 2 ** (attempt - 1), outcome.retryAfterMs));
+  }
+}
+
+type Failure = Told & {
+  readonly why: string;
+  readonly mayPass: boolean;
+  /** Certain that nothing was done. */
+  readonly isUndone: boolean;
+  readonly retryAfterMs: number;
+};
+
+async function tryOnce(
+  address: string,
+  { method, headers, body }: Sent,
+  timeoutMs: number,
+): Promise<string | Failure> {
+  try {
+    // A redirect would carry the token to a place that nobody named.
+    const signal = AbortSignal.timeout(timeoutMs);
+    const answer = await fetch(address, {
+      method,
+      headers,
+      body,
+      redirect: 'error',
+      signal,
+    });
+    const text = await boundedText(answer);
+    if (answer.status === 200) return text;
+    const { status } = answer;
+    const { message, code } = errorIn(text);
+    return {
+      why: `The service answered ${status}: ${message}`,
+      mayPass: [408, 409, 429].includes(status) || status >= 500,
+      isUndone: status === 429 || status === 503,
+      retryAfterMs: Math.min(Number(answer.headers.get('retry-after') ?? 0) || 0, 5) * 1000,
+      status,
+      code,
+      said: code === null ? null : message,
+    };
+  } catch (error) {
+    const { cause, name, message } = error as Error;
+    const reason = name === 'TimeoutError' ? `no answer in ${timeoutMs / 1000} s` : causeOf(cause, message);
+    return {
+      why: `The service cannot be reached (${plainLine(reason)}).`,
+      mayPass: true,
+      isUndone: reason === 'ECONNREFUSED',
+      retryAfterMs: 0,
+      status: null,
+      code: null,
+      said: null,
+    };
+  }
+}
+
+const causeOf = (cause: unknown, message: string): string => {
+  const { code, message: inner } = (cause ?? {}) as { code?: unknown; message?: unknown };
+  return typeof code === 'string' ? code : typeof inner === 'string' && inner !== '' ? inner : message;
+};
+
+async function boundedText(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > answerBytesMax) throw new Error('the answer is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** Of an error in our envelope its message, with all that is wrong; of anything else (a proxy's page) its beginning. */
+function errorIn(text: string): { readonly message: string; readonly code: string | null } {
+  try {
+    const { error } = JSON.parse(text) as { error?: Readonly<Record<string, unknown>> };
+    if (typeof error?.['message'] === 'string')
+      return {
+        message: plainLine([error['message'], ...detailsIn(error['details'])].join(' '), 1_000),
+        code: typeof error['code'] === 'string' ? plainLine(error['code'], 100) : null,
+      };
+  } catch {
+    // Not ours.
+  }
+  return { message: plainLine(text.trim(), 100) || 'nothing more', code: null };
+}
+
+const detailsIn = (details: unknown): readonly string[] =>
+  Array.isArray(details)
+    ? (details as readonly { path?: unknown; message?: unknown }[])
+        .slice(0, 20)
+        .map(({ path, message }) => `${String(path)}: ${String(message)}.`)
+    : [];
+
+/** As it came: what a newer service says beside is kept. */
+export function answerOf<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> {
+  try {
+    const answer: unknown = JSON.parse(text);
+    schema.parse(answer);
+    return answer as z.output<Schema>;
+  } catch {
+    throw new ServiceError('The service answered something else than Signalbox does. Is its address right?');
+  }
+}

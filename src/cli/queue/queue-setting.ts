@@ -1,0 +1,63 @@
+// Settings of a queue as they are typed: `concurrency=8 batch=on requiredStatuses=ci/test,ci/lint`. What a setting can be
+// is decided by the contract's own schema.
+
+import type { z } from 'zod';
+import { queueSettingDefaults, queueSettings, type QueueSetting } from '#contract/queue-settings.ts';
+import { CliError } from '../exit-codes.ts';
+import { didYouMean } from '../suggestion.ts';
+
+export type SettingChange = { readonly [Name in QueueSetting]?: z.output<(typeof queueSettings)[Name]> };
+
+const names = Object.keys(queueSettings) as readonly QueueSetting[];
+
+const switches: Readonly<Record<string, boolean>> = {
+  true: true,
+  on: true,
+  yes: true,
+  false: false,
+  off: false,
+  no: false,
+};
+
+/** Text to the kind of value that the setting has; what cannot be is left to the schema to refuse. */
+function valueOf(name: QueueSetting, text: string): unknown {
+  const initial: unknown = queueSettingDefaults[name];
+  if (typeof initial === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  if (typeof initial === 'boolean') return switches[text.toLowerCase()] ?? text;
+  if (typeof initial === 'string') return text;
+  if (text === 'null') return null;
+  return text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
+}
+
+/** All problems are told at once. */
+export function settingsIn(pairs: readonly string[]): SettingChange {
+  const problems: string[] = [];
+  const change: Partial<Record<QueueSetting, unknown>> = {};
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    const typed = at < 0 ? pair : pair.slice(0, at);
+    const name = names.find((known) => known.toLowerCase() === typed.toLowerCase());
+    if (name === undefined) problems.push(`There is no setting ${typed}.${hint(typed)}`);
+    else if (at < 0) problems.push(`Give ${name} a value: ${name}=${exampleOf(name)}.`);
+    else {
+      const parsed = queueSettings[name].safeParse(valueOf(name, pair.slice(at + 1)));
+      if (parsed.success) change[name] = parsed.data;
+      else problems.push(`${name}: ${parsed.error.issues.map(({ message }) => message).join('; ')}.`);
+    }
+  }
+  if (problems.length > 0) throw new CliError(problems.join(' '), 'usage');
+  // Each is what its own schema made of it.
+  return change as SettingChange;
+}
+
+function hint(typed: string): string {
+  if (typed.toLowerCase() === 'state') return ' Use signalbox queue pause, resume or drain.';
+  return didYouMean(typed, names) || ' See them with: signalbox queue show';
+}
+
+const exampleOf = (name: QueueSetting): string => settingText(queueSettingDefaults[name]);
+
+/** As it would be typed. */
+export function settingText(value: unknown): string {
+  return Array.isArray(value) ? value.join(',') : String(value);
+}

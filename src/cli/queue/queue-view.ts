@@ -1,0 +1,123 @@
+// Queues, one queue and its line, as the command line shows them.
+
+import { queueSettingDefaults, type QueueSetting } from '#contract/queue-settings.ts';
+import type { ResponseOf } from '#contract/endpoint.ts';
+import type { SubmittedPullRequest } from '#contract/pull-request.ts';
+import { repositoryText } from '../client/place.ts';
+import { stateWords } from '../pull-request/status-view.ts';
+import { type Cell, clockText, countText, type Pen, spanText, tableLines } from '../terminal/output.ts';
+import { plainLine } from '../terminal/plain-text.ts';
+import { settingText } from './queue-setting.ts';
+
+type QueueList = ResponseOf<'listQueues'>;
+type Queue = ResponseOf<'getQueue'>;
+
+const tones = { RUNNING: 'good', PAUSED: 'warning', DRAINING: 'warning', SWITCHING_MODES: 'info' } as const;
+
+const stateCell = (state: keyof typeof tones): Cell => ({ text: state.toLowerCase(), tone: tones[state] });
+
+export function queueListLines({ queues, nextCursor }: QueueList, pen: Pen): readonly string[] {
+  if (queues.length === 0) return ['There is no queue. Make one with: signalbox queue create --branch main'];
+  const rows = queues.map((queue): readonly Cell[] => [
+    repositoryText(queue.repo),
+    queue.targetBranch,
+    stateCell(queue.state),
+    String(queue.depth),
+    String(queue.testing),
+    String(queue.mergedLast24h),
+    String(queue.failedLast24h),
+    queue.timeInQueueP50Seconds === null ? '-' : spanText(queue.timeInQueueP50Seconds * 1000),
+    queue.stall ?? (queue.isHostAway ? 'its host does not answer' : ''),
+  ]);
+  const head = [
+    'repository',
+    'branch',
+    'state',
+    'in line',
+    'testing',
+    'merged 24h',
+    'failed 24h',
+    'median',
+    '',
+  ];
+  return [
+    ...tableLines(head, rows, pen),
+    ...(nextCursor === undefined
+      ? []
+      : [pen('quiet', '… and more: name some with signalbox queue list QUERY')]),
+  ];
+}
+
+function headLines(queue: Queue, pen: Pen): readonly string[] {
+  const { repo, targetBranch, state, stateReason, isHostAway } = queue;
+  const { text, tone } = stateCell(state) as Exclude<Cell, string>;
+  return [
+    `${pen('strong', plainLine(`${repositoryText(repo)} → ${targetBranch}`))}  ${pen(tone, text)}`,
+    ...(stateReason === null ? [] : [`  ${plainLine(stateReason, 500)}`]),
+    ...(isHostAway ? [pen('warning', '  Its host does not answer: the queue waits.')] : []),
+  ];
+}
+
+/** `details` are of the first in the line, with when they land. */
+export function lineLines(
+  queue: Queue,
+  details: readonly SubmittedPullRequest[],
+  pen: Pen,
+  now: Date,
+): readonly string[] {
+  const { enqueuedPullRequests: entries } = queue;
+  if (entries.length === 0) return [...headLines(queue, pen), '', '  Nobody is in line.'];
+  const shown = entries.slice(0, shownMax);
+  const rows = shown.map((entry): readonly Cell[] => {
+    const { word, tone } = stateWords[entry.state];
+    const lands = details.find(({ prNumber }) => prNumber === entry.prNumber)?.estimatedMergeAt ?? null;
+    return [
+      { text: `#${entry.prNumber}`, tone: 'strong' },
+      { text: word, tone },
+      spanText(now.getTime() - new Date(entry.stateChangedAt).getTime()),
+      lands === null ? '-' : clockText(lands, now),
+      entry.priorityName,
+      entry.prAuthor,
+      entry.prTitle,
+    ];
+  });
+  const left = entries.length - shown.length;
+  return [
+    ...headLines(queue, pen),
+    '',
+    ...tableLines(['', 'state', 'for', 'lands', 'priority', 'author', 'title'], rows, pen),
+    ...(left > 0 ? [pen('quiet', `… and ${countText(left, 'more')}`.replace('mores', 'more'))] : []),
+  ];
+}
+
+const shownMax = 50;
+
+export function queueLines(queue: Queue, pen: Pen): readonly string[] {
+  const rows = (Object.keys(queueSettingDefaults) as QueueSetting[]).map((name): readonly Cell[] => {
+    const [value, initial] = [settingText(queue[name]), settingText(queueSettingDefaults[name])];
+    return [name, value, { text: value === initial ? '' : `default ${initial}`, tone: 'quiet' }];
+  });
+  const entries = queue.enqueuedPullRequests;
+  const testing = entries.filter(({ state }) => state === 'testing').length;
+  return [
+    ...headLines(queue, pen),
+    `  ${countText(entries.length, 'pull request')} in the queue, ${testing} under test`,
+    '',
+    ...tableLines(['setting', 'value', ''], rows, pen),
+  ];
+}
+
+/** What a change changed: old → new. */
+export function changeLines(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+  pen: Pen,
+): readonly string[] {
+  return names.map((name) => {
+    const [old, now] = [settingText(before[name]), settingText(after[name])].map((text) => plainLine(text));
+    return old === now
+      ? `${name}: ${now} ${pen('quiet', '(as before)')}`
+      : `${name}: ${old} → ${pen('strong', now!)}`;
+  });
+}

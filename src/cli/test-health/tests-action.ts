@@ -1,0 +1,135 @@
+// What the commands of `signalbox tests` do.
+
+import type { RepositoryName } from '#core/repository.ts';
+import type { Api } from '../client/api.ts';
+import { openApi } from '../client/connection.ts';
+import { findRepository } from '../client/place.ts';
+import type { CliContext, Given } from '../command.ts';
+import { CliError } from '../exit-codes.ts';
+import { penFor, printJson, printLines } from '../terminal/output.ts';
+import { plainLine } from '../terminal/plain-text.ts';
+import { quarantinedLines, testLines, unhealthyLines } from './tests-view.ts';
+
+type Scope = { readonly repo: RepositoryName; readonly org_url_slug: string };
+type Settled = { readonly api: Api; readonly scope: Scope; readonly isJson: boolean };
+
+const pen = penFor(process.stdout);
+const firstPage = { page_size: 100, page_token: '' };
+
+async function settle(context: CliContext, { options }: Given): Promise<Settled> {
+  const api = await openApi(context, options);
+  const repo = await findRepository(context, options);
+  const { organization } = await api.call('getOrganization', {});
+  return { api, scope: { repo, org_url_slug: organization.slug }, isJson: options['json'] === true };
+}
+
+type Filter = {
+  readonly status?: 'flaky' | 'broken';
+  readonly search?: string;
+  readonly owner?: string;
+  readonly quarantined?: boolean;
+};
+
+export async function listUnhealthy(context: CliContext, given: Given): Promise<number> {
+  const { status, search, owner, quarantined } = given.options as Filter;
+  const { api, scope, isJson } = await settle(context, given);
+  const filter = {
+    ...scope,
+    page_query: firstPage,
+    ...(search === undefined ? {} : { search }),
+    ...(owner === undefined ? {} : { codeowner: owner }),
+  };
+  if (quarantined === true) {
+    const answer = await api.call('listQuarantinedTests', filter);
+    if (isJson) printJson(answer);
+    else printLines(quarantinedLines(answer, pen, new Date()));
+    return 0;
+  }
+  const wanted = status === undefined ? (['BROKEN', 'FLAKY'] as const) : [status.toUpperCase()];
+  const answers = await Promise.all(
+    wanted.map((one) => api.call('listUnhealthyTests', { ...filter, status: one })),
+  );
+  const tests = answers.flatMap((answer) => answer.tests);
+  // Of two lists there is no one page: each test says its own status.
+  if (isJson) printJson(answers.length === 1 ? answers[0] : { tests });
+  else
+    printLines(
+      unhealthyLines(
+        tests,
+        answers.reduce((sum, { page }) => sum + page.total_rows, 0),
+        pen,
+      ),
+    );
+  return 0;
+}
+
+const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** By its id, else the one test that the words fit, or whose name they are. */
+async function findTest({ api, scope }: Settled, typed: string): Promise<string> {
+  if (idPattern.test(typed)) return typed;
+  const { tests } = await api.call('searchTests', { ...scope, query: typed, take: 20 });
+  const exact = tests.filter(({ name }) => name === typed);
+  const [only, ...others] = exact.length > 0 ? exact : tests;
+  if (only === undefined)
+    throw new CliError(`No test of this repository fits “${typed}”. See: signalbox tests unhealthy`);
+  if (others.length === 0) return only.id;
+  const listed = [only, ...others].slice(0, 10).map((test) => {
+    const place = [test.file_path, test.variant].filter((part) => (part ?? '') !== '').join(', ');
+    return `  ${test.id}  ${plainLine(test.name)}${place === '' ? '' : ` (${plainLine(place)})`}`;
+  });
+  printLines(listed);
+  throw new CliError(`Several tests fit “${typed}”: give the id of one.`, 'usage');
+}
+
+export async function showTest(context: CliContext, given: Given): Promise<number> {
+  const settled = await settle(context, given);
+  const { api, scope, isJson } = settled;
+  const test_id = await findTest(settled, given.args[0] as string);
+  const [{ test }, history] = await Promise.all([
+    api.call('getTestDetails', { ...scope, test_id }),
+    api.call('getTestHistory', { ...scope, test_id, days: 30 }),
+  ]);
+  if (isJson) printJson({ test, history });
+  else printLines(testLines(test, history, pen, new Date()));
+  return 0;
+}
+
+type Override = {
+  readonly for?: number;
+  readonly owner?: string;
+  readonly note?: string;
+  readonly never?: boolean;
+};
+
+async function setQuarantine(
+  context: CliContext,
+  given: Given,
+  setting: 'ALWAYS_QUARANTINE' | 'AUTO_QUARANTINE' | 'NEVER_QUARANTINE',
+): Promise<number> {
+  const { for: spanMs, owner, note } = given.options as Override;
+  const settled = await settle(context, given);
+  const { api, scope, isJson } = settled;
+  const answer = await api.call('setQuarantine', {
+    ...scope,
+    test_case_id: await findTest(settled, given.args[0] as string),
+    quarantine_setting: setting,
+    ...(spanMs === undefined ? {} : { expires_at: new Date(Date.now() + spanMs).toISOString() }),
+    ...(owner === undefined ? {} : { owner }),
+    ...(note === undefined ? {} : { note }),
+  });
+  if (isJson) printJson(answer);
+  else {
+    const until = answer.expires_at === null ? '' : ` until ${new Date(answer.expires_at).toLocaleString()}`;
+    const state = answer.quarantined ? `It is quarantined${until}.` : 'It is not quarantined.';
+    const why = setting === 'AUTO_QUARANTINE' ? ` Its health decides, which is ${answer.status}.` : '';
+    printLines([`${state}${why}`]);
+  }
+  return 0;
+}
+
+export const quarantineTest = (context: CliContext, given: Given): Promise<number> =>
+  setQuarantine(context, given, 'ALWAYS_QUARANTINE');
+
+export const unquarantineTest = (context: CliContext, given: Given): Promise<number> =>
+  setQuarantine(context, given, given.options['never'] === true ? 'NEVER_QUARANTINE' : 'AUTO_QUARANTINE');
