@@ -1,5 +1,5 @@
 // The import ladder: which folders of src/ a folder may import from. The one table behind the lint's
-// allow-lists (.oxlintrc.json) and the folder table of ARCHITECTURE.md; test/tidy.test.ts compares all three.
+// allow-lists (.oxlintrc.json) and the folder tables of ARCHITECTURE.md; test/tidy.test.ts compares all three.
 
 export type Room = { readonly folder: string; readonly imports: readonly string[]; readonly holds: string };
 
@@ -87,6 +87,53 @@ export const ladder: readonly Room[] = [
     folder: 'demo',
     imports: ['base', 'core', 'contract', 'git', 'cli'],
     holds: '`signalbox demo`: a database, the service and a simulated team with its CI, on one machine',
+  },
+];
+
+/**
+ * The same inside src/cli: which of its rooms a room may import from. What lies in src/cli itself is for all of them;
+ * only `program.ts` there imports from every room.
+ */
+export const cliRooms: readonly Room[] = [
+  {
+    folder: 'terminal',
+    imports: [],
+    holds: 'what people read and type: tables, times, colours, progress, questions; text made plain',
+  },
+  {
+    folder: 'client',
+    imports: ['terminal'],
+    holds: 'the service at the other end: its calls, login, and which queue or pull request is meant',
+  },
+  {
+    folder: 'queue',
+    imports: ['terminal', 'client'],
+    holds: '`queue`, `import` and `simulate`: queues and their settings',
+  },
+  {
+    folder: 'pull-request',
+    imports: ['terminal', 'client', 'queue'],
+    holds: '`submit`, `cancel`, `restart`, `status`, `explain`, `wait` and `targets`',
+  },
+  {
+    folder: 'ci',
+    imports: ['terminal', 'client'],
+    holds: '`test` and `upload`: reports found and sent, and how a run ends',
+  },
+  {
+    folder: 'test-health',
+    imports: ['terminal', 'client'],
+    holds: '`tests`: the health of tests, and their quarantine',
+  },
+  {
+    folder: 'mcp',
+    imports: ['terminal', 'client', 'queue', 'pull-request'],
+    holds: '`mcp`: the same as tools for agents',
+  },
+  {
+    folder: 'admin',
+    imports: ['terminal', 'client'],
+    holds: '`admin`, `doctor`, `webhook` and the commands that run the service',
   },
 ];
 

@@ -1,9 +1,28 @@
 // Writes .oxlintrc.json from the ladder: `npm run lint:config`.
 import { writeFileSync } from 'node:fs';
-import { ladder, packageFree } from './ladder.ts';
+import { cliRooms, ladder, packageFree, type Room } from './ladder.ts';
 
 const otherFolders = (imports: readonly string[], own: string) =>
   ladder.map((room) => room.folder).filter((folder) => folder !== own && !imports.includes(folder));
+
+const patternOf = ({ folder, imports }: Room) => ({
+  group: packageFree.includes(folder)
+    ? ['**', '!./*', '!../**', ...imports.map((other) => `!#${other}/**`)]
+    : otherFolders(imports, folder).map((other) => `#${other}/**`),
+  message: `src/${folder} may import only ${['itself', ...imports].join(', ')}.`,
+});
+
+/** A later override takes the place of an earlier one, so a room of src/cli has the pattern of src/cli too. */
+const cliPatternsOf = ({ folder, imports }: Room) => [
+  patternOf(ladder.find((room) => room.folder === 'cli')!),
+  {
+    group: cliRooms
+      .map((room) => room.folder)
+      .filter((other) => other !== folder && !imports.includes(other))
+      .map((other) => `../${other}/**`),
+    message: `src/cli/${folder} may import only ${['itself', ...imports].join(', ')} of src/cli.`,
+  },
+];
 
 export function lintConfig(): object {
   return {
@@ -41,24 +60,11 @@ export function lintConfig(): object {
     overrides: [
       ...ladder.map((room) => ({
         files: [`src/${room.folder}/**/*.ts`],
-        rules: {
-          'eslint/no-restricted-imports': [
-            'error',
-            {
-              patterns: [
-                packageFree.includes(room.folder)
-                  ? {
-                      group: ['**', '!./*', '!../**', ...room.imports.map((folder) => `!#${folder}/**`)],
-                      message: `src/${room.folder} may import only ${['itself', ...room.imports].join(', ')}.`,
-                    }
-                  : {
-                      group: otherFolders(room.imports, room.folder).map((folder) => `#${folder}/**`),
-                      message: `src/${room.folder} may import only ${['itself', ...room.imports].join(', ')}.`,
-                    },
-              ],
-            },
-          ],
-        },
+        rules: { 'eslint/no-restricted-imports': ['error', { patterns: [patternOf(room)] }] },
+      })),
+      ...cliRooms.map((room) => ({
+        files: [`src/cli/${room.folder}/**/*.ts`],
+        rules: { 'eslint/no-restricted-imports': ['error', { patterns: cliPatternsOf(room) }] },
       })),
       {
         files: [

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ladder } from '../script/ladder.ts';
+import { cliRooms, ladder } from '../script/ladder.ts';
 import { lintConfig } from '../script/lint-config.ts';
 import { referencePages } from '../script/reference.ts';
 
@@ -25,11 +25,17 @@ describe('the folders of src', () => {
     expect(folders.toSorted()).toEqual(ladder.map((room) => room.folder).toSorted());
   });
 
-  it('are those of the table in ARCHITECTURE.md, with the same imports', () => {
-    const rows = [...read('ARCHITECTURE.md').matchAll(/^\| `src\/(\w+)` \| ([^|]+) \| ([^|]+) \|$/gm)];
+  it('are those of the tables in ARCHITECTURE.md, with the same imports', () => {
+    const rows = [...read('ARCHITECTURE.md').matchAll(/^\| `src\/([\w/-]+)` \| ([^|]+) \| ([^|]+) \|$/gm)];
+    const rooms = [...ladder, ...cliRooms.map((room) => ({ ...room, folder: `cli/${room.folder}` }))];
     expect(rows.map(([, folder, imports, holds]) => [folder, imports!.trim(), holds!.trim()])).toEqual(
-      ladder.map(({ folder, imports, holds }) => [folder, imports.join(', ') || 'nothing', holds]),
+      rooms.map(({ folder, imports, holds }) => [folder, imports.join(', ') || 'nothing', holds]),
     );
+  });
+
+  it('and those of src/cli are its rooms', () => {
+    const rooms = readdirSync('src/cli').filter((name) => statSync(`src/cli/${name}`).isDirectory());
+    expect(rooms.toSorted()).toEqual(cliRooms.map((room) => room.folder).toSorted());
   });
 
   it('have the lint lists that the ladder makes', () => {

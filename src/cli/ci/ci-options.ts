@@ -1,12 +1,12 @@
 // The options of `signalbox test` and `signalbox upload`: read, checked, and put together with what CI, the checkout and
 // the environment say. An option stands above all of those.
 
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type CiEnv, type CiEnvironment, ciEnvironmentOf } from '#config/ci.ts';
 import { type ClientSettings, clientSettingsOf } from '#config/client.ts';
 import { repositoryOfText } from '#config/remote-url.ts';
 import { readCheckout } from '../client/checkout.ts';
+import { readEvent } from '../client/ci-event.ts';
 import { tokenIn } from '../client/connection.ts';
 import type { Given } from '../command.ts';
 import { CliError } from '../exit-codes.ts';
@@ -119,15 +119,6 @@ export function parseOptions(given: Given['options'], env: CiEnv): CiWishes {
     failureCodes: codes.map(Number),
     missingPercentMax: Number(values.missingTolerance ?? 1),
   };
-}
-
-/** What CI left in the file that describes the event; null: none, or nothing of use. */
-export function readEvent(env: CiEnv): unknown {
-  try {
-    return JSON.parse(readFileSync(env['GITHUB_EVENT_PATH'] ?? '', 'utf8'));
-  } catch {
-    return null;
-  }
 }
 
 /** Where and what was tested: as told, else as CI says, else as the checkout does. */

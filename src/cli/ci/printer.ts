@@ -1,8 +1,9 @@
 // Where the lines of a summary go. Colours and the line that changes are for terminals only.
 
 import { styleText } from 'node:util';
+import type { Tone } from '../terminal/output.ts';
 import { createProgress } from '../terminal/progress.ts';
-import type { SummaryLine, Tone } from './summary.ts';
+import type { SummaryLine } from './summary.ts';
 
 export type Printer = {
   readonly print: (lines: readonly SummaryLine[]) => void;

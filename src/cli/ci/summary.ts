@@ -8,13 +8,12 @@
 //              Passed and failed on 3 sources in 14 days. Most likely not your change.
 
 import type { RunOutcome } from '#core/health/reported-case.ts';
+import type { Tone } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-text.ts';
 import type { UploadDetails } from './client.ts';
 import type { ExitDecision } from './decide-exit-code.ts';
 import type { ReadReports } from './report-files.ts';
 import type { Submission } from './submit.ts';
-
-export type Tone = 'plain' | 'good' | 'bad' | 'warning' | 'quiet';
 
 /** A line, and how a terminal with colours shows it. */
 export type SummaryLine = { readonly tone: Tone; readonly text: string };

@@ -4,11 +4,11 @@
 import type { Command } from 'commander';
 import { ciEnvironmentOf } from '#config/ci.ts';
 import type { RepositoryName } from '#core/repository.ts';
-import { readEvent } from '../ci/ci-options.ts';
 import type { CliContext, Given } from '../command.ts';
 import { CliError } from '../exit-codes.ts';
 import type { Api } from './api.ts';
 import { git } from './checkout.ts';
+import { readEvent } from './ci-event.ts';
 import { findQueue, parsePullRequest, type QueuePlace, type TypedPullRequest } from './place.ts';
 
 export type PullRequestPlace = QueuePlace & { readonly pr: { readonly number: number } };

@@ -4,10 +4,10 @@
 import type { ResponseOf } from '#contract/endpoint.ts';
 import type { SubmittedPullRequest } from '#contract/pull-request.ts';
 import { exactSpan, type TimeRow, timeRows, wholeSeconds } from '#contract/time-rows.ts';
+import { stateWords } from '../queue/state-words.ts';
 import { columnsOf, countText, type Pen, wrapText } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-text.ts';
 import { type Blame, blameOf } from './blame.ts';
-import { stateWords } from './status-view.ts';
 
 type Entry = ResponseOf<'getQueue'>['enqueuedPullRequests'][number];
 

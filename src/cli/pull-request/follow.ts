@@ -7,7 +7,7 @@ import type { Api } from '../client/api.ts';
 import type { PullRequestPlace } from '../client/pull-request-place.ts';
 import { ServiceError } from '../client/transport.ts';
 import type { ExitName } from '../exit-codes.ts';
-import { hasEnded } from './status-view.ts';
+import { hasEnded } from '../queue/state-words.ts';
 
 export type Follower = {
   /** After every answer. */

@@ -1,22 +1,14 @@
 // `signalbox status`, `explain` and `wait`: where a pull request or a queue is, and why.
 
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { openApi, withConnection, withJson } from '../client/connection.ts';
 import { findQueue, parsePullRequest, withQueue } from '../client/place.ts';
 import { findPullRequest, withPullRequest } from '../client/pull-request-place.ts';
 import { type AddCommand, type CliContext, type Given, withExamples } from '../command.ts';
+import { parseSpan } from '../parse-span.ts';
 import { penFor, printJson, printLines } from '../terminal/output.ts';
 
 const repo = '--repo sandbox.example/acme/widgets';
-
-const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-/** 90s, 30m, 2h or plain seconds, in milliseconds. */
-export function parseSpan(text: string): number {
-  const [, digits, unit = 's'] = /^(\d{1,6}(?:\.\d+)?)\s*(s|m|h|d)?$/i.exec(text.trim()) ?? [];
-  if (digits === undefined) throw new InvalidArgumentError('It takes a time such as 90s, 30m or 2h.');
-  return Number(digits) * unitMs[unit.toLowerCase() as keyof typeof unitMs];
-}
 
 export const timeoutOption = (): Option =>
   new Option('--timeout <time>', 'longest wait, such as 90s, 30m or 2h; else without end').argParser(

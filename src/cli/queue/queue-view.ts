@@ -4,10 +4,10 @@ import { queueSettingDefaults, type QueueSetting } from '#contract/queue-setting
 import type { ResponseOf } from '#contract/endpoint.ts';
 import type { SubmittedPullRequest } from '#contract/pull-request.ts';
 import { repositoryText } from '../client/place.ts';
-import { stateWords } from '../pull-request/status-view.ts';
 import { type Cell, clockText, countText, type Pen, spanText, tableLines } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-text.ts';
 import { settingText } from './queue-setting.ts';
+import { stateWords } from './state-words.ts';
 
 type QueueList = ResponseOf<'listQueues'>;
 type Queue = ResponseOf<'getQueue'>;

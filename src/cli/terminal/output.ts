@@ -2,8 +2,9 @@
 // that others wrote goes through `plainLine` first.
 
 import { styleText } from 'node:util';
-import type { Tone } from '../ci/summary.ts';
 import { plainLine } from './plain-text.ts';
+
+export type Tone = 'plain' | 'good' | 'bad' | 'warning' | 'quiet';
 
 export type Pen = (tone: Tone | 'strong' | 'info', text: string) => string;
 

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { withConnection, withJson } from '../client/connection.ts';
 import { withRepository } from '../client/place.ts';
 import { type AddCommand, withExamples } from '../command.ts';
-import { parseSpan } from '../pull-request/status.ts';
+import { parseSpan } from '../parse-span.ts';
 import { oneOf } from '../suggestion.ts';
 
 const repo = '--repo sandbox.example/acme/widgets';
