@@ -3,6 +3,9 @@
 import type { Tx } from './cell.ts';
 import { statement } from './statement.ts';
 
+/** A heart silent for this long has stopped. Several beats, so that a busy process is not taken for a dead one. */
+export const stoppedMs = 15_000;
+
 const upsertBeat = statement<[workerId: string]>(`
   insert into worker_heartbeat (worker_id) values ($1)
   on conflict (worker_id) do update set beat_at = now()`);

@@ -20,6 +20,8 @@ export type QueueNumbers = {
   readonly failed: number;
   readonly cancelled: number;
   readonly restarts: number;
+  /** 0 while the host answers. */
+  readonly host_away_seconds: number;
   /** Cumulative counts up to each bound, then all; with the sum in seconds. */
   readonly durations: Readonly<
     Record<DurationKind, { readonly buckets: readonly number[]; readonly sum: number }>
@@ -41,7 +43,7 @@ const selectNumbers = statement<
   QueueNumbers
 >(`
   with queues as (
-    select q.id, q.deleted_at, r.owner, r.name, q.branch
+    select q.id, q.deleted_at, q.host_away_at, r.owner, r.name, q.branch
     from repository r join queue q on q.repository_id = r.id
     where r.organization_id = $1 and ($2::uuid is null or r.id = $2)
   ), live as (
@@ -68,6 +70,10 @@ const selectNumbers = statement<
     from queues q join fact f on f.queue_id = q.id and f.restart
       and f.recorded_at > $3::timestamptz - interval '1 hour' and f.recorded_at <= $3
     group by 1, 2, 3
+  ), away as (
+    select owner, name, branch, extract(epoch from $3::timestamptz - min(host_away_at))::float8 as seconds
+    from queues where deleted_at is null and host_away_at is not null
+    group by 1, 2, 3
   ), branches as (
     select owner, name, branch from queues where deleted_at is null
     union select owner, name, branch from ended
@@ -75,9 +81,10 @@ const selectNumbers = statement<
   select b.owner, b.name, b.branch,
     coalesce(live.depth, 0) as depth, coalesce(live.not_ready, 0) as not_ready, coalesce(live.testing, 0) as testing,
     coalesce(ended.merged, 0) as merged, coalesce(ended.failed, 0) as failed,
-    coalesce(ended.cancelled, 0) as cancelled, coalesce(restarted.restarts, 0) as restarts, ended.durations
+    coalesce(ended.cancelled, 0) as cancelled, coalesce(restarted.restarts, 0) as restarts,
+    greatest(coalesce(away.seconds, 0), 0) as host_away_seconds, ended.durations
   from branches b left join live using (owner, name, branch) left join ended using (owner, name, branch)
-    left join restarted using (owner, name, branch)
+    left join restarted using (owner, name, branch) left join away using (owner, name, branch)
   order by b.owner, b.name, b.branch`);
 
 const noDurations = { buckets: Array.from({ length: bucketBounds.length + 1 }, () => 0), sum: 0 };

@@ -17,6 +17,7 @@ const numbers = (overrides: Partial<QueueNumbers> = {}): QueueNumbers => ({
   failed: 0,
   cancelled: 0,
   restarts: 0,
+  host_away_seconds: 0,
   durations: { wait: none, test: none, in_queue: none },
   ...overrides,
 });
@@ -29,6 +30,7 @@ const busy = numbers({
   failed: 5,
   cancelled: 6,
   restarts: 7,
+  host_away_seconds: 301.5,
   durations: {
     wait: { buckets: [1, 2, 3, 4, 5, 6, 7, 8, 9], sum: 12_345.678 },
     test: { buckets: [0, 0, 1, 1, 1, 1, 1, 1, 1], sum: 599.5 },
@@ -58,6 +60,7 @@ const gauges = [
   ['mq_pr_conclusions_1h_total', ',conclusion="failed"', 5],
   ['mq_pr_conclusions_1h_total', ',conclusion="cancelled"', 6],
   ['mq_pr_restarts_1h_total', '', 7],
+  ['signalbox_queue_host_away_seconds', '', 301.5],
 ] as const;
 
 const histograms = [
@@ -104,7 +107,10 @@ describe('the metrics of a queue', () => {
 
   it('say what each family is, once, before its series, also for several queues', () => {
     const text = renderMetrics([busy, numbers({ branch: 'next' })]);
-    const families = [...new Set([...gauges, ...histograms].map(([name]) => name))];
+    const all = [...new Set([...gauges, ...histograms].map(([name]) => name))];
+    const families = all.toSorted(
+      (a, b) => Number(a.startsWith('signalbox_')) - Number(b.startsWith('signalbox_')),
+    );
     for (const name of families) {
       expect(text.split(`# HELP ${name} `)).toHaveLength(2);
       expect(text.split(`# TYPE ${name} `)).toHaveLength(2);

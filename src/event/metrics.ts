@@ -1,27 +1,13 @@
-// Queue metrics in the Prometheus text format. Written by hand because these are counts over the last hour, computed
-// by the database: metric libraries hold counters of their own process and cannot be handed finished histograms.
+// The metrics of queues, as the token of an organization reads them.
 
 import { fullName } from '#core/repository.ts';
 import { bucketBounds, type DurationKind, type QueueNumbers } from '#db/metrics-view.ts';
+import { type Family, renderFamilies, type Sample } from './exposition.ts';
 
 const queueTypes = ['main', 'bisection'] as const;
 type QueueType = (typeof queueTypes)[number];
 
-type Labels = Readonly<Record<string, string>>;
-
-const escapeLabel = (value: string): string =>
-  value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
-
-const renderLabels = (labels: Labels): string =>
-  Object.entries(labels)
-    .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
-    .join(',');
-
-type Sample = { readonly suffix?: string; readonly labels: Labels; readonly value: number };
-type Family = {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'gauge' | 'histogram' | 'untyped';
+type QueueFamily = Omit<Family, 'samples'> & {
   readonly samples: (queue: QueueNumbers, queueType: QueueType) => readonly Sample[];
 };
 
@@ -36,14 +22,14 @@ const gauge = (
   help: string,
   value: (queue: QueueNumbers) => number,
   type: Family['type'] = 'gauge',
-): Family => ({
+): QueueFamily => ({
   name,
   help,
   type,
   samples: (queue, queueType) => [{ labels: {}, value: onMain(queueType, value(queue)) }],
 });
 
-const durations = (name: string, help: string, kind: DurationKind): Family => ({
+const durations = (name: string, help: string, kind: DurationKind): QueueFamily => ({
   name,
   help,
   type: 'histogram',
@@ -63,7 +49,7 @@ const durations = (name: string, help: string, kind: DurationKind): Family => ({
   },
 });
 
-const families: readonly Family[] = [
+const families: readonly QueueFamily[] = [
   gauge('mq_depth_current', 'Pull requests in the queue, not_ready excluded.', (queue) => queue.depth),
   gauge(
     'mq_awaiting_mergeability',
@@ -102,23 +88,32 @@ const families: readonly Family[] = [
     'Time that pull requests concluded within the last hour were in the queue.',
     'in_queue',
   ),
+  // Ours: the names above are given.
+  gauge(
+    'signalbox_queue_host_away_seconds',
+    'How long the host of the queue has not answered; 0 while it does.',
+    (queue) => queue.host_away_seconds,
+  ),
 ];
 
+const ofQueue = (queue: QueueNumbers, queueType: QueueType) => ({
+  repo: fullName({ ...queue, host: '' }),
+  branch: queue.branch,
+  queue_type: queueType,
+});
+
 export function renderMetrics(queues: readonly QueueNumbers[]): string {
-  const lines: string[] = [];
-  for (const family of families) {
-    lines.push(`# HELP ${family.name} ${family.help}`, `# TYPE ${family.name} ${family.type}`);
-    for (const queue of queues)
-      for (const queueType of queueTypes)
-        for (const { suffix = '', labels, value } of family.samples(queue, queueType)) {
-          const all = {
-            repo: fullName({ ...queue, host: '' }),
-            branch: queue.branch,
-            queue_type: queueType,
-            ...labels,
-          };
-          lines.push(`${family.name}${suffix}{${renderLabels(all)}} ${value}`);
-        }
-  }
-  return `${lines.join('\n')}\n`;
+  return renderFamilies(
+    families.map(({ samples, ...family }) => ({
+      ...family,
+      samples: queues.flatMap((queue) =>
+        queueTypes.flatMap((queueType) =>
+          samples(queue, queueType).map(({ labels, ...sample }) => ({
+            ...sample,
+            labels: { ...ofQueue(queue, queueType), ...labels },
+          })),
+        ),
+      ),
+    })),
+  );
 }

@@ -9,11 +9,13 @@ import { sql } from 'kysely';
 import { appError } from '#base/error.ts';
 import { endpoints, type Operation } from '#contract/endpoint.ts';
 import { openApiDocument } from '#contract/openapi.ts';
+import { renderCellMetrics } from '#event/cell-metrics.ts';
 import { addAppRoutes } from './app-route.ts';
 import { addStaticRoutes } from './app-static.ts';
 import { createThrottle } from './auth.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { bodyBytesMax, parseJson } from './body.ts';
+import { createCellReadings } from './cell-reading.ts';
 import type { Deps } from './deps.ts';
 import { addEndpoint, type EndpointTools, refused } from './endpoint.ts';
 import { sendError, toAppError } from './error-handler.ts';
@@ -206,9 +208,11 @@ function addServicePaths(
       return reply.code(503).header('retry-after', '2').send({ status: 'database unreachable' });
     }
   });
-  server.get('/metrics', async (_request, reply) =>
-    reply.type(processMetrics.contentType).send(await processMetrics.render()),
-  );
+  const readCells = createCellReadings(cells.all, log);
+  server.get('/metrics', async (_request, reply) => {
+    const [process, readings] = await Promise.all([processMetrics.render(), readCells()]);
+    return reply.type(processMetrics.contentType).send(process + renderCellMetrics(readings));
+  });
 }
 
 /** The name in the head of /docs. */

@@ -18,15 +18,13 @@ import { assert } from '#base/assert.ts';
 import type { Log } from '#base/log.ts';
 import { traced } from '#base/trace.ts';
 import type { Cell } from '#db/cell.ts';
-import { beat, listStopped, releaseUnknown, removeHeartbeats } from '#db/heartbeat-store.ts';
+import { beat, listStopped, releaseUnknown, removeHeartbeats, stoppedMs } from '#db/heartbeat-store.ts';
 import type { TaskDeps } from './deps.ts';
 import { patientPool } from './patient-pool.ts';
 import { tasks } from './task.ts';
 
 /** Time between two beats. */
 const beatMs = 2_000;
-/** A heart silent for this long has stopped. Several beats, so that a busy process is not taken for a dead one. */
-const stoppedMs = 15_000;
 
 export type WorkerOptions = TaskDeps & {
   readonly log: Log;

@@ -1,0 +1,82 @@
+// How a cell fares, for whoever runs the installation: its workers and jobs, hosts that do not answer, and what goes out.
+// Counts of the whole cell: no organization can be told from another in them.
+
+import type { Tx } from './cell.ts';
+import { stoppedMs } from './heartbeat-store.ts';
+import { statement } from './statement.ts';
+
+export type TaskNumbers = {
+  readonly task: string;
+  /** Jobs that could begin now, and that no worker has taken. */
+  readonly due: number;
+  /** How long the oldest of those has been due. */
+  readonly lagSeconds: number;
+  /** Jobs that failed, and are to be tried again. */
+  readonly retrying: number;
+  /** Jobs that failed as often as they may: nobody tries them again. */
+  readonly failed: number;
+};
+
+export type CellNumbers = {
+  readonly workers: number;
+  readonly tasks: readonly TaskNumbers[];
+  /** Queues whose host does not answer, and since when the first of them is without. */
+  readonly queues_away: number;
+  readonly host_away_seconds: number;
+  readonly endpoints_active: number;
+  readonly endpoints_failing: number;
+  readonly endpoints_disabled: number;
+  readonly deliveries_due: number;
+  /** Of endpoints that take what they are sent: what fails is put off, which says nothing of us. */
+  readonly delivery_lag_seconds: number;
+};
+
+/** Rows that are looked at; with more of them the counts stop here. */
+const jobsMax = 100_000;
+const deliveriesMax = 20_000;
+
+const secondsSince = (instant: string) =>
+  `coalesce(greatest(extract(epoch from now() - ${instant})::float8, 0), 0)`;
+
+const selectNumbers = statement<[stoppedMs: number], CellNumbers>(`
+  with job as (
+    select task_id, run_at, is_available and run_at <= now() as is_due,
+      is_available and last_error is not null as is_retrying, locked_at is null and attempts >= max_attempts as is_failed
+    from graphile_worker._private_jobs limit ${jobsMax}
+  ), of_task as (
+    select task_id, count(*) filter (where is_due) as due, ${secondsSince('min(run_at) filter (where is_due)')} as lag,
+      count(*) filter (where is_retrying) as retrying, count(*) filter (where is_failed) as failed
+    from job group by task_id
+  ), delivery as (
+    select count(*) as due, ${secondsSince('min(d.due_at) filter (where w.failing_since is null)')} as lag
+    from (select endpoint_id, due_at from webhook_delivery
+      where status = 'pending' and due_at <= now() and (claimed_until is null or claimed_until <= now())
+      order by due_at limit ${deliveriesMax}) d
+    join webhook_endpoint w on w.id = d.endpoint_id
+    where w.disabled_at is null and (w.paused_until is null or w.paused_until <= now())
+  ), endpoint as (
+    select count(*) filter (where disabled_at is null and failing_since is null) as active,
+      count(*) filter (where disabled_at is null and failing_since is not null) as failing,
+      count(*) filter (where disabled_at is not null) as disabled
+    from webhook_endpoint where deleted_at is null
+  ), away as (
+    select count(*) as queues, ${secondsSince('min(host_away_at)')} as seconds
+    from queue where host_away_at is not null and deleted_at is null
+  )
+  select
+    (select count(*) from worker_heartbeat
+      where beat_at >= now() - make_interval(secs => $1::float8 / 1000)) as workers,
+    (select coalesce(json_agg(json_build_object('task', t.identifier, 'due', coalesce(o.due, 0),
+        'lagSeconds', coalesce(o.lag, 0), 'retrying', coalesce(o.retrying, 0), 'failed', coalesce(o.failed, 0))
+        order by t.identifier), '[]')
+      from graphile_worker._private_tasks t left join of_task o on o.task_id = t.id) as tasks,
+    away.queues as queues_away, away.seconds as host_away_seconds,
+    endpoint.active as endpoints_active, endpoint.failing as endpoints_failing,
+    endpoint.disabled as endpoints_disabled,
+    delivery.due as deliveries_due, delivery.lag as delivery_lag_seconds
+  from delivery, endpoint, away`);
+
+export async function readCellNumbers(db: Tx): Promise<CellNumbers> {
+  const [row] = await selectNumbers(db, stoppedMs);
+  return row!;
+}
