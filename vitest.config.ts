@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { compileCache } from './test/compile-cache.ts';
 
 const unit = [
   '{sim,eval,fuzz}/**/*.test.ts',
@@ -20,17 +21,19 @@ const gitea = ['test/gitea/**/*.test.ts', 'test/host-contract/gitea*.test.ts'];
 
 export default defineConfig({
   test: {
+    // By default a core is left idle.
+    maxWorkers: '100%',
+    env: compileCache,
     projects: [
       { test: { name: 'unit', include: unit, exclude: model } },
-      // It takes every core for itself: after all others.
-      { test: { name: 'model', include: model, sequence: { groupOrder: 1 } } },
-      // A real server with real CI, one at a time: it needs a core for itself to be as prompt as tests expect it.
+      // After all others, beside each other: the model check takes only what a Gitea with its CI leaves of the cores.
+      { test: { name: 'model', include: model, maxWorkers: 2, sequence: { groupOrder: 1 } } },
       {
         test: {
           name: 'gitea',
           include: gitea,
-          maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

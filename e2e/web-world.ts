@@ -198,7 +198,7 @@ export async function conclude(world: World, number: number, state: 'success' | 
       if (current === 'testing') await sayChecks(world, await commitOf(world, number), state);
       return null;
     },
-    { everyMs: 1_000, withinMs: 40_000 },
+    { everyMs: 250, withinMs: 40_000 },
   );
 }
 

@@ -9,7 +9,7 @@ import type { Browser } from 'playwright-core';
 import { createCleanup } from '../bench/fixture.ts';
 import { launchChromium } from '../script/browser.ts';
 import { type Figure, isMissed, lineOf, noneOf } from '../soak/report.ts';
-import { findViolations, openContext, openPage, pages, takeScreenshots } from './web-page.ts';
+import { findViolations, openContext, openPage, pages, type Scheme, takeScreenshots } from './web-page.ts';
 import { type Checklist, createChecklist } from './web-checklist.ts';
 import { runStory } from './web-story.ts';
 import { failingTest, openWorld, told, type World } from './web-world.ts';
@@ -64,10 +64,10 @@ async function findTestId({ call }: World): Promise<string> {
   return found.testCaseId;
 }
 
-/** Every page in both schemes, as axe-core sees it. */
+/** Every page in both schemes at once, as axe-core sees it: nobody changes anything meanwhile. */
 async function lookAtAll(browser: Browser, world: World, list: Checklist, testId: string): Promise<number> {
   let found = 0;
-  for (const scheme of ['light', 'dark'] as const) {
+  const look = async (scheme: Scheme) => {
     const context = await openContext(browser, world, { scheme, width: 1440 });
     const page = context.pages()[0]!;
     for (const wanted of pages(testId))
@@ -78,7 +78,8 @@ async function lookAtAll(browser: Browser, world: World, list: Checklist, testId
         return violations.length === 0 || violations.join('\n');
       });
     await context.close();
-  }
+  };
+  await Promise.all([look('light'), look('dark')]);
   return found;
 }
 

@@ -3,6 +3,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { compileCache } from './compile-cache.ts';
 import { processFolder } from './database.ts';
 import { checkResponse } from './openapi-check.ts';
 
@@ -18,6 +19,7 @@ export type ServerProcess = {
 
 const environment = (databaseUrl: string, extra: Record<string, string>) => ({
   PATH: process.env['PATH'] ?? '',
+  ...compileCache,
   DATABASE_URL: databaseUrl,
   SIGNALBOX_PORT: '0',
   SIGNALBOX_DATA_DIR: processFolder(new URL(databaseUrl).pathname.slice(1)),

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { revokeToken } from '#db/token-store.ts';
 import { createApp } from '#http/app.ts';
 import { main, openWorldForTest, pr, widgets, type World } from '../harness.ts';
@@ -21,8 +21,15 @@ type Listening = {
   readonly close: () => void;
 };
 
+/** After this a server has looked again at the session of a stream, and at what there is to tell of. */
+const beatMs = 15_000;
+
+/** Nobody waits for a beat: the test makes it pass. */
+const holdBeats = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+
 const opened: Listening[] = [];
 afterEach(() => {
+  vi.useRealTimers();
   for (const listening of opened.splice(0)) listening.close();
 });
 
@@ -166,16 +173,18 @@ it('a stream of all queues hears of each of its organization, and of nobody else
 
 it('a stream of all queues ends when there is another one, and who comes back hears of it', async () => {
   const { server, browser } = await openListening();
+  holdBeats();
   const before = await open(server, browser, 'all');
   await before.until(1);
   await browser.call('createQueue', { repo: widgets, targetBranch: 'next' });
+  vi.advanceTimersByTime(beatMs);
   await before.ended;
   const after = await open(server, browser, 'all', before.lastId);
   await after.until(1);
   expect(after.heard.map(({ queue }) => queue)).toContain('sandbox.example/acme/widgets@next');
   // The client of this test keeps a connection in reserve, for which the server would wait as it closes.
   server.server.closeAllConnections();
-}, 60_000);
+});
 
 it('who comes back hears of what was missed, and of nothing else', async () => {
   const { server, browser } = await openListening();
@@ -260,10 +269,12 @@ it('a stream is for who is signed in, may read, and names a queue of its own', a
 
 it('a stream ends when the token behind it is revoked', async () => {
   const { server, browser, cell, token } = await openListening();
+  holdBeats();
   const stream = await open(server, browser);
   await stream.until(1);
   const revoked = { id: token.split('_')[2]!, organizationId: null };
   await revokeToken(cell, revoked, { actor: 'test', now: new Date() });
+  vi.advanceTimersByTime(beatMs);
   await stream.ended;
   expect((await browser.call('getQueue', main)).status).toBe(401);
-}, 60_000);
+});

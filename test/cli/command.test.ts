@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { compileCache } from '../compile-cache.ts';
 
 const entry = new URL('../../src/signalbox.ts', import.meta.url).pathname;
 const uuid = '01a1dd90-7364-7571-83f2-535d356cbbf2';
@@ -129,6 +130,7 @@ describe('signalbox test', () => {
   const start = (args: readonly string[], file = entry) => {
     const env = {
       PATH: process.env['PATH'],
+      ...compileCache,
       SIGNALBOX_URL: url,
       SIGNALBOX_API_TOKEN: 'secret-token',
       PAYLOAD: report,

@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { examplesOf, type CliContext } from '#cli/command.ts';
 import { createProgram, everyCommand, runProgram } from '#cli/program.ts';
+import { compileCache } from '../compile-cache.ts';
 import { createDatabase, databaseUrl, dropDatabase } from '../database.ts';
 import { post, runMain, type ServerProcess, startProcess } from '../server-process.ts';
 import { type Receiver, startReceiver } from '../webhook/receiver.ts';
@@ -160,6 +161,7 @@ describe('the examples', () => {
   const environment = () => ({
     PATH: `${home}:${process.env['PATH'] ?? ''}`,
     HOME: home,
+    ...compileCache,
     SIGNALBOX_URL: server.url,
     SIGNALBOX_API_TOKEN: token,
     SIGNALBOX_SECRET_KEY: secretKey,

@@ -5,6 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Scope } from '#contract/common.ts';
 import { createToken, ensureOrganization } from '#db/organization-store.ts';
+import { compileCache } from '../compile-cache.ts';
 import { emptyFolder } from '../fixture/sandbox.ts';
 import { main, openWorldForTest, pr, widgets } from '../harness.ts';
 import { openHealthWorld } from '../health/world.ts';
@@ -63,7 +64,7 @@ async function openAgent(cwd: string, env: Readonly<Record<string, string>>, ...
     command: process.execPath,
     args: [entry, 'mcp', ...options],
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { PATH: process.env['PATH'] ?? '', ...compileCache, ...env },
     stderr: 'pipe',
   });
   const client = new Client({ name: 'test', version: '1' });

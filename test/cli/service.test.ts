@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { compileCache } from '../compile-cache.ts';
 import { createDatabase, databaseUrl, dropDatabase } from '../database.ts';
 import { post, runMain, type ServerProcess, startProcess } from '../server-process.ts';
 
@@ -49,6 +50,7 @@ describe('a job of CI', () => {
     );
     const env = {
       PATH: process.env['PATH'],
+      ...compileCache,
       SIGNALBOX_URL: server.url,
       SIGNALBOX_API_TOKEN: token,
       GITHUB_ACTIONS: 'true',
@@ -123,6 +125,7 @@ describe('a job of CI', () => {
     const script = `signalbox() { '${process.execPath}' '${entry}' "$@"; }\n${commands.join('\n')}`;
     const env = {
       PATH: process.env['PATH'],
+      ...compileCache,
       DATABASE_URL: databaseUrl(database),
       SIGNALBOX_URL: server.url,
       SIGNALBOX_API_TOKEN: token,

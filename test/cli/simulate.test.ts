@@ -9,6 +9,7 @@ import type { Figures } from '#sim/figures.ts';
 import type { History } from '#sim/history.ts';
 import { recordHistory } from '#sim/recording.ts';
 import { createLineWorkload } from '#sim/workload.ts';
+import { compileCache } from '../compile-cache.ts';
 import { main, openWorldForTest, type World } from '../harness.ts';
 
 const entry = new URL('../../src/signalbox.ts', import.meta.url).pathname;
@@ -73,7 +74,8 @@ async function openCommand(history: History | null) {
   const url = await world.server.listen({ host: '127.0.0.1', port: 0 });
   const { id } = await ensureOrganization(world.cell.db, 'acme', 'acme');
   const token = await createToken(world.cell, id, { name: 'reader', scopes: ['read'], expiresAt: null });
-  const env = { PATH: process.env['PATH'] ?? '', SIGNALBOX_URL: url, SIGNALBOX_API_TOKEN: token };
+  const PATH = process.env['PATH'] ?? '';
+  const env = { PATH, ...compileCache, SIGNALBOX_URL: url, SIGNALBOX_API_TOKEN: token };
   const where = ['--repo', 'sandbox.example/acme/widgets', '--branch', 'main'];
   return (...args: readonly string[]) =>
     run(process.execPath, [entry, 'simulate', ...where, ...args], { env });

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
+import { compileCache } from '../compile-cache.ts';
 
 export type Shell = {
   readonly type: (commands: string) => Promise<{ readonly output: string; readonly exitCode: number }>;
@@ -28,6 +29,7 @@ export function openShell(env: Readonly<Record<string, string>>): Shell {
     env: {
       PATH: `${bin}:${resolve('node_modules/.bin')}:${process.env['PATH']}`,
       HOME: home,
+      ...compileCache,
       npm_config_update_notifier: 'false',
       ...env,
     },

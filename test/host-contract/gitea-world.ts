@@ -60,13 +60,15 @@ async function openWorld(gitea: Gitea): Promise<GiteaWorld> {
     error: silent,
   };
   const connections = connectionsOf(proxy.url, { kind: 'token', token: bot.token });
+  const options = { host: stubHost, connections, clock, log };
   return {
     gitea,
     bot,
     people,
     proxy,
     warnings,
-    host: createGiteaHost({ host: stubHost, connections, clock, log, timeoutMs: 2_000 }),
+    host: createGiteaHost({ ...options, timeoutMs: 2_000 }),
+    impatient: createGiteaHost({ ...options, timeoutMs: 1_000, mergePausesMs: [200, 500] }),
     missing: { conditionalRequests: 'Gitea has no ETags for what is asked of it' },
     author: author.name,
     createRepository: () =>

@@ -70,7 +70,8 @@ export async function openGithubWorld(): Promise<HostWorld> {
   const clock = movableClock();
   const organizationId = randomUUID() as OrganizationId;
   const credentials = appCredentials(server);
-  const host = connectHost({ credentials, url: proxy.url, clock, organizationId, timeoutMs: 3_000 });
+  const connect = (timeoutMs: number) =>
+    connectHost({ credentials, url: proxy.url, clock, organizationId, timeoutMs });
   const people = new Set([author]);
   const usedBy = (counts: Readonly<Record<string, number>>): number =>
     Object.entries(counts).reduce(
@@ -80,7 +81,8 @@ export async function openGithubWorld(): Promise<HostWorld> {
   let count = 0;
 
   return {
-    host,
+    host: connect(3_000),
+    impatient: connect(1_000),
     missing: {},
     author,
     createRepository: async () => {

@@ -195,7 +195,8 @@ export function landingSection({ world, needs, openPlace }: Contract): void {
         (now) => mergeability === null || now?.mergeability === mergeability,
       );
       const tip = await place.tipOf('main');
-      const answer = await place.host.merge(mergeOf(place, proposed, 'squash'));
+      // A host that does not tell conflicts from "not yet" is asked until patience ends.
+      const answer = await world().impatient.merge(mergeOf(place, proposed, 'squash'));
       expect(answer).toMatchObject(refused);
       expect(world().secrets.some((secret) => JSON.stringify(answer).includes(secret))).toBe(false);
       expect(await place.tipOf('main')).toBe(tip);

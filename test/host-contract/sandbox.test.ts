@@ -50,8 +50,10 @@ async function openWorld(): Promise<HostWorld> {
     for (const repo of repos) await client.call('sandboxConfigureRepository', { repo, faults });
   };
 
+  const host = hostFor(cell.name, 'sandbox.example')!;
   return {
-    host: hostFor(cell.name, 'sandbox.example')!,
+    host,
+    impatient: host,
     missing,
     author,
     createRepository: async () => {

@@ -37,6 +37,8 @@ export type Delivery = Omit<WebhookDelivery, 'secret'>;
 export type HostWorld = {
   /** Under test. Where its client has a limit for silence, it is set to a few seconds at most. */
   readonly host: Host;
+  /** The same with hardly any patience: for what ends only when that does. */
+  readonly impatient: Host;
   /** What the host cannot do here, and why; the suite leaves that out and prints it. */
   readonly missing: Readonly<Partial<Record<Capability, string>>>;
   /** The login of a person who may write in every new repository: who pushes, opens and labels. Never our own account. */

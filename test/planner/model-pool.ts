@@ -1,6 +1,6 @@
 // The worlds of the model check on all cores: each process takes the next world until there is none left.
 import { type ChildProcess, fork } from 'node:child_process';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, constants, setPriority } from 'node:os';
 import type { Result } from './model-check.ts';
 import { worlds } from './model-worlds.ts';
 
@@ -25,6 +25,8 @@ export function exploreWorlds(budgetMs: number): Promise<Outcome>[] {
       execArgv: ['--max-semi-space-size=64'],
       serialization: 'advanced',
     });
+    // It is in nobody's way: only how long it takes depends on what else runs, not what it finds.
+    if (worker.pid !== undefined) setPriority(worker.pid, constants.priority.PRIORITY_LOW);
     while (next < worlds.length) {
       const world = next++;
       // Its share of what is left; what it does not need goes to the later ones.

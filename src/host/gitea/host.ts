@@ -24,10 +24,12 @@ export type GiteaOptions = {
   readonly log: Log;
   /** How long an answer may take. Default 20,000 ms. */
   readonly timeoutMs?: number;
+  /** Between one attempt to merge and the next, while Gitea does not know whether it can. Default half a minute in all. */
+  readonly mergePausesMs?: readonly number[];
 };
 
 export function createGiteaHost(options: GiteaOptions): Host {
-  const { host, connections, clock, log, timeoutMs = 20_000 } = options;
+  const { host, connections, clock, log, timeoutMs = 20_000, mergePausesMs } = options;
   const tokenOf = createTokenOf({ connections, clock, timeoutMs });
   const client = createClient({ host, connections, tokenOf, clock, timeoutMs });
   const labels = createLabels(client, clock);
@@ -44,7 +46,7 @@ export function createGiteaHost(options: GiteaOptions): Host {
     afterPush: () => Promise.resolve(),
     // It marks what it is told to; where a repository does not let it, the pull request is closed instead.
     showsPushedAsMerged: () => true,
-    ...createMerger(client, log),
+    ...createMerger(client, log, mergePausesMs),
     parseWebhook: createWebhookParser(host),
     findRepository: async (organizationId, repository) => {
       const found = await client.read(organizationId, Repository, { path: repositoryPath(repository) });

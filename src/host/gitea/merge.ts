@@ -19,11 +19,15 @@ const styles = { merge_commit: 'merge', squash: 'squash', rebase: 'rebase' } as 
 /** It clones the repository for it. */
 const patience = 6;
 /** Between one attempt and the next while Gitea does not know yet: a busy one has many others to look at first. */
-const pausesMs = [200, 500, 1_000, 2_000, 3_000, 5_000, 5_000, 5_000, 5_000];
+const patientPausesMs = [200, 500, 1_000, 2_000, 3_000, 5_000, 5_000, 5_000, 5_000];
 
 const refused = (message: string): MergeAnswer => ({ kind: 'refused', message });
 
-export function createMerger(client: Client, log: Log): Pick<Host, 'merge' | 'markMerged'> {
+export function createMerger(
+  client: Client,
+  log: Log,
+  pausesMs: readonly number[] = patientPausesMs,
+): Pick<Host, 'merge' | 'markMerged'> {
   const post = (repository: HostRepository, number: number, body: object): Promise<ApiAnswer> =>
     client.call(repository.organizationId, {
       method: 'POST',
