@@ -174,6 +174,10 @@ const PastTestRun = z
     concludedAt: InstantOut.nullable(),
     tested: z.array(number).meta({ description: 'Under test, in the order of the line.' }),
     ahead: z.array(number).meta({ description: 'In the base but not under test, in the same order.' }),
+    failedByFlakyTests: z.boolean().nullable().meta({
+      description:
+        'Of a failed run: whether all tests that reports for its commit name as failing are flaky, as it is judged by now; null: none is named, or it did not fail.',
+    }),
   })
   .meta({ id: 'PastTestRun' });
 

@@ -2,6 +2,7 @@
 
 import type { QueueId } from '#base/id.ts';
 import type { Tx } from './cell.ts';
+import { isByFlakyTests } from './failed-test-view.ts';
 import { statement } from './statement.ts';
 
 export type PastRunWindow = { readonly queueId: QueueId; readonly since: Date; readonly until: Date };
@@ -18,13 +19,15 @@ export type PastRunRow = {
   readonly concluded_at: Date | null;
   readonly tested: readonly number[];
   readonly ahead: readonly number[];
+  readonly failed_by_flaky_tests: boolean | null;
 };
 
 const selectPastRuns = statement<
   [queueId: string, since: Date, until: Date, createdAt: Date | null, id: string | null, take: number],
   PastRunRow
 >(`
-  select t.id, t.kind, t.status, t.created_at, t.pushed_at, t.concluded_at, m.tested, m.ahead
+  select t.id, t.kind, t.status, t.created_at, t.pushed_at, t.concluded_at, m.tested, m.ahead,
+    case when t.status = 'failed' then ${isByFlakyTests} end as failed_by_flaky_tests
   from (
     select * from test_run t
     where t.queue_id = $1 and t.created_at >= $2 and t.created_at < $3

@@ -7,7 +7,8 @@
 // some 2 of 100 sound changes were evicted by it: of the 6 about a third is innocent. Those raise the share of chance
 // a little, and so on.
 
-import type { Evidence, EvidentRun } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
+import { type Suspicion, suspicionsOf } from './suspicion.ts';
 
 export type Blame = {
   /** Probability that a run of something sound fails. */
@@ -20,19 +21,12 @@ export type Blame = {
   readonly badWith: readonly ({ readonly place: number; readonly chance: number } | null)[];
 };
 
-type Suspicion =
-  /** `isAgain`: it was evicted all the same, and merged when it was submitted again. */
-  | { readonly kind: 'sound'; readonly isAgain: boolean }
-  /** Never in a run that passed; `fails` of runs whose others were sound failed, and so many of them were seen. */
-  | { readonly kind: 'alone'; readonly fails: number; readonly seen: number }
-  /** It passed before somebody landed ahead of it, and failed after. */
-  | { readonly kind: 'together'; readonly fails: number; readonly seen: number; readonly place: number }
-  /** Nothing is known: taken out before its tests ended. */
-  | { readonly kind: 'unknown' };
-
 /** What is assumed before anything is seen, as if seen so often, so that a short history is not certain of anything. */
-const usual = { flake: 0.02, alone: 0.05, together: 0.01 };
+const usual = { flake: 0.02, alone: 0.05, together: 0.01, again: 0.9 };
 const weight = 20;
+const againWeight = 10;
+/** Of runs that fail by chance: those in which a test failed that nobody knows to be flaky yet. */
+const unknownFlaky = 0.1;
 const rounds = 50;
 
 type Odds = {
@@ -48,7 +42,10 @@ function guiltOf(suspicion: Suspicion, { flake, alone, together, again }: Odds):
   if (suspicion.kind === 'sound') return 0;
   if (suspicion.kind === 'unknown') return alone;
   const prior = suspicion.kind === 'alone' ? alone : together;
-  return prior / (prior + (1 - prior) * flake ** suspicion.fails * (1 - again));
+  const { untold, told } = suspicion.fails;
+  const byChance = flake ** untold * (flake * unknownFlaky) ** told;
+  const isGone = suspicion.wasEvicted ? 1 - again : 1;
+  return prior / (prior + (1 - prior) * byChance * isGone);
 }
 
 export function assignBlame(evidence: Evidence): Blame {
@@ -57,26 +54,30 @@ export function assignBlame(evidence: Evidence): Blame {
   const sound = evidence.runs.filter(({ members }) => members.every(isSound));
   const soundFails = sound.filter(({ passed }) => !passed).length;
   const tested = suspicions.filter(({ kind }) => kind !== 'unknown').length;
-  const cameAgain = suspicions.filter((one) => one.kind === 'sound' && one.isAgain).length;
-  let odds: Odds = { ...usual, again: 0 };
+  const evicted = suspicions.flatMap((one) =>
+    one.kind === 'sound' && one.again !== null ? [one.again] : [],
+  );
+  const cameAgain = evicted.filter((again) => again).length;
+  let odds: Odds = usual;
   for (let round = 0; round < rounds; round++) {
     let flakes = soundFails + weight * usual.flake;
     let runs = sound.length + weight;
-    let innocent = cameAgain + 1;
+    let innocent = evicted.length + againWeight;
     const blamed = { alone: weight * usual.alone, together: weight * usual.together };
     for (const suspicion of suspicions) {
       if (suspicion.kind === 'sound' || suspicion.kind === 'unknown') continue;
       const guilt = guiltOf(suspicion, odds);
       blamed[suspicion.kind] += guilt;
-      innocent += 1 - guilt;
-      flakes += (1 - guilt) * suspicion.seen;
-      runs += (1 - guilt) * suspicion.seen;
+      const { untold, told } = suspicion.fails;
+      if (suspicion.wasEvicted) innocent += 1 - guilt;
+      flakes += (1 - guilt) * (untold + told);
+      runs += (1 - guilt) * (untold + told);
     }
     odds = {
       flake: flakes / runs,
       alone: blamed.alone / (tested + weight),
       together: blamed.together / (tested + weight),
-      again: cameAgain / innocent,
+      again: (cameAgain + againWeight * usual.again) / innocent,
     };
   }
   const guilt = suspicions.map((suspicion) => guiltOf(suspicion, odds));
@@ -88,60 +89,4 @@ export function assignBlame(evidence: Evidence): Blame {
       one.kind === 'together' ? { place: one.place, chance: guilt[place]! } : null,
     ),
   };
-}
-
-function suspicionsOf({ trips, runsOf }: Evidence): readonly Suspicion[] {
-  const mergedHeads = new Set(
-    trips.flatMap(({ pr, headSha, outcome }) => (outcome === 'merged' ? [`${pr} ${headSha}`] : [])),
-  );
-  const mayBeSound = trips.map(
-    ({ pr, headSha, outcome }, place) =>
-      outcome === 'merged' ||
-      (headSha !== '' && mergedHeads.has(`${pr} ${headSha}`)) ||
-      runsOf[place]!.some(({ passed }) => passed),
-  );
-  return trips.map(({ outcome, isByTests, pr, headSha }, place): Suspicion => {
-    const isMerged = outcome === 'merged' || (headSha !== '' && mergedHeads.has(`${pr} ${headSha}`));
-    if (isMerged) return { kind: 'sound', isAgain: outcome === 'failed' && isByTests };
-    const others = runsOf[place]!.filter(({ members }) =>
-      members.every((member) => member === place || mayBeSound[member]),
-    );
-    const failed = others.filter(({ passed }) => !passed);
-    const wasEvicted = outcome === 'failed' && isByTests;
-    if (!mayBeSound[place]) {
-      const seen = failed.length;
-      if (seen > 0) return { kind: 'alone', fails: seen, seen };
-      return wasEvicted ? { kind: 'alone', fails: 1, seen } : { kind: 'unknown' };
-    }
-    const partner = wasEvicted ? partnerOf(trips, runsOf[place]!, place) : null;
-    return partner === null
-      ? { kind: 'sound', isAgain: false }
-      : { kind: 'together', ...partner, seen: partner.fails };
-  });
-}
-
-/**
- * Who may break together with it: the last ahead of it in its failed runs, or landed before them, that was neither in
- * its passed runs nor on the branch at the time of them.
- */
-function partnerOf(
-  trips: Evidence['trips'],
-  runs: readonly EvidentRun[],
-  place: number,
-): { readonly place: number; readonly fails: number } | null {
-  const isOn = (other: number, { run, members }: EvidentRun) =>
-    members.slice(0, members.indexOf(place)).includes(other) ||
-    (trips[other]!.outcome === 'merged' && trips[other]!.concludedAt <= run.createdAt);
-  const passed = runs.filter((one) => one.passed);
-  const failed = runs.filter((one) => !one.passed);
-  const last = failed.at(-1);
-  if (last === undefined) return null;
-  // Only those that were in the queue beside it can be told apart from the branch.
-  for (let other = trips.length - 1; other >= 0; other--) {
-    if (other === place || trips[other]!.concludedAt < trips[place]!.queuedAt) continue;
-    if (trips[other]!.outcome !== 'merged' || !isOn(other, last)) continue;
-    if (passed.some((run) => isOn(other, run))) continue;
-    return { place: other, fails: failed.filter((run) => isOn(other, run)).length };
-  }
-  return null;
 }

@@ -31,7 +31,7 @@ const drawOne = (random: Random, from: readonly number[]): number =>
 
 export function createSimulatedCi(workload: Workload): SimulatedCi {
   const truth = createTruth(workload);
-  const isFlaky = createFlakes(workload);
+  const isUnlucky = createLuck(workload);
   const draw = createDraws(workload);
   /** By place: how many had landed before it did. */
   const landedRank = new Map<number, number>();
@@ -42,8 +42,10 @@ export function createSimulatedCi(workload: Workload): SimulatedCi {
     run: ({ base, members }) => {
       const before = landedAt.get(base)!;
       const hasLanded = (place: number) => (landedRank.get(place) ?? Infinity) < before;
-      const passes = truth.isSound(hasLanded, members.map(placeOf)) && !isFlaky();
-      return { passes, startMs: draw.startMs(), testMs: draw.testMs(placeOf(members.at(-1)!), passes) };
+      const last = placeOf(members.at(-1)!);
+      const failsByChance = isUnlucky(last);
+      const passes = truth.isSound(hasLanded, members.map(placeOf)) && !failsByChance;
+      return { passes, startMs: draw.startMs(), testMs: draw.testMs(last, passes) };
     },
     drawLandMs: draw.landMs,
     land: (members) => {
@@ -53,6 +55,17 @@ export function createSimulatedCi(workload: Workload): SimulatedCi {
       return tip;
     },
     isSound: (number) => truth.isSound((place) => landedRank.has(place), [placeOf(number)]),
+  };
+}
+
+/** By the place of the last change of the run that is about to begin. */
+function createLuck(workload: Workload): (place: number) => boolean {
+  const isFlaky = createFlakes(workload);
+  const attempts = new Map<number, number>();
+  return (place) => {
+    const attempt = attempts.get(place) ?? 0;
+    attempts.set(place, attempt + 1);
+    return workload.changes[place]!.luck?.[attempt] ?? isFlaky();
   };
 }
 

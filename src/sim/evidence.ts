@@ -19,6 +19,8 @@ export type EvidentRun = {
   readonly members: readonly number[];
   /** The last of them; null: it is not known. */
   readonly last: number | null;
+  /** How many runs with the same last one CI had begun before. */
+  readonly attempt: number;
 };
 
 export function gatherEvidence({ trips: unordered, runs: past }: History): Evidence {
@@ -33,15 +35,19 @@ export function gatherEvidence({ trips: unordered, runs: past }: History): Evide
     placesOf.get(pr)?.find((place) => trips[place]!.submittedAt <= at && at <= trips[place]!.concludedAt);
   const runsOf: EvidentRun[][] = trips.map(() => []);
   const runs: EvidentRun[] = [];
+  const attempts = new Map<number | null, number>();
   for (const run of past.toSorted((a, b) => a.createdAt - b.createdAt)) {
-    if (run.outcome === 'cancelled') continue;
     const members = [...run.ahead, ...run.tested].map((pr) => placeAt(pr, run.createdAt));
+    const last = members.at(-1) ?? null;
+    const attempt = attempts.get(last) ?? 0;
+    attempts.set(last, attempt + 1);
+    if (run.outcome === 'cancelled') continue;
     const known = members.filter((place) => place !== undefined);
     const passed = run.outcome === 'passed';
     // One that is not known (it is still in the queue, or came before the time that was read) may be to blame for a
     // failure; what passed passed with it.
     if (known.length === 0 || (!passed && known.length < members.length)) continue;
-    const evident = { run, passed, members: known, last: members.at(-1) ?? null };
+    const evident = { run, passed, members: known, last, attempt };
     runs.push(evident);
     for (const place of evident.members) runsOf[place]!.push(evident);
   }

@@ -3,7 +3,7 @@
 
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { assignBlame, type Blame } from './blame.ts';
-import { type Evidence, gatherEvidence } from './evidence.ts';
+import { type Evidence, type EvidentRun, gatherEvidence } from './evidence.ts';
 import type { History, PastTrip } from './history.ts';
 import { createRandom } from './random.ts';
 import { quantile } from './statistics.ts';
@@ -142,6 +142,7 @@ export function workloadOf(fit: Fit, seed: number): Workload {
     if (partner !== null && random() < partner.chance)
       conflicts[Math.max(place, partner.place)]!.push(1 + Math.min(place, partner.place));
   const isBad: boolean[] = [];
+  const luck = evidence.trips.map((): (boolean | undefined)[] => []);
   const changes = evidence.trips.map(({ queuedAt, priority, noBatch }, place): Change => {
     const before = follows[place];
     // The same change is as good as it was the first time.
@@ -157,8 +158,17 @@ export function workloadOf(fit: Fit, seed: number): Workload {
       priority,
       noBatch,
       ...(before === undefined ? {} : { follows: before + 1 }),
+      luck: luck[place]!,
     };
   });
+  // What passed passed again, and what failed though nobody in it is bad failed by chance again: the luck of the time that
+  // was is not drawn anew. Of what had to fail it is not known.
+  const isSound = ({ members }: EvidentRun) =>
+    members.every(
+      (place) => !isBad[place]! && !conflicts[place]!.some((earlier) => members.includes(earlier - 1)),
+    );
+  for (const run of evidence.runs)
+    if (run.last !== null && (run.passed || isSound(run))) luck[run.last]![run.attempt] = !run.passed;
   const disturbances = evidence.trips.flatMap(({ outcome, isByTests, concludedAt }, place): Disturbance[] =>
     isByTests || outcome === 'merged'
       ? []

@@ -26,6 +26,8 @@ export type PastRun = {
   /** Pull requests in the order of the line: what was under test, and what it was on top of. */
   readonly tested: readonly number[];
   readonly ahead: readonly number[];
+  /** What the names of its failed tests say of a failure: all of them are flaky, or not; null: nobody knows. */
+  readonly byChance: boolean | null;
 };
 
 export type History = { readonly trips: readonly PastTrip[]; readonly runs: readonly PastRun[] };

@@ -48,6 +48,14 @@ describe('a queue on a virtual clock', () => {
     expect(trips.filter(({ number }) => number === 2)).toMatchObject([{ outcome: 'failed', isFalse: false }]);
   });
 
+  it('fails by chance the runs it is told, by the last change of each, and draws the others', () => {
+    const luck = [true, undefined, false];
+    const told = sketchWorkload([{ arrivesAtMin: 0, luck }], { flakeProbability: 1 });
+    const workload = { ...told, timing: { ...timing, again: { share: 1, afterMin: 0 } } };
+    const { trips } = playPlanner(workload, serial);
+    expect(trips.map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'merged']);
+  });
+
   it('puts who is urgent first, and tests alone who wants it', () => {
     const changes = [
       { arrivesAtMin: 0 },

@@ -38,7 +38,7 @@ export const sampleSize = 400;
 
 /** Long histories vary less by chance, and take longer: a minute is the most that anybody should wait. */
 const finalSeedsOf = ({ evidence }: Fit): number =>
-  Math.min(12, Math.max(4, Math.floor(15_000 / evidence.trips.length)));
+  Math.min(60, Math.max(4, Math.floor(15_000 / evidence.trips.length)));
 
 /** Worth a change: a tenth. */
 const gainMin = 0.1;

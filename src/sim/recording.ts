@@ -1,5 +1,6 @@
 // A simulation remembered as a queue remembers itself: the history that a fit is to see through.
 
+import { priorities } from '#core/queue/priority.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { isActive } from '#core/queue/planner/model.ts';
 import type { History, PastRun } from './history.ts';
@@ -15,13 +16,19 @@ export function recordHistory(
 ): { readonly history: History; readonly played: Played } {
   const startMs = mean(workload.timing?.startMin ?? [0]) * minuteMs;
   const runs: PastRun[] = [];
-  type Begun = Omit<PastRun, 'outcome' | 'concludedAt'>;
+  type Begun = Omit<PastRun, 'outcome' | 'concludedAt' | 'byChance'>;
   const begun = new Map<number, Begun>();
   const end = (id: number, outcome: PastRun['outcome'], concludedAt: number) => {
     const run = begun.get(id);
     if (run === undefined) return;
     begun.delete(id);
-    runs.push({ ...run, pushedAt: Math.min(run.pushedAt, concludedAt), outcome, concludedAt });
+    runs.push({
+      ...run,
+      pushedAt: Math.min(run.pushedAt, concludedAt),
+      outcome,
+      concludedAt,
+      byChance: null,
+    });
   };
   const played = playPlanner(workload, settings, (snapshot, { event }, nowMs) => {
     if (event?.kind === 'run-passed') end(event.run, 'passed', nowMs);
@@ -42,6 +49,7 @@ export function recordHistory(
     }
   });
   const trips = new Map<number, number>();
+  const changes = new Map(workload.changes.map((change) => [change.number, change]));
   const history: History = {
     runs,
     trips: played.trips.map(({ number, outcome, fromMin, toMin }) => {
@@ -56,8 +64,8 @@ export function recordHistory(
         queuedAt: from,
         concludedAt: toMin * minuteMs,
         headSha: `head-${number}`,
-        priority: 100,
-        noBatch: false,
+        priority: changes.get(number)!.priority ?? priorities.medium,
+        noBatch: changes.get(number)!.noBatch ?? false,
         restarts: 0,
       };
     }),

@@ -23,6 +23,11 @@ export type Change = {
   readonly noBatch?: boolean;
   /** An earlier submission of the same: it comes only if that one did not merge, and not before it is decided. */
   readonly follows?: number;
+  /**
+   * Of runs whose last change this is, in their order: whether chance fails them; undefined, as all that come after
+   * them: it is drawn.
+   */
+  readonly luck?: readonly (boolean | undefined)[];
 };
 
 /** Something a user does to a change that waits. It counts only between the change's arrival and its decision. */

@@ -335,7 +335,13 @@ it('lists test runs, the last first, page by page, with what was in them', async
   const first = await client.call('listTestRuns', { ...main, ...range, take: 2 });
   expect(first.testRuns).toMatchObject([
     { testRunId: idOf(2), queueType: 'bisection', status: 'in_progress', pushedAt: null, concludedAt: null },
-    { testRunId: idOf(1), tested: [4, 7], ahead: [9], pushedAt: at(2).toISOString() },
+    {
+      testRunId: idOf(1),
+      tested: [4, 7],
+      ahead: [9],
+      pushedAt: at(2).toISOString(),
+      failedByFlakyTests: null,
+    },
   ]);
   const cursor = first.nextCursor!;
   const rest = await client.call('listTestRuns', { ...main, ...range, take: 2, cursor });

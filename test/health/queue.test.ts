@@ -30,6 +30,12 @@ async function openQueue() {
     runOf,
     report: (changes: Readonly<Record<string, Outcome>>, trust: 'full' | 'untrusted' = 'full') =>
       upload({ sha: sha!, branch, results: { ...usual, ...changes }, trust }),
+    /** What the list of past runs says of it. */
+    pastRuns: async () => {
+      const at = world.clock.now().getTime();
+      const [since, until] = [at - 3_600_000, at + 60_000].map((instant) => new Date(instant).toISOString());
+      return (await team.call('listTestRuns', { ...main, since: since!, until: until! })).testRuns;
+    },
     ciFails: async () => {
       await team.call('sandboxSetCheck', { repo: widgets, sha: sha!, name: 'unit', state: 'failure' });
       await world.runJobs();
@@ -38,9 +44,13 @@ async function openQueue() {
 }
 
 it('ties a report to the run whose commit it is about, and says of each failing test what is known', async () => {
-  const { report, ciFails, runOf, team } = await openQueue();
-  await report({ wobbles: { fail: 'timed out' }, adds: { fail: 'expected 3, got 4' } });
+  const { report, ciFails, runOf, pastRuns, team } = await openQueue();
   await ciFails();
+  expect(await pastRuns()).toMatchObject([{ status: 'failed', failedByFlakyTests: null }]);
+  await report({ wobbles: { fail: 'timed out' }, adds: 'skip' });
+  expect(await pastRuns()).toMatchObject([{ failedByFlakyTests: true }]);
+  await report({ wobbles: { fail: 'timed out' }, adds: { fail: 'expected 3, got 4' } });
+  expect(await pastRuns()).toMatchObject([{ failedByFlakyTests: false }]);
   const failedTests = {
     count: 2,
     first: [

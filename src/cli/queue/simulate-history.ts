@@ -87,6 +87,7 @@ function runOf(run: ResponseOf<'listTestRuns'>['testRuns'][number]): PastRun[] {
       concludedAt: Date.parse(run.concludedAt),
       tested: run.tested,
       ahead: run.ahead,
+      byChance: run.failedByFlakyTests,
     },
   ];
 }

@@ -170,4 +170,5 @@ const presentRun = (row: PastRunRow): ResponseOf<'listTestRuns'>['testRuns'][num
   concludedAt: row.concluded_at?.toISOString() ?? null,
   tested: [...row.tested],
   ahead: [...row.ahead],
+  failedByFlakyTests: row.failed_by_flaky_tests,
 });
