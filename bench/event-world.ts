@@ -108,6 +108,11 @@ async function copyModel(client: Client, { queues }: WorldSize): Promise<void> {
       `${runs} = m.test_run_id`,
     ),
     'delete from graphile_worker._private_jobs',
+    // As every queue with runs under way has them: a look when the first could be out of time, and a sweep.
+    `select graphile_worker.add_jobs(array(select row(job.task, json_build_object('queueId', c.queue_id), null,
+       now() + interval '1 hour', 20, job.key || c.queue_id, job.priority, null)::graphile_worker.job_spec
+     from copy c cross join (values ('reconcile-queue', 'wake:', 0), ('sweep-queue', 'sweep-queue:', 10))
+       as job (task, key, priority)))`,
     'vacuum analyze',
   ];
   for (const statement of statements) await client.query(statement);

@@ -1,4 +1,4 @@
-// `npm run bench:events [-- --queues N] [--seconds N] [--rounds N] [--json]`: events a second, from the webhook received
+// `npm run bench:events [-- --queues N] [--seconds N] [--rounds N] [--cost] [--json]`: events a second, from the webhook received
 // to the decision made, with all queues active, against pgbench making the same events durable, in alternating rounds
 // on fresh copies of one private durable PostgreSQL. `serve`, `work` and the load generator are processes of their own.
 //
@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util';
 import type { Cluster } from '../script/postgres.ts';
 import { startDeployment, until } from './deployment.ts';
 import { eventCountOf } from './event.ts';
+import { countCost, countingSettings, type EventCost, printCost } from './event-cost.ts';
 import type { EventLoadJob, EventLoadResult } from './event-load.ts';
 import { runEventPgbench } from './event-pgbench.ts';
 import { type EventWorld, makeEventWorld } from './event-world.ts';
@@ -26,6 +27,8 @@ type Options = {
   readonly rounds: number;
   readonly json: boolean;
   readonly profile: string | undefined;
+  /** Counts what an event costs too (bench/event-cost.ts). */
+  readonly cost: boolean;
 };
 
 /** As in settings of queues that nobody changed. */
@@ -43,6 +46,7 @@ function parseOptions(): Options {
       rounds: { type: 'string', default: '5' },
       profile: { type: 'string' },
       json: { type: 'boolean', default: false },
+      cost: { type: 'boolean', default: false },
     },
   });
   return {
@@ -51,6 +55,7 @@ function parseOptions(): Options {
     rounds: positiveWhole(values, 'rounds'),
     json: values.json,
     profile: values.profile,
+    cost: values.cost,
   };
 }
 
@@ -71,6 +76,7 @@ type Round = {
   /** Most runs at once whose last event was answered and that were not decided. */
   readonly backlogMax: number;
   readonly load: Omit<EventLoadResult, 'complete'>;
+  readonly cost: EventCost | null;
 };
 
 type Decided = ReadonlyMap<string, number>;
@@ -88,7 +94,7 @@ async function waitForDecisions(url: string, count: number): Promise<Decided> {
   );
 }
 
-function roundOf({ complete, ...load }: EventLoadResult, decided: Decided): Round {
+function roundOf({ complete, ...load }: EventLoadResult, decided: Decided, cost: EventCost | null): Round {
   const lags = complete.map(([sha, at]) => decided.get(sha)! - at);
   const lastDecision = Math.max(...complete.map(([sha]) => decided.get(sha)!));
   const moves = complete.flatMap(([sha, at]) => [
@@ -108,6 +114,7 @@ function roundOf({ complete, ...load }: EventLoadResult, decided: Decided): Roun
     lagP99Ms: percentile(lags, 0.99),
     backlogMax,
     load,
+    cost,
   };
 }
 
@@ -131,39 +138,45 @@ async function runOurs({ world, dir, options }: Bench, rate: number | null): Pro
     const connections = loadConnections;
     const warmUp = await ask({ kind: 'send', connections, seconds: warmUpSeconds, rate });
     await waitForDecisions(url, warmUp.complete.length);
+    const costOf = options.cost ? await countCost(url, deployment.pids) : null;
     const result = await ask({ kind: 'send', connections, seconds: options.seconds, rate });
     const decided = await waitForDecisions(url, warmUp.complete.length + result.complete.length);
+    const cost = (await costOf?.(result.answered)) ?? null;
     await deployment.stop();
     if (result.failures > 0) throw new Error(`${result.failures} failed, the first: ${result.firstFailure}`);
-    return roundOf(result, decided);
+    return roundOf(result, decided, cost);
   } finally {
     await cleanup.run();
   }
 }
 
-async function runBare({ cluster, world, dir, options }: Bench): Promise<number> {
+type BareRound = { readonly perSecond: number; readonly cost: EventCost | null };
+
+async function runBare({ cluster, world, dir, options }: Bench): Promise<BareRound> {
   const url = await world.fresh('bare');
   const { queues, seconds } = options;
   const common = { binDir: cluster.binDir, url, dir, queues };
-  const rate = await runEventPgbench({ ...common, seconds });
+  const costOf = options.cost ? await countCost(url) : null;
+  const perSecond = await runEventPgbench({ ...common, seconds });
   await sleep(100);
-  return rate;
+  return { perSecond, cost: (await costOf?.(perSecond * seconds)) ?? null };
 }
 
 type Report = {
   readonly ours: readonly Round[];
-  readonly bare: readonly number[];
+  readonly bare: readonly BareRound[];
   readonly atShare: Round;
 };
 
 async function measure(cleanup: Cleanup, options: Options): Promise<Report> {
-  const cluster = await openCluster(cleanup, { track_commit_timestamp: 'on' });
+  const counting = options.cost ? countingSettings : {};
+  const cluster = await openCluster(cleanup, { track_commit_timestamp: 'on', ...counting });
   const dir = temporaryDir(cleanup, 'signalbox-bench-events-');
   const size = { queues: options.queues, runsPerQueue };
   const world = await makeEventWorld(cleanup, cluster, dir, size);
   const bench: Bench = { cluster, world, dir, options };
   const ours: Round[] = [];
-  const bare: number[] = [];
+  const bare: BareRound[] = [];
   for (let round = 0; round < options.rounds; round++) {
     if (round % 2 === 1) bare.push(await runBare(bench));
     ours.push(await runOurs(bench, null));
@@ -185,7 +198,10 @@ function print({ ours, bare, atShare }: Report): void {
   };
   ours.forEach((round, index) => {
     line('ours', round);
-    console.log(`${'pgbench'.padEnd(12)}${bare[index]!.toFixed().padStart(7)} events/s`);
+    if (round.cost !== null) printCost(round.cost);
+    const { perSecond, cost } = bare[index]!;
+    console.log(`${'pgbench'.padEnd(12)}${perSecond.toFixed().padStart(7)} events/s`);
+    if (cost !== null) printCost(cost);
   });
   line(`at ${100 * loadShare} %`, atShare);
 }
@@ -193,7 +209,7 @@ function print({ ours, bare, atShare }: Report): void {
 const goalsOf = ({ ours, bare, atShare }: Report): readonly Goal[] => [
   goal(
     'events to decisions, ratio to pgbench',
-    median(ours.map(({ perSecond }, round) => perSecond / bare[round]!)),
+    median(ours.map(({ perSecond }, round) => perSecond / bare[round]!.perSecond)),
     '>=',
     0.5,
   ),

@@ -12,6 +12,8 @@ export type Cell = {
   readonly db: Db;
   /** For short reads outside a transaction: pipelined on a few shared connections. */
   readonly reader: Db;
+  /** For locks of a session: always the same connection, for as long as it holds (db/alone.ts). */
+  readonly locks: Db;
   /** The pool behind `db`, which the worker shares. */
   readonly pool: Pool;
   readonly close: () => Promise<void>;
@@ -33,11 +35,13 @@ type CellOptions = {
 export function openCell({ name, url, connections, readerConnections, onError }: CellOptions): Cell {
   const { pool, db } = openTransactionPool({ url, max: connections, onError });
   const shared = openSharedPool({ url, max: readerConnections, onError });
+  const locking = openSharedPool({ url, max: 1, onError });
   const close = async () => {
     await shared.close();
+    await locking.close();
     await pool.end();
   };
-  return { name, url, pool, db, reader: shared.db, close };
+  return { name, url, pool, db, reader: shared.db, locks: locking.db, close };
 }
 
 /** The cells of this installation, in the order they were configured; the first is where unmarked tokens are looked up. */

@@ -3,6 +3,7 @@
 import { assert } from '#base/assert.ts';
 import type { QueueId, RepositoryId } from '#base/id.ts';
 import type { HostEvent, WrittenComment } from '#core/queue/host-event.ts';
+import { addJobs, type JobTerms } from './add-job.ts';
 import type { Tx } from './cell.ts';
 import { noticeColumn } from './queue-notice.ts';
 import { statement } from './statement.ts';
@@ -41,68 +42,20 @@ export const addReconcileStatement = `
 const addReconcile = statement<[queueId: string, jobKey: string, runAt: Date | null]>(addReconcileStatement);
 
 /**
- * Marks a queue dirty: the worker reads it whole and plans it anew, and whoever watches it is told. Only for those who hold a lock of the queue: a look
- * that has just begun waits for it, and so sees what they write. Others ask for enqueueReconciles.
+ * Marks a queue dirty: the worker reads it whole and plans it anew, and whoever watches it is told. Only for those who
+ * hold a lock of the queue: a look that has just begun waits for it, and so sees what they write. Others ask for
+ * enqueueReconciles.
  */
 export const enqueueReconcile = (tx: Tx, { queueId }: QueueLock): Promise<unknown> =>
   addReconcile(tx, queueId, `reconcile:${queueId}`, null);
 
-/** How often to add what a worker took in the middle of the addition. */
-const triesMax = 10;
-
-/**
- * The library first frees the key of a job that has begun, then adds. Where a worker takes the pending job between the
- * two, nothing is added, and what was to be told is lost if the job has read already. It answers with no job then, and
- * the second time the key is free.
- */
-async function surely(add: () => Promise<readonly { readonly id: string | null }[]>): Promise<void> {
-  for (let tries = 0; tries < triesMax; tries++) if ((await add()).every((job) => job.id !== null)) return;
-  assert(false, 'a job is added, if not at once');
-}
-
-// One after the other in the order of their ids: each locks a row, and two that lock many must never wait in a circle.
-const addReconciles = statement<[queueIds: string], { queue_id: QueueId; id: string | null }>(`
-  select q.id as queue_id, added.id, ${noticeColumn('q.id::text')}
-  from (select id from unnest($1::uuid[]) as id order by id) q
-  cross join lateral graphile_worker.add_job('reconcile-queue', json_build_object('queueId', q.id::text),
-    job_key := 'reconcile:' || q.id::text, max_attempts := 20) as added`);
-
 /** Marks queues dirty, and tells whoever watches them. */
-export async function enqueueReconciles(tx: Tx, queueIds: readonly QueueId[]): Promise<void> {
-  let missing = queueIds;
-  for (let tries = 0; missing.length > 0; tries++) {
-    assert(tries < triesMax, 'jobs are added, if not at once');
-    const answers = await addReconciles(tx, `{${missing.join(',')}}`);
-    missing = answers.flatMap((answer) => (answer.id === null ? [answer.queue_id] : []));
-  }
-}
-
-type Added = { readonly id: string | null };
-type Mode =
-  /** The last word on when counts. */
-  | 'replace'
-  /** One that is due earlier already stays as it is. */
-  | 'preserve_run_at';
-
-type JobArgs = [
-  task: string,
-  payload: string,
-  jobKey: string,
-  runAt: Date | null,
-  mode: Mode,
-  priority: number,
-  queueName: string | null,
-];
-
-const addJobCall = `
-  select (graphile_worker.add_job($1, $2::json, job_key := $3, run_at := $4, job_key_mode := $5, priority := $6,
-    queue_name := $7, max_attempts := 20)).id as id`;
-const addAlways = statement<JobArgs, Added>(addJobCall);
-// Adding a job writes a row and its indexes even where it changes nothing, and most looks ask for what the look before
-// asked for. A job that is not due for a while cannot begin before this transaction ends.
-const addUnlessThere = statement<JobArgs, Added>(`${addJobCall}
-  where not exists (select from graphile_worker.jobs j where j.key = $3 and j.locked_at is null and j.attempts = 0
-    and j.run_at > now() + interval '10 seconds' and (j.run_at = $4 or $5 <> 'replace' and j.run_at < $4))`);
+export const enqueueReconciles = (tx: Tx, queueIds: readonly QueueId[]): Promise<void> =>
+  addJobs(
+    tx,
+    { task: 'reconcile-queue', at: null, keepsTime: false, priority: 0, spares: false },
+    queueIds.map((queueId) => ({ key: `reconcile:${queueId}`, payload: { queueId }, notice: queueId })),
+  );
 
 /** What can wait is done when nothing else is due. */
 const later = 10;
@@ -111,30 +64,16 @@ type Job<Task extends keyof JobPayloads> = {
   readonly task: Task;
   readonly payload: JobPayloads[Task];
   readonly key: string;
-  readonly at?: Date | null;
-  readonly mode?: Mode;
-  readonly priority?: number;
-};
-
-/**
- * What is told of a queue is told by one at a time: two would write every comment twice. Uploads of a repository are read
- * by one at a time: a second would only wait for its lock.
- */
-function queueNameOf(task: keyof JobPayloads, payload: object): string | null {
-  if (task === 'tell') return `tell:${(payload as JobPayloads['tell']).queueId}`;
-  return task === 'ingest-upload' ? `ingest:${(payload as JobPayloads['ingest-upload']).repositoryId}` : null;
-}
+} & Partial<Pick<JobTerms, 'at' | 'keepsTime' | 'priority' | 'spares'>>;
 
 const add = <Task extends keyof JobPayloads>(
   tx: Tx,
-  { task, payload, key, at = null, mode = 'replace', priority = 0 }: Job<Task>,
-  call: typeof addAlways = addAlways,
-): Promise<void> =>
-  surely(() => call(tx, task, JSON.stringify(payload), key, at, mode, priority, queueNameOf(task, payload)));
+  { task, payload, key, at = null, keepsTime = false, priority = 0, spares = false }: Job<Task>,
+): Promise<void> => addJobs(tx, { task, at, keepsTime, priority, spares }, [{ key, payload }]);
 
 /** Looks at a queue again at an instant; a key of its own, so that it never delays a pending look. */
 export const enqueueWakeUp = (tx: Tx, queueId: QueueId, at: Date): Promise<void> =>
-  add(tx, { task: 'reconcile-queue', payload: { queueId }, key: `wake:${queueId}`, at }, addUnlessThere);
+  add(tx, { task: 'reconcile-queue', payload: { queueId }, key: `wake:${queueId}`, at, spares: true });
 
 /** Asks the host for a pull request anew. */
 export const enqueueRefresh = (tx: Tx, repositoryId: RepositoryId, prNumber: number): Promise<void> =>
@@ -154,7 +93,7 @@ export const enqueueRefreshSoon = (tx: Tx, repositoryId: RepositoryId, prNumber:
     payload: { repositoryId, prNumber },
     key: `refresh:${repositoryId}:${prNumber}`,
     at: new Date(Date.now() + askAgainMs),
-    mode: 'preserve_run_at',
+    keepsTime: true,
   });
 
 export type HostTask = 'publish-runs' | 'land' | 'sweep-queue' | 'probe-entries' | 'try-merges' | 'tell';
@@ -198,28 +137,29 @@ export const enqueueBy = <Task extends HostTask>(
   payload: JobPayloads[Task],
   at: Date,
 ): Promise<void> =>
-  add(
-    tx,
-    { task, payload, key: hostJobKey(task, payload), at, mode: 'preserve_run_at', priority: later },
-    addUnlessThere,
-  );
+  add(tx, {
+    task,
+    payload,
+    key: hostJobKey(task, payload),
+    at,
+    keepsTime: true,
+    priority: later,
+    spares: true,
+  });
 
 /** A burst of changes is told once; what is told soon does not wait for what has time. */
 const tellAfterMs = { soon: 1_500, later: 31_000 };
 
 export const enqueueTell = (tx: Tx, queueId: QueueId, when: 'soon' | 'later'): Promise<void> =>
-  add(
-    tx,
-    {
-      task: 'tell',
-      payload: { queueId },
-      key: when === 'soon' ? hostJobKey('tell', { queueId }) : `tell-later:${queueId}`,
-      at: new Date(Date.now() + tellAfterMs[when]),
-      mode: 'preserve_run_at',
-      priority: later,
-    },
-    addUnlessThere,
-  );
+  add(tx, {
+    task: 'tell',
+    payload: { queueId },
+    key: when === 'soon' ? hostJobKey('tell', { queueId }) : `tell-later:${queueId}`,
+    at: new Date(Date.now() + tellAfterMs[when]),
+    keepsTime: true,
+    priority: later,
+    spares: true,
+  });
 
 /** Does what a comment asks for. */
 export const enqueueComment = (tx: Tx, payload: JobPayloads['obey-comment']): Promise<void> =>
@@ -240,7 +180,7 @@ export const enqueueTidy = (tx: Tx, queueId: QueueId, at: Date): Promise<void> =
     payload: { queueId },
     key: `tidy:${queueId}`,
     at,
-    mode: 'preserve_run_at',
+    keepsTime: true,
     priority: later,
   });
 
@@ -257,9 +197,21 @@ export const enqueueSandboxCi = (
     at: new Date(Date.now() + delayMs),
   });
 
+// In a queue of the library's: uploads of a repository are read by one at a time, because a second would only wait for
+// its lock.
+const addIngest = statement<[payload: string, name: string], { id: string | null }>(`
+  select (graphile_worker.add_job('ingest-upload', $1::json, job_key := $2, queue_name := $2, max_attempts := 20)).id as id`);
+
+/** How often to add what a worker took in the middle of the addition: then the answer is without a job. */
+const triesMax = 10;
+
 /** Reads an upload that was stored; in the transaction that says so. One pending job reads all that is stored by then. */
-export const enqueueIngest = (tx: Tx, payload: JobPayloads['ingest-upload']): Promise<void> =>
-  add(tx, { task: 'ingest-upload', payload, key: `ingest:${payload.repositoryId}` });
+export async function enqueueIngest(tx: Tx, payload: JobPayloads['ingest-upload']): Promise<void> {
+  const text = JSON.stringify(payload);
+  for (let tries = 0; tries < triesMax; tries++)
+    if ((await addIngest(tx, text, `ingest:${payload.repositoryId}`)).every((job) => job.id !== null)) return;
+  assert(false, 'a job is added, if not at once');
+}
 
 // A part of the queues at a time, in rising order: the rows are locked until it ends. One that a worker takes in the
 // middle of the addition is being swept now.

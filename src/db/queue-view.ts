@@ -31,17 +31,20 @@ const scopedOf = (row: ScopedRow): Standing => ({
   line: lineFactsOf(row),
 });
 
+// Planning takes longer than reading. For an array PostgreSQL would plan anew each time, because how long it is changes
+// what it expects; of this it expects the same each time, and keeps the plan.
 const selectEntries = statement<[queueId: string, prNumbers: string], ScopedRow>(`
   select ${entryColumns}, ${hasTargetsColumn}, ${positionColumn}, ${lineColumns}
-  from entry e join queue q on q.id = e.queue_id join repository r on r.id = q.repository_id
-  where e.queue_id = $1 and e.pr_number = any ($2::bigint[])`);
+  from jsonb_array_elements_text($2) as wanted (pr)
+  cross join lateral (select * from entry where queue_id = $1 and pr_number = wanted.pr::bigint limit 1) e
+  join queue q on q.id = e.queue_id join repository r on r.id = q.repository_id`);
 
 export async function listEntries(
   db: Tx,
   queueId: QueueId,
   prNumbers: readonly number[],
 ): Promise<readonly Standing[]> {
-  return (await selectEntries(db, queueId, `{${prNumbers.join(',')}}`)).map(scopedOf);
+  return (await selectEntries(db, queueId, JSON.stringify([...new Set(prNumbers)]))).map(scopedOf);
 }
 
 export type EntryFilter = {

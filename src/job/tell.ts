@@ -4,7 +4,8 @@
 import { createHash } from 'node:crypto';
 import { isEnded } from '#core/queue/model.ts';
 import { commentMark, ownCheck, stateLabels, statusComment, type Told } from '#core/queue/message.ts';
-import { enqueueBy, type JobPayloads } from '#db/job.ts';
+import { alone } from '#db/alone.ts';
+import { enqueueBy, enqueueTell, type JobPayloads } from '#db/job.ts';
 import { loadTelling, recordTried, recordTold, type Telling, type UntoldEntry } from '#db/telling-store.ts';
 import { HostError } from '#host/host.ts';
 import { atHost, type Place } from './at-host.ts';
@@ -13,7 +14,15 @@ import type { TaskDeps } from './deps.ts';
 /** A few at a time, so that what is told is fresh; after so many turns others have theirs. */
 const turnsMax = 50;
 
+/** One at a time: two would write every comment twice. */
 export async function tell(deps: TaskDeps, payload: JobPayloads['tell']): Promise<void> {
+  const { queueId } = payload;
+  const isOurs = await alone(deps.cell, `tell ${queueId}`, () => tellAll(deps, payload));
+  // Whoever is at it may have read what is to be told before this was asked for.
+  if (!isOurs) await enqueueTell(deps.cell.db, queueId, 'soon');
+}
+
+async function tellAll(deps: TaskDeps, payload: JobPayloads['tell']): Promise<void> {
   const { queueId } = payload;
   const load = () => loadTelling(deps.cell.db, queueId);
   await atHost(deps, 'tell', payload, load, async (first, place) => {
