@@ -22,6 +22,7 @@ type DeploymentOptions = {
   /** Further variables of one of them. */
   readonly serve?: Readonly<Record<string, string>>;
   readonly work?: Readonly<Record<string, string>>;
+  readonly isQuiet?: boolean;
   /** Folders for profiles of the processor's time, made as they end. */
   readonly profileDir?: string | undefined;
 };
@@ -44,6 +45,7 @@ export async function startDeployment(cleanup: Cleanup, options: DeploymentOptio
       profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}/${command}`];
     return startSignalbox(cleanup, url, command, {
       nodeOptions,
+      isQuiet: options.isQuiet,
       environment: { ...common, ...options[command] },
     });
   };

@@ -11,14 +11,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Cluster } from '../script/postgres.ts';
-import { startDeployment, until } from './deployment.ts';
+import { startDeployment } from './deployment.ts';
 import { eventCountOf } from './event.ts';
 import { countCost, countingSettings, type EventCost, printCost } from './event-cost.ts';
 import type { EventLoadJob, EventLoadResult } from './event-load.ts';
 import { runEventPgbench } from './event-pgbench.ts';
+import { type EventRound, eventRoundOf, waitForDecisions } from './event-round.ts';
 import { type EventWorld, makeEventWorld } from './event-world.ts';
-import { goal, type Goal, median, percentile, printGoals } from './figure.ts';
-import { type Cleanup, createCleanup, forked, openCluster, temporaryDir, withClient } from './fixture.ts';
+import { goal, type Goal, median, printGoals } from './figure.ts';
+import { type Cleanup, createCleanup, forked, openCluster, temporaryDir } from './fixture.ts';
 import { positiveWhole } from './option.ts';
 
 type Options = {
@@ -66,57 +67,7 @@ type Bench = {
   readonly options: Options;
 };
 
-type Round = {
-  readonly perSecond: number;
-  /** Test runs decided. */
-  readonly decisions: number;
-  /** Milliseconds from the answer to the last event of a run to the commit of its decision. */
-  readonly lagP50Ms: number;
-  readonly lagP99Ms: number;
-  /** Most runs at once whose last event was answered and that were not decided. */
-  readonly backlogMax: number;
-  readonly load: Omit<EventLoadResult, 'complete'>;
-  readonly cost: EventCost | null;
-};
-
-type Decided = ReadonlyMap<string, number>;
-
-/** When the decision of each run was committed. */
-async function waitForDecisions(url: string, count: number): Promise<Decided> {
-  return withClient(url, (client) =>
-    until(`The decision of ${count} runs`, async () => {
-      const { rows } = await client.query<{ sha: string; at: number }>(
-        `select test_branch_sha as sha, extract(epoch from pg_xact_commit_timestamp(xmin))::float8 * 1000 as at
-         from test_run where status <> 'in_progress'`,
-      );
-      return rows.length >= count ? new Map(rows.map(({ sha, at }) => [sha, at])) : null;
-    }),
-  );
-}
-
-function roundOf({ complete, ...load }: EventLoadResult, decided: Decided, cost: EventCost | null): Round {
-  const lags = complete.map(([sha, at]) => decided.get(sha)! - at);
-  const lastDecision = Math.max(...complete.map(([sha]) => decided.get(sha)!));
-  const moves = complete.flatMap(([sha, at]) => [
-    [at, 1] as const,
-    [Math.max(at, decided.get(sha)!), -1] as const,
-  ]);
-  let backlog = 0;
-  let backlogMax = 0;
-  for (const [, step] of moves.toSorted((a, b) => a[0] - b[0])) {
-    backlog += step;
-    backlogMax = Math.max(backlogMax, backlog);
-  }
-  return {
-    perSecond: load.answered / ((Math.max(load.endedAt, lastDecision) - load.startedAt) / 1000),
-    decisions: complete.length,
-    lagP50Ms: median(lags),
-    lagP99Ms: percentile(lags, 0.99),
-    backlogMax,
-    load,
-    cost,
-  };
-}
+type Round = EventRound & { readonly cost: EventCost | null };
 
 /** One round of the real thing; at a rate, or as fast as it goes. */
 async function runOurs({ world, dir, options }: Bench, rate: number | null): Promise<Round> {
@@ -144,7 +95,7 @@ async function runOurs({ world, dir, options }: Bench, rate: number | null): Pro
     const cost = (await costOf?.(result.answered)) ?? null;
     await deployment.stop();
     if (result.failures > 0) throw new Error(`${result.failures} failed, the first: ${result.firstFailure}`);
-    return roundOf(result, decided, cost);
+    return { ...eventRoundOf(result, decided), cost };
   } finally {
     await cleanup.run();
   }

@@ -73,8 +73,10 @@ export type Server = { readonly port: number; readonly pid: number; readonly sto
 
 type SignalboxOptions = {
   readonly nodeOptions?: readonly string[];
-  /** Beside what every benchmark sets. */
+  /** Beside what every benchmark sets; SIGNALBOX_CELLS takes the place of the address. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Warnings are meant to come, and are not shown. */
+  readonly isQuiet?: boolean | undefined;
 };
 
 /** The real thing, from `node src/signalbox.ts`; what does not serve has no port. */
@@ -82,7 +84,7 @@ export async function startSignalbox(
   cleanup: Cleanup,
   url: string,
   command: 'start' | 'serve' | 'work',
-  { nodeOptions = [], environment = {} }: SignalboxOptions = {},
+  { nodeOptions = [], environment = {}, isQuiet = false }: SignalboxOptions = {},
 ): Promise<Server> {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('SIGNALBOX_') && name !== 'DATABASE_URL',
@@ -92,7 +94,7 @@ export async function startSignalbox(
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...Object.fromEntries(inherited),
-      DATABASE_URL: url,
+      ...(environment['SIGNALBOX_CELLS'] === undefined ? { DATABASE_URL: url } : {}),
       SIGNALBOX_ADDRESS: '127.0.0.1',
       SIGNALBOX_PORT: '0',
       SIGNALBOX_DATA_DIR: temporaryDir(cleanup, 'signalbox-data-'),
@@ -113,7 +115,7 @@ export async function startSignalbox(
       const served = /"address":"http:\/\/[^"]*:(\d+)"/.exec(line);
       if (served) resolve(Number(served[1]));
       else if (line.includes('"working on jobs"') && command === 'work') resolve(0);
-      else if (/"level":(?:[456]0)/.test(line)) console.error(line);
+      else if (!isQuiet && /"level":(?:[456]0)/.test(line)) console.error(line);
     });
   });
   return { port, pid: child.pid ?? 0, stop };
@@ -133,7 +135,7 @@ export function forked<Message extends object, Reply>(cleanup: Cleanup, file: st
       });
       child.send(message);
     });
-  return { ask, stop };
+  return { ask, stop, pid: child.pid ?? 0 };
 }
 
 export async function startBare(cleanup: Cleanup, url: string): Promise<Omit<Server, 'pid'>> {

@@ -26,9 +26,10 @@ function readProcess(pid: number): Process | null {
 
 export type ProcessorTime = Readonly<Record<'browser' | 'serve' | 'work' | 'database' | 'idle', number>>;
 
-/** Seconds so far, of what this process started. */
-export function processorTime(pids: { readonly serve: number; readonly work: number }): ProcessorTime {
-  const all = new Map(
+type Processes = ReadonlyMap<number, Process>;
+
+const readProcesses = (): Processes =>
+  new Map(
     readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .flatMap((name) => {
@@ -36,11 +37,26 @@ export function processorTime(pids: { readonly serve: number; readonly work: num
         return found === null ? [] : [[found.pid, found] as const];
       }),
   );
-  const isUnder = ({ pid, parent }: Process, root: number): boolean => {
-    if (pid === root) return true;
-    const up = all.get(parent);
-    return up !== undefined && isUnder(up, root);
-  };
+
+function isBelow(all: Processes, { pid, parent }: Process, root: number): boolean {
+  if (pid === root) return true;
+  const up = all.get(parent);
+  return up !== undefined && isBelow(all, up, root);
+}
+
+/** A process and all that it started. */
+export function pidsUnder(root: number): readonly number[] {
+  const all = readProcesses();
+  return [...all.values()].filter((each) => isBelow(all, each, root)).map(({ pid }) => pid);
+}
+
+/** Null: it is gone. */
+export const parentOf = (pid: number): number | null => readProcess(pid)?.parent ?? null;
+
+/** Seconds so far, of what this process started. */
+export function processorTime(pids: { readonly serve: number; readonly work: number }): ProcessorTime {
+  const all = readProcesses();
+  const isUnder = (each: Process, root: number) => isBelow(all, each, root);
   const own = [...all.values()].filter((each) => isUnder(each, process.pid));
   const sum = (wanted: (each: Process) => boolean) =>
     own.filter(wanted).reduce((total, { seconds }) => total + seconds, 0);

@@ -46,9 +46,11 @@ describe('the process', () => {
       await untilMerged(server.url, 7);
       expect(await (await fetch(`${server.url}/healthz`)).json()).toEqual({ status: 'ok' });
       expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
-      expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(
+      const metrics = await (await fetch(`${server.url}/metrics`)).text();
+      expect(metrics).toMatch(
         /signalbox_http_request_duration_seconds_count\{operation="createQueue",status="200"\} 1/,
       );
+      expect(metrics).toMatch(/^signalbox_workers_alive\{cell="main"\} 1$/m);
       expect(await server.stop()).toBe(0);
       expect(JSON.stringify(server.logs())).not.toContain(token);
     },

@@ -166,11 +166,13 @@ describe('promtool', () => {
   });
 
   it('finds nothing wrong with whatever a branch is called', { timeout: 60_000 }, () => {
+    const branches = fc.uniqueArray(fc.string({ unit: 'grapheme' }), { minLength: 50, maxLength: 50 });
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), (branch) => {
-        expect(promtoolSays(renderMetrics([numbers({ branch })]))).toEqual(content);
+      fc.property(branches, (names) => {
+        const queues = names.map((branch) => numbers({ branch }));
+        expect(promtoolSays(renderMetrics(queues))).toEqual(content);
       }),
-      { numRuns: 20 },
+      { numRuns: 2 },
     );
   });
 
