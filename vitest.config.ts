@@ -19,13 +19,17 @@ const model = ['test/planner/model-check.test.ts'];
 
 const gitea = ['test/gitea/**/*.test.ts', 'test/host-contract/gitea*.test.ts'];
 
+/** Every core is taken, so anything may take some times longer than alone; what never ends is found out all the same. */
+const testTimeout = 30_000;
+const expect = { poll: { timeout: 10_000 } };
+
 export default defineConfig({
   test: {
     // By default a core is left idle.
     maxWorkers: '100%',
     env: compileCache,
     projects: [
-      { test: { name: 'unit', include: unit, exclude: model } },
+      { test: { name: 'unit', include: unit, exclude: model, testTimeout } },
       // After all others, beside each other: the model check takes only what a Gitea with its CI leaves of the cores.
       { test: { name: 'model', include: model, maxWorkers: 2, sequence: { groupOrder: 1 } } },
       {
@@ -36,6 +40,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          expect,
         },
       },
       {
@@ -44,8 +49,9 @@ export default defineConfig({
           include: ['{src,test,soak}/**/*.test.ts'],
           exclude: [...unit, ...gitea],
           globalSetup: ['test/global-setup.ts'],
-          testTimeout: 30_000,
+          testTimeout,
           hookTimeout: 60_000,
+          expect,
         },
       },
     ],

@@ -150,7 +150,10 @@ export class Clockwork {
     const { inFlight } = world;
     if (inFlight === null || inFlight === this.#landing) return;
     this.#landing = inFlight;
-    this.at(world.now + this.#upTo(this.#pace.landMs), () => world.send(world.concludeLanding()));
+    this.at(world.now + this.#upTo(this.#pace.landMs), () => {
+      // One that the queue gave up may have another in its place, which has an appointment of its own.
+      if (world.inFlight === inFlight) world.send(world.concludeLanding());
+    });
   }
 
   #test(run: number, answer: Event): void {
