@@ -93,6 +93,20 @@ export function openTransactionPool({ url, max, onError }: PoolOptions): {
   return { pool, db };
 }
 
+/**
+ * For the library that keeps the jobs: it marks them as taken and as done. Nobody waits for the disk with that. What a
+ * crash of the database takes back is a job that is done once more, and every job may be.
+ */
+export function openJobPool({ url, max, onError }: PoolOptions): Pool {
+  const pool = new Pool({ ...connectionOptions(url), max, idleTimeoutMillis: 30_000 });
+  pool.on('error', onError);
+  pool.on('connect', (client) => {
+    client.on('error', onError);
+    client.query('set synchronous_commit = off').catch(onError);
+  });
+  return pool;
+}
+
 /** A few connections shared by all readers at once. They must never carry a transaction. */
 export function openSharedPool({ url, max, onError }: PoolOptions): {
   readonly db: Db;

@@ -8,7 +8,7 @@ function openPool(url = databaseUrl('postgres')): Pool {
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   onTestFinished(() => pool.end());
-  return patientPool(pool);
+  return patientPool(pool, 2);
 }
 
 const starting = expect.objectContaining({ code: '57P03' }) as unknown;

@@ -14,11 +14,11 @@ function retold(error: unknown): never {
   throw Object.assign(new Error(message, { cause: error }), { code: tryAgain });
 }
 
-/** The object itself, but for one of its methods. */
-function withMethod<Target extends object>(target: Target, name: keyof Target, method: unknown): Target {
+/** The object itself, but for one of its methods or properties. */
+function withOther<Target extends object>(target: Target, name: keyof Target, other: unknown): Target {
   return new Proxy(target, {
     get: (_target, key) => {
-      if (key === name) return method;
+      if (key === name) return other;
       const value: unknown = Reflect.get(target, key);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
@@ -26,12 +26,15 @@ function withMethod<Target extends object>(target: Target, name: keyof Target, m
 }
 
 const patientClient = (client: PoolClient): PoolClient =>
-  withMethod(client, 'query', (...args: Parameters<PoolClient['query']>) => {
+  withOther(client, 'query', (...args: Parameters<PoolClient['query']>) => {
     const answer: unknown = client.query(...args);
     return answer instanceof Promise ? answer.catch(retold) : answer;
   });
 
-export const patientPool = (pool: Pool): Pool =>
-  withMethod(pool, 'connect', (callback?: Parameters<Pool['connect']>[0]) =>
+/** `jobs`: how many there are at once. It warns where that is more than connections, but jobs have theirs elsewhere. */
+export function patientPool(pool: Pool, jobs: number): Pool {
+  const patient = withOther(pool, 'connect', (callback?: Parameters<Pool['connect']>[0]) =>
     callback === undefined ? pool.connect().then(patientClient, retold) : pool.connect(callback),
   );
+  return withOther(patient, 'options', { ...pool.options, max: jobs });
+}

@@ -4,6 +4,7 @@
 // worker process beats a heart of its own, and whoever sees one stopped hands its jobs back within seconds.
 
 import { EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Logger,
   makeWorkerUtils,
@@ -14,14 +15,19 @@ import {
   type WorkerEvents,
   type WorkerUtils,
 } from 'graphile-worker';
+import type { Pool } from 'pg';
 import { assert } from '#base/assert.ts';
 import type { Log } from '#base/log.ts';
 import { traced } from '#base/trace.ts';
 import type { Cell } from '#db/cell.ts';
 import { beat, listStopped, releaseUnknown, removeHeartbeats, stoppedMs } from '#db/heartbeat-store.ts';
+import { openJobPool } from '#db/pool.ts';
 import type { TaskDeps } from './deps.ts';
 import { patientPool } from './patient-pool.ts';
 import { tasks } from './task.ts';
+
+/** To take jobs and to end them: one of these listens. What jobs do has its own connections. */
+const libraryConnections = 3;
 
 /** Time between two beats. */
 const beatMs = 2_000;
@@ -46,8 +52,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   events.on('job:start', ({ job }) => running.add(job.id));
   events.on('job:complete', ({ job }) => running.delete(job.id));
   const utils = await makeWorkerUtils({ pgPool: cell.pool, logger });
+  const pool = openJobPool({
+    url: cell.url,
+    max: libraryConnections,
+    onError: (error) => log.warn({ cell: cell.name, reason: error.message }, 'lost a database connection'),
+  });
   const runner = await run({
-    pgPool: patientPool(cell.pool),
+    pgPool: patientPool(pool, options.concurrency),
     logger,
     concurrency: options.concurrency,
     noHandleSignals: true,
@@ -74,11 +85,19 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     stop: async () => {
       clearInterval(timer);
       // What does not end in time is handed back: the next worker begins it anew.
-      if (!(await stopInTime(runner, options.shutdownMs))) await utils.forceUnlockWorkers([own.id]);
+      if (await stopInTime(runner, options.shutdownMs)) await endWhenIdle(pool);
+      else await utils.forceUnlockWorkers([own.id]);
       await utils.release();
       await removeHeartbeats(cell.db, [own.id]);
     },
   };
+}
+
+/** The library does not wait until the last jobs are marked as done: a pool that has ended would not answer it. */
+async function endWhenIdle(pool: Pool): Promise<void> {
+  for (let look = 0; look < 200 && (pool.waitingCount > 0 || pool.idleCount < pool.totalCount); look++)
+    await sleep(5);
+  await pool.end();
 }
 
 /** Answers whether running jobs ended within the time. */
