@@ -23,8 +23,7 @@ export type Blame = {
 
 /** What is assumed before anything is seen, as if seen so often, so that a short history is not certain of anything. */
 const usual = { flake: 0.02, alone: 0.05, together: 0.01, again: 0.9 };
-const weight = 20;
-const againWeight = 10;
+const weight = 10;
 /** Of runs that fail by chance: those in which a test failed that nobody knows to be flaky yet. */
 const unknownFlaky = 0.1;
 const rounds = 50;
@@ -62,7 +61,7 @@ export function assignBlame(evidence: Evidence): Blame {
   for (let round = 0; round < rounds; round++) {
     let flakes = soundFails + weight * usual.flake;
     let runs = sound.length + weight;
-    let innocent = evicted.length + againWeight;
+    let innocent = evicted.length + weight;
     const blamed = { alone: weight * usual.alone, together: weight * usual.together };
     for (const suspicion of suspicions) {
       if (suspicion.kind === 'sound' || suspicion.kind === 'unknown') continue;
@@ -77,7 +76,7 @@ export function assignBlame(evidence: Evidence): Blame {
       flake: flakes / runs,
       alone: blamed.alone / (tested + weight),
       together: blamed.together / (tested + weight),
-      again: (cameAgain + againWeight * usual.again) / innocent,
+      again: (cameAgain + weight * usual.again) / innocent,
     };
   }
   const guilt = suspicions.map((suspicion) => guiltOf(suspicion, odds));

@@ -8,6 +8,8 @@ export type Evidence = {
   readonly trips: readonly PastTrip[];
   /** Those that CI ended, in the order they were asked for. */
   readonly runs: readonly EvidentRun[];
+  /** Those that were stopped before CI ended them: they took longer than that. */
+  readonly stopped: readonly { readonly run: PastRun; readonly last: number | null }[];
   /** By trip: the runs that contain it. */
   readonly runsOf: readonly (readonly EvidentRun[])[];
 };
@@ -35,13 +37,17 @@ export function gatherEvidence({ trips: unordered, runs: past }: History): Evide
     placesOf.get(pr)?.find((place) => trips[place]!.submittedAt <= at && at <= trips[place]!.concludedAt);
   const runsOf: EvidentRun[][] = trips.map(() => []);
   const runs: EvidentRun[] = [];
+  const stopped: Evidence['stopped'][number][] = [];
   const attempts = new Map<number | null, number>();
   for (const run of past.toSorted((a, b) => a.createdAt - b.createdAt)) {
     const members = [...run.ahead, ...run.tested].map((pr) => placeAt(pr, run.createdAt));
     const last = members.at(-1) ?? null;
     const attempt = attempts.get(last) ?? 0;
     attempts.set(last, attempt + 1);
-    if (run.outcome === 'cancelled') continue;
+    if (run.outcome === 'cancelled') {
+      stopped.push({ run, last });
+      continue;
+    }
     const known = members.filter((place) => place !== undefined);
     const passed = run.outcome === 'passed';
     // One that is not known (it is still in the queue, or came before the time that was read) may be to blame for a
@@ -51,5 +57,5 @@ export function gatherEvidence({ trips: unordered, runs: past }: History): Evide
     runs.push(evident);
     for (const place of evident.members) runsOf[place]!.push(evident);
   }
-  return { trips, runs, runsOf };
+  return { trips, runs, stopped, runsOf };
 }

@@ -4,9 +4,9 @@
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { assignBlame, type Blame } from './blame.ts';
 import { type Evidence, type EvidentRun, gatherEvidence } from './evidence.ts';
-import type { History, PastTrip } from './history.ts';
+import type { History, PastRun, PastTrip } from './history.ts';
 import { createRandom } from './random.ts';
-import { quantile } from './statistics.ts';
+import { quantile, uncensored } from './statistics.ts';
 import type { Change, Disturbance, Timing, Workload } from './workload.ts';
 
 const minuteMs = 60_000;
@@ -17,7 +17,9 @@ export type Fit = {
   readonly timing: Timing;
   /** By place of trip: CI minutes of runs whose last change it was. */
   readonly ownMin: readonly (readonly number[])[];
-  /** CI minutes of every run that ended. */
+  /** By place of trip: its runs took more CI minutes than this, as far as they were stopped. */
+  readonly ownMinMin: readonly number[];
+  /** CI minutes that runs take: of those that ended, made up for those that were stopped. */
   readonly poolMin: readonly number[];
   /** By place of trip: the earlier ones that it shares a lane with; none where everybody stands in one line. */
   readonly shares: readonly (readonly number[])[];
@@ -28,12 +30,18 @@ export type Fit = {
 export function fitHistory(history: History, mode: QueueSettings['mode'] = 'single'): Fit {
   const evidence = gatherEvidence(history);
   const blame = assignBlame(evidence);
-  const { trips, runs } = evidence;
-  const ciMin = ({ run }: (typeof runs)[number]) => Math.max(0, run.concludedAt - run.pushedAt) / minuteMs;
+  const { trips, runs, stopped } = evidence;
+  const ciMin = ({ run }: { readonly run: PastRun }) =>
+    Math.max(0, run.concludedAt - run.pushedAt) / minuteMs;
   const ownMin: number[][] = trips.map(() => []);
   for (const one of runs) if (one.last !== null) ownMin[one.last]!.push(ciMin(one));
-  const pooled = (passed: boolean) => runs.filter((one) => one.passed === passed).map(ciMin);
-  const poolMin = runs.map(ciMin);
+  const ownMinMin = trips.map(() => 0);
+  for (const one of stopped)
+    if (one.last !== null) ownMinMin[one.last] = Math.max(ownMinMin[one.last]!, ciMin(one));
+  const bounds = stopped.map(ciMin);
+  const pooled = (passed: boolean) =>
+    uncensored(runs.filter((one) => one.passed === passed).map(ciMin), bounds);
+  const poolMin = uncensored(runs.map(ciMin), bounds);
   const [passed, failed] = [pooled(true), pooled(false)];
   const runMin = { passed: orElse(passed, poolMin), failed: orElse(failed, poolMin) };
   return {
@@ -46,6 +54,7 @@ export function fitHistory(history: History, mode: QueueSettings['mode'] = 'sing
       again: againOf(evidence, blame),
     },
     ownMin,
+    ownMinMin,
     poolMin,
     shares: mode === 'single' ? trips.map(() => []) : sharesOf(evidence),
     beginsAt: trips[0]?.queuedAt ?? 0,
@@ -133,14 +142,21 @@ function sharesOf({ trips, runs }: Evidence): readonly (readonly number[])[] {
 
 /** What happened, with what is not known drawn by chance. Trips are changes, numbered from 1 in order of arrival. */
 export function workloadOf(fit: Fit, seed: number): Workload {
-  const { evidence, blame, timing, ownMin, poolMin, shares, beginsAt } = fit;
+  const { evidence, blame, timing, ownMin, ownMinMin, poolMin, shares, beginsAt } = fit;
   const random = createRandom(seed, 'truth');
   const pick = (values: readonly number[]) => values[Math.floor(random() * values.length)] ?? 0;
+  const pickOwn = (place: number) => {
+    if (ownMin[place]!.length > 0) return pick(ownMin[place]!);
+    const longer = poolMin.filter((minutes) => minutes > ownMinMin[place]!);
+    return longer.length > 0 ? pick(longer) : ownMinMin[place]!;
+  };
   const follows = followedBy(evidence.trips);
   const conflicts: number[][] = evidence.trips.map(() => []);
   for (const [place, partner] of blame.badWith.entries())
     if (partner !== null && random() < partner.chance)
       conflicts[Math.max(place, partner.place)]!.push(1 + Math.min(place, partner.place));
+  const gapMin = (before: number, place: number) =>
+    Math.max(0, evidence.trips[place]!.queuedAt - evidence.trips[before]!.concludedAt) / minuteMs;
   const isBad: boolean[] = [];
   const luck = evidence.trips.map((): (boolean | undefined)[] => []);
   const changes = evidence.trips.map(({ queuedAt, priority, noBatch }, place): Change => {
@@ -150,14 +166,14 @@ export function workloadOf(fit: Fit, seed: number): Workload {
     return {
       number: place + 1,
       arrivesAtMin: (queuedAt - beginsAt) / minuteMs,
-      durationMin: pick(ownMin[place]!.length > 0 ? ownMin[place]! : poolMin),
+      durationMin: pickOwn(place),
       isGood: !isBad[place],
       conflictsWith: conflicts[place]!,
       shares: shares[place]!.map((earlier) => earlier + 1),
       predictedPass: 1,
       priority,
       noBatch,
-      ...(before === undefined ? {} : { follows: before + 1 }),
+      ...(before === undefined ? {} : { follows: { number: before + 1, afterMin: gapMin(before, place) } }),
       luck: luck[place]!,
     };
   });

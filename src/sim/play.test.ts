@@ -20,16 +20,16 @@ describe('a queue on a virtual clock', () => {
     expect(storyOf(played)).toEqual(['1 merged at 23', '2 failed at 29']);
   });
 
-  it('lets nobody come again whose earlier submission merged, nor before that is decided', () => {
+  it('lets who was evicted come again after a while, and nobody whose earlier submission merged', () => {
     const again = (isGood: boolean) =>
       sketchWorkload([
         { arrivesAtMin: 0, isGood },
-        { arrivesAtMin: 1, follows: 1, isGood },
+        { arrivesAtMin: 1, follows: { number: 1, afterMin: 3 }, isGood },
       ]);
     expect(storyOf(playPlanner(again(true), { concurrency: 2 }))).toEqual(['1 merged at 10']);
     expect(storyOf(playPlanner(again(false), { concurrency: 2 }))).toEqual([
       '1 failed at 10',
-      '2 failed at 20',
+      '2 failed at 23',
     ]);
   });
 

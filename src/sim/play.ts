@@ -54,7 +54,6 @@ export type Onlooker = (
   nowMs: number,
 ) => void;
 
-/** `arrives`: this change comes, unless what it follows has merged. */
 type Timed = {
   readonly atMs: number;
   readonly order: number;
@@ -70,14 +69,12 @@ class PlannerSimulation {
   readonly #patience: Random;
   readonly #changes: ReadonlyMap<number, Change>;
   readonly #places: ReadonlyMap<number, number>;
-  readonly #followed: ReadonlySet<number>;
+  /** Those that come after the end of another, by its number. */
+  readonly #followers: ReadonlyMap<number, Change>;
   readonly #events = createHeap<Timed>((a, b) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order));
   /** Of runs under way: when CI begins and ends. */
   readonly #spans = new Map<number, { readonly fromMs: number; readonly toMs: number }>();
   readonly #submittedAt = new Map<number, number>();
-  readonly #outcomes = new Map<number, Outcome>();
-  /** Those that come once the one they follow is decided, by its number. */
-  readonly #parked = new Map<number, Change>();
   readonly #decisions: Decision[] = [];
   readonly #trips: Trip[] = [];
   #snapshot: Snapshot;
@@ -100,13 +97,16 @@ class PlannerSimulation {
     this.#patience = createRandom(workload.seed, 'again');
     this.#changes = new Map(changes.map((change) => [change.number, change]));
     this.#places = new Map(changes.map(({ number }, place) => [number, place]));
-    this.#followed = new Set(changes.flatMap(({ follows }) => follows ?? []));
+    this.#followers = new Map(
+      changes.flatMap((change) => (change.follows === undefined ? [] : [[change.follows.number, change]])),
+    );
     // How long CI takes is the workload's to say: nothing is out of time.
     this.#snapshot = emptySnapshot({ ...settings, testingTimeoutMinutes: 0 }, firstTip);
   }
 
   simulate(): Played {
-    for (const change of this.#workload.changes) this.#at(change.arrivesAtMin * minuteMs, null, change);
+    for (const change of this.#workload.changes)
+      if (change.follows === undefined) this.#at(change.arrivesAtMin * minuteMs, null, change);
     for (const { kind, number, atMin } of this.#workload.disturbances)
       this.#at(atMin * minuteMs, {
         kind: 'ended',
@@ -137,11 +137,8 @@ class PlannerSimulation {
   }
 
   #arrive(change: Change): void {
-    const { number, follows } = change;
-    const before = follows === undefined ? 'failed' : this.#outcomes.get(follows);
-    if (before === 'merged') return;
-    if (before === undefined) this.#parked.set(follows!, change);
-    else if (!this.#snapshot.items.has(number)) this.#submit(change, this.#places.get(number)!);
+    const { number } = change;
+    if (!this.#snapshot.items.has(number)) this.#submit(change, this.#places.get(number)!);
   }
 
   #submit({ number: pr, priority = priorities.medium, noBatch = false }: Change, seniority: number): void {
@@ -196,11 +193,10 @@ class PlannerSimulation {
       toMin: this.#now / minuteMs,
       isFalse,
     });
-    this.#outcomes.set(number, outcome);
-    const follower = this.#parked.get(number);
-    if (follower !== undefined && outcome !== 'merged') this.#at(this.#now, null, follower);
-    this.#parked.delete(number);
-    if (isFalse && !this.#followed.has(number)) this.#comeAgain(number);
+    if (outcome === 'merged') return;
+    const follower = this.#followers.get(number);
+    if (follower !== undefined) this.#at(this.#now + follower.follows!.afterMin * minuteMs, null, follower);
+    else if (isFalse) this.#comeAgain(number);
   }
 
   /** Who was evicted by no fault of its own may be submitted again. */

@@ -23,3 +23,34 @@ export function quantile(values: readonly number[], share: number): number {
   const low = Math.floor(at);
   return sorted[low]! + (at - low) * ((sorted[low + 1] ?? sorted[low]!) - sorted[low]!);
 }
+
+/**
+ * Values as likely as those that were seen, given that of others only a lower bound was. What is stopped early is mostly
+ * what takes long, so those that were seen to the end are too short on the whole. Each bound gives its weight to all that
+ * is longer (the estimate of Kaplan and Meier); the answer has so many values of the same weight, in order.
+ */
+export function uncensored(
+  seen: readonly number[],
+  bounds: readonly number[],
+  count = 400,
+): readonly number[] {
+  if (bounds.length === 0 || seen.length === 0) return seen;
+  const all = [
+    ...seen.map((value) => ({ value, isSeen: true })),
+    ...bounds.map((value) => ({ value, isSeen: false })),
+  ].toSorted((a, b) => a.value - b.value || Number(b.isSeen) - Number(a.isSeen));
+  const values: number[] = [];
+  let weight = 1;
+  let total = 0;
+  let last = 0;
+  for (const [at, { value, isSeen }] of all.entries()) {
+    if (isSeen) {
+      total += weight;
+      last = value;
+      while (values.length + 0.5 < (total / all.length) * count) values.push(value);
+    } else if (at + 1 < all.length) weight += weight / (all.length - at - 1);
+  }
+  // Bounds above all that was seen: nobody knows how much above.
+  while (values.length < count) values.push(last);
+  return values;
+}

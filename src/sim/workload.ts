@@ -21,8 +21,8 @@ export type Change = {
   readonly priority?: number;
   /** Tested alone. */
   readonly noBatch?: boolean;
-  /** An earlier submission of the same: it comes only if that one did not merge, and not before it is decided. */
-  readonly follows?: number;
+  /** An earlier submission of the same: it comes only if that one does not merge, so many minutes after its end. */
+  readonly follows?: { readonly number: number; readonly afterMin: number };
   /**
    * Of runs whose last change this is, in their order: whether chance fails them; undefined, as all that come after
    * them: it is drawn.
