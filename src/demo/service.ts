@@ -25,10 +25,12 @@ export type Service = Part & {
 };
 
 const startMs = 60_000;
+/** In the demo's folder. */
+export const serviceLog = 'service.log';
 
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { entry, home, port } = options;
-  const logFile = join(home, 'service.log');
+  const logFile = join(home, serviceLog);
   const log = openSync(logFile, 'a');
   const child = spawn(process.execPath, [...process.execArgv, entry, 'start'], {
     cwd: home,

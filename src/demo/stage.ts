@@ -3,15 +3,17 @@
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { assert } from '#base/assert.ts';
+import { GitError } from '#git/error.ts';
 import { gitEnvironment } from '#git/run.ts';
 import { mayOthersEnter } from './postgres.ts';
 import { killGroup, type Part } from './process.ts';
+import { serviceLog } from './service.ts';
 
 export type Stage = {
   readonly home: string;
@@ -69,12 +71,14 @@ export function openStage(): Stage {
       });
     },
     onProblem: (error) => {
-      if (!stop.signal.aborted) problems.add(error instanceof Error ? error.message : String(error));
+      if (!stop.signal.aborted) problems.add(wordsOf(error));
     },
     end,
     close: async () => {
       end();
       for (const part of parts.toReversed()) await part.stop();
+      if (problems.size > 0)
+        for (const line of errorsLogged(home)) problems.add(`the service logged ${line}`);
       removeFolder(home);
       process.off('exit', endAtOnce);
       for (const signal of signals) process.off(signal, interrupt);
@@ -82,6 +86,22 @@ export function openStage(): Stage {
         process.stderr.write(`On the way: ${problem}\n`);
     },
   };
+}
+
+const wordsOf = (error: unknown): string => {
+  if (error instanceof GitError) return `${error.message} ${error.output.trim().slice(-500)}`;
+  return error instanceof Error ? error.message : String(error);
+};
+
+/** The first errors in the log of the service, which goes with the folder. */
+function errorsLogged(home: string): readonly string[] {
+  const log = join(home, serviceLog);
+  if (!existsSync(log)) return [];
+  const lines = readFileSync(log, 'utf8').split('\n');
+  return lines
+    .filter((line) => line.includes('"level":50'))
+    .slice(0, 3)
+    .map((line) => line.slice(0, 1_000));
 }
 
 /** What was just killed may still write a file. */
