@@ -52,8 +52,9 @@ try {
   if (values.screenshot !== undefined) await takePicture(page, values.screenshot);
   await browser.close();
   const endMs = await timed(() => endGroup(demo));
-  const left = [...processesOf(folder), ...readdirSync(temporary)];
+  const left = leftBehind();
   for (const one of left) console.error(`left behind: ${one}`);
+  const leftByKilled = await kill();
   report([
     { name: 'install, s', value: installedMs / 1_000 },
     {
@@ -67,9 +68,28 @@ try {
     { name: 'under test after a minute', value: seen.testing, goal: '>= 1', isMet: seen.testing >= 1 },
     { name: 'from Ctrl-C to the end, s', value: endMs / 1_000 },
     noneOf('left behind, processes and files', left.length),
+    noneOf('left behind by one that was killed with -9', leftByKilled),
   ]);
 } finally {
   await cleanup.run();
+}
+
+function leftBehind(): readonly string[] {
+  return [...processesOf(folder), ...readdirSync(temporary)];
+}
+
+/** A demo that is killed, with all of its own group: how much of it there is after a while. */
+async function kill(): Promise<number> {
+  const demo = spawn('npx', ['--no-install', 'signalbox', 'demo'], { cwd: home, env, detached: true });
+  cleanup.add(() => endGroup(demo));
+  await addressIn(demo);
+  const exited = once(demo, 'exit');
+  process.kill(-demo.pid!, 'SIGKILL');
+  await exited;
+  for (let look = 0; look < 50 && leftBehind().length > 0; look++) await sleep(100);
+  const left = leftBehind();
+  for (const one of left) console.error(`left behind by one that was killed: ${one}`);
+  return left.length;
 }
 
 function report(figures: readonly Figure[]): void {

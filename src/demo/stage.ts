@@ -1,5 +1,6 @@
 // Where a demo takes place: its folder, its ports, what was started, and the end of it all. Whatever way it ends, by a
 // signal, by --exit or because a part failed, the parts are stopped, the last one first, and the folder is removed.
+// If it is killed, its heir does so.
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,6 +12,7 @@ import { promisify } from 'node:util';
 import { assert } from '#base/assert.ts';
 import { GitError } from '#git/error.ts';
 import { gitEnvironment } from '#git/run.ts';
+import { appointHeir } from './heir.ts';
 import { mayOthersEnter } from './postgres.ts';
 import { killGroup, type Part } from './process.ts';
 import { serviceLog } from './service.ts';
@@ -37,6 +39,7 @@ export function openStage(): Stage {
   const home = makeHome();
   const stop = new AbortController();
   const parts: Part[] = [];
+  const heir = appointHeir(home);
   const problems = new Set<string>();
   let failure: string | null = null;
   let isInterrupted = false;
@@ -51,6 +54,7 @@ export function openStage(): Stage {
   const endAtOnce = () => {
     for (const { process: child } of parts) killGroup(child);
     removeFolder(home);
+    heir.dismiss();
   };
   process.once('exit', endAtOnce);
   return {
@@ -64,6 +68,7 @@ export function openStage(): Stage {
     },
     add: (part, words) => {
       parts.push(part);
+      if (part.process.pid !== undefined) heir.mind(part.process.pid);
       part.process.once('exit', () => {
         if (stop.signal.aborted) return;
         failure = words();
@@ -80,6 +85,7 @@ export function openStage(): Stage {
       if (problems.size > 0)
         for (const line of errorsLogged(home)) problems.add(`the service logged ${line}`);
       removeFolder(home);
+      heir.dismiss();
       process.off('exit', endAtOnce);
       for (const signal of signals) process.off(signal, interrupt);
       for (const problem of [...problems].slice(0, problemsShown))
