@@ -3,7 +3,7 @@
 import type { QueueId, RepositoryId } from '#base/id.ts';
 import type { Check } from '#core/queue/check.ts';
 import type { Tx } from './cell.ts';
-import { noticeTested } from './queue-notice.ts';
+import { noticeQueues } from './queue-notice.ts';
 import { statement } from './statement.ts';
 
 export type CheckWord = { readonly repositoryId: RepositoryId; readonly sha: string; readonly check: Check };
@@ -26,10 +26,12 @@ const upsertChecks = statement<[words: string], { sha: string }>(`
   )
   select distinct sha from saved`);
 
+type LockedRun = { queue_id: string; sha: string; is_new: boolean };
+
 // Two that each record one of the last two words on a run must not both find the other's missing: the second waits, and
 // then sees what the first has written. All of them at once and in one order, so that nobody waits in a circle.
-const lockRuns = statement<[shas: string], { id: string }>(`
-  select id from test_run where test_branch_sha = any ($1::text[]) and status = 'in_progress'
+const lockRuns = statement<[shas: string], LockedRun>(`
+  select queue_id, test_branch_sha as sha, started_at is null as is_new from test_run where test_branch_sha = any ($1::text[]) and status = 'in_progress'
   order by queue_id, id for no key update`);
 
 // No look is worth it for this: the next one finds when CI began, and at the latest when the time to begin is over.
@@ -76,16 +78,26 @@ export async function recordChecks(tx: Tx, words: readonly CheckWord[]): Promise
     body: check,
   }));
   const closed = [...new Set(words.flatMap(({ sha, check }) => (isOpen(check) ? [] : [sha])))];
-  const [, changed] = await Promise.all([
+  // Sent together and answered in order. What is decided is asked for also where nothing is new: a sweep repairs what was
+  // lost, whatever it was.
+  const [runs, changed, decided] = await Promise.all([
     lockRuns(tx, arrayOf(new Set(words.map(({ sha }) => sha)))),
     upsertChecks(tx, JSON.stringify(rows)),
-  ]);
-  // Also where nothing is new: a sweep repairs what was lost, whatever it was.
-  const [decided] = await Promise.all([
     closed.length === 0 ? [] : selectDecided(tx, arrayOf(closed)),
-    changed.length === 0 ? [] : beginRuns(tx, arrayOf(changed.map((row) => row.sha))),
-    changed.length === 0 ? [] : noticeTested(tx, arrayOf(changed.map((row) => row.sha))),
   ]);
+  const shas = new Set(changed.map((row) => row.sha));
+  const heardOf = runs.filter((run) => shas.has(run.sha));
+  const begun = heardOf.filter((run) => run.is_new).map((run) => run.sha);
+  const sent: Promise<unknown>[] = [];
+  if (begun.length > 0) sent.push(beginRuns(tx, arrayOf(begun)));
+  if (heardOf.length > 0)
+    sent.push(
+      noticeQueues(
+        tx,
+        heardOf.map((run) => run.queue_id as QueueId),
+      ),
+    );
+  await Promise.all(sent);
   return decided.map((row) => row.queue_id as QueueId).toSorted();
 }
 

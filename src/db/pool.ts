@@ -3,6 +3,7 @@
 // few connections; a transaction has one of its own from a pool.
 
 import { createHash } from 'node:crypto';
+import type { Writable } from 'node:stream';
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import { Client, Pool, type PoolClient, types } from 'pg';
 import type { DB } from './database.ts';
@@ -36,6 +37,30 @@ function queryOf(text: string, values: readonly unknown[]) {
 
 type Connection = Pick<PoolClient, 'query'>;
 
+/** Sockets that keep what is written to them until the end of this turn. */
+const gathering = new WeakSet<Writable>();
+
+/**
+ * What is sent on a connection in one turn of the event loop goes out in one piece, and PostgreSQL wakes up once for all
+ * of it. The driver would write each statement by itself.
+ */
+export function gatherSends(client: Connection): void {
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } }).connection;
+  if (gathering.has(stream)) return;
+  gathering.add(stream);
+  stream.cork();
+  process.nextTick(() => {
+    gathering.delete(stream);
+    stream.uncork();
+  });
+}
+
+/** Sends a statement beside whatever else is sent in this turn. */
+function send(client: Connection, text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }> {
+  gatherSends(client);
+  return client.query(queryOf(text, values));
+}
+
 /** Kysely asks for pg's overloads; it calls only this one. */
 const kyselyClient = (client: Connection, release: (destroy?: boolean) => void): PostgresPoolClient =>
   ({
@@ -46,11 +71,18 @@ const kyselyClient = (client: Connection, release: (destroy?: boolean) => void):
 const dbOf = (pool: PostgresPool, run: Run): Db =>
   Object.assign(new Kysely<DB>({ dialect: new PostgresDialect({ pool }) }), { run });
 
+/** Made once for each connection: what a builder is made of costs more than a short statement. */
+const ofConnection = new WeakMap<Connection, Db>();
+
 /** A database on one connection that somebody else began a transaction on and will end. */
 export function dbOnConnection(client: Connection): Db {
+  const known = ofConnection.get(client);
+  if (known !== undefined) return known;
   const only = kyselyClient(client, () => undefined);
   const pool = { options: {}, connect: () => Promise.resolve(only), end: () => Promise.resolve() };
-  return dbOf(pool, async (text, values) => (await client.query(queryOf(text, values))).rows);
+  const db = dbOf(pool, async (text, values) => (await send(client, text, values)).rows);
+  ofConnection.set(client, db);
+  return db;
 }
 
 export type PoolOptions = {
@@ -149,6 +181,6 @@ export function openSharedPool({ url, max, onError }: PoolOptions): {
     await Promise.all([...clients].map((client) => client.end()));
   };
   const pool: PostgresPool = { options: {}, connect: async () => wrappers.get(await next())!, end: close };
-  const db = dbOf(pool, async (text, values) => (await (await next()).query(queryOf(text, values))).rows);
+  const db = dbOf(pool, async (text, values) => (await send(await next(), text, values)).rows);
   return { db, close };
 }

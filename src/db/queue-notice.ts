@@ -17,9 +17,7 @@ const notify = statement<[queueId: string]>(`select ${noticeColumn('$1')}`);
 
 export const noticeQueue = (tx: Tx, queueId: QueueId): Promise<unknown> => notify(tx, queueId);
 
-const notifyTested = statement<[shas: string]>(`
-  select ${noticeColumn('t.queue_id::text')} from (
-    select distinct queue_id from test_run where test_branch_sha = any ($1::text[]) and status = 'in_progress') t`);
+const notifyAll = statement<[queueIds: string]>(`select ${noticeColumn('id')} from unnest($1::text[]) as id`);
 
-/** For the queues that test one of these commits, as an array of PostgreSQL. */
-export const noticeTested = (tx: Tx, shas: string): Promise<unknown> => notifyTested(tx, shas);
+export const noticeQueues = (tx: Tx, queueIds: readonly QueueId[]): Promise<unknown> =>
+  notifyAll(tx, `{${[...new Set(queueIds)].join(',')}}`);

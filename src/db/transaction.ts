@@ -8,7 +8,7 @@
 import { assert } from '#base/assert.ts';
 import type { QueueId, RepositoryId } from '#base/id.ts';
 import type { Cell, Tx } from './cell.ts';
-import { dbOnConnection } from './pool.ts';
+import { dbOnConnection, gatherSends } from './pool.ts';
 import { statement } from './statement.ts';
 
 declare const held: unique symbol;
@@ -35,6 +35,7 @@ async function transact<Result>(cell: Cell, work: (tx: Tx) => Promise<Outcome<Re
   const client = await cell.pool.connect();
   let broken: Error | undefined;
   try {
+    gatherSends(client);
     const begun = client.query('begin');
     begun.catch(() => undefined);
     try {
@@ -63,31 +64,40 @@ export function withTransaction<Result>(cell: Cell, work: (tx: Tx) => Promise<Re
   return transact(cell, async (tx) => ({ result: await work(tx) }));
 }
 
+/**
+ * The lock goes out ahead of what `work` sends first; PostgreSQL answers in order, so that is read under the lock. What
+ * `work` does elsewhere must wait for an answer of the database.
+ */
 export function withQueueLock<Result>(
   cell: Cell,
   queueId: QueueId,
   work: (tx: Tx, lock: QueueLock) => Promise<Result>,
 ): Promise<Result> {
-  return withTransaction(cell, async (tx) => {
-    await lockQueue(tx, queueId);
-    return work(tx, { queueId } as QueueLock);
-  });
+  return transact(cell, (tx) =>
+    behind(lockQueue(tx, queueId), async () => ({ result: await work(tx, { queueId } as QueueLock) })),
+  );
 }
 
-/** The lock goes out ahead of what `work` sends first; PostgreSQL answers in order, so that is read under the lock. */
+/** The same, of one entry. */
 export function withEntryLock<Result>(
   cell: Cell,
   queueId: QueueId,
   prNumber: number,
   work: (tx: Tx, lock: QueueLock) => Promise<Outcome<Result>>,
 ): Promise<Result> {
-  return transact(cell, async (tx) => {
-    const locked = lockEntry(tx, queueId, `${queueId}#${prNumber}`);
-    locked.catch(() => undefined);
-    const outcome = await work(tx, { queueId } as QueueLock);
+  return transact(cell, (tx) =>
+    behind(lockEntry(tx, queueId, `${queueId}#${prNumber}`), () => work(tx, { queueId } as QueueLock)),
+  );
+}
+
+async function behind<Result>(locked: Promise<unknown>, work: () => Promise<Result>): Promise<Result> {
+  locked.catch(() => undefined);
+  try {
+    return await work();
+  } finally {
+    // If it failed, that is why the work did.
     await locked;
-    return outcome;
-  });
+  }
 }
 
 const lockTests = statement<[repositoryId: string]>(

@@ -63,10 +63,12 @@ export async function reconcileQueue(
     const open = loaded.picture.entries.flatMap(({ entry: { stage, pullRequest } }) =>
       stage.kind === 'not_ready' && !isMergeabilityKnown(pullRequest) ? [pullRequest.number] : [],
     );
-    if (open.length > 0 && hostFor(cell.name, loaded.repository.host)?.leavesMergeToTry === true)
+    const host = hostFor(cell.name, loaded.repository.host);
+    if (open.length > 0 && host?.leavesMergeToTry === true)
       send(enqueueAtHost(tx, 'try-merges', { queueId }));
     else for (const number of open) send(enqueueRefreshSoon(tx, loaded.repository.id, number));
-    if (isTold(result.queue))
+    // Where no host serves the repository there is nobody to tell.
+    if (host !== null && isTold(result.queue))
       for (const when of tellingsOf(loaded.untold, result)) send(enqueueTell(tx, queueId, when));
     if (result.wakeAt !== null) send(enqueueWakeUp(tx, queueId, new Date(result.wakeAt)));
     // A queue that was stopped because its branch is not there is not asked about it again and again.
