@@ -91,3 +91,28 @@ it.each([
   );
   expect(sum(api) / landed).toBeLessThanOrEqual(10);
 });
+
+it('adds a job to tell people where there is a host, and none where nobody could be told', async () => {
+  let isThere = true;
+  const world = await openWorldForTest({
+    wrapHosts: (hostFor) => (cellName, hostName) => (isThere ? hostFor(cellName, hostName) : null),
+  });
+  const client = await world.client();
+  await client.call('createQueue', main);
+  /** `hasHost`: while the queue is looked at; it is submitted to one that is there. */
+  const tellings = async (number: number, hasHost: boolean) => {
+    isThere = true;
+    await client.call('submitPullRequest', pr(number));
+    isThere = hasHost;
+    await world.runJobs(['tell']);
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int as count from graphile_worker._private_jobs j
+      join graphile_worker._private_tasks t on t.id = j.task_id where t.identifier = 'tell'`.execute(
+      world.cell.db,
+    );
+    await sql`delete from graphile_worker._private_jobs`.execute(world.cell.db);
+    return rows[0]!.count;
+  };
+  expect(await tellings(1, true)).toBeGreaterThan(0);
+  expect(await tellings(2, false)).toBe(0);
+});
