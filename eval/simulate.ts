@@ -1,5 +1,5 @@
-// `npm run eval:simulate [-- --seeds N] [--pull-requests N] [--from TEXT] [--set TEXT] [--json]`: how good are the promises
-// of `signalbox simulate`, over many seeds? The story of a demo (`src/demo`) is played on a virtual clock with one set of
+// `npm run eval:simulate [-- --seeds N] [--pull-requests N] [--flakes SHARE] [--from TEXT] [--set TEXT] [--json]`: how good
+// are the promises of `signalbox simulate`, over many seeds? The story of a demo (`src/demo`) is played on a virtual clock with one set of
 // settings; from that history, and not from the truth, others are foretold, and held against what they really give.
 // e2e/simulate.ts does so with the real service, which takes minutes for each seed.
 //
@@ -28,6 +28,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '40' },
     'pull-requests': { type: 'string', default: '100' },
+    flakes: { type: 'string', default: '0.02' },
     from: { type: 'string', default: 'batch=false canOptimisticallyMerge=false concurrency=4' },
     set: { type: 'string', default: 'concurrency=8 canOptimisticallyMerge=true' },
     json: { type: 'boolean', default: false },
@@ -35,8 +36,7 @@ const { values } = parseArgs({
 });
 
 const [shop] = demoRepositories;
-/** As `signalbox demo` has them. */
-const flakeRate = 0.05;
+const flakeRate = Number(values.flakes);
 const attemptsMax = 50;
 /** What the demo's service takes on a machine with nothing else to do. */
 const timing = { startMin: [0.002], landMin: [0.0015], runMin: null, again: { share: 1, afterMin: 0.005 } };
