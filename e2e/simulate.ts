@@ -135,7 +135,7 @@ const secondsAtHalf = (minutes: readonly number[]) => 60 * quantile(minutes, 0.5
 function promiseOnMachine(before: Fit, after: Fit, set: string): Figures {
   const { startMin, landMin } = after.timing;
   const fit = { ...before, timing: { ...before.timing, startMin, landMin } };
-  const settings = { ...defaultSettings, ...settingsIn(`${plain} ${set}`.split(' ')) };
+  const settings = { ...defaultSettings, ...shop!.settings, ...settingsIn(`${plain} ${set}`.split(' ')) };
   return createReplay(fit).predict(settings, 12).mean;
 }
 
