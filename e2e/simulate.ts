@@ -32,7 +32,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '2' },
     'first-seed': { type: 'string', default: '1' },
-    'pull-requests': { type: 'string', default: '100' },
+    'pull-requests': { type: 'string', default: '80' },
     speed: { type: 'string', default: '1' },
     flakes: { type: 'string', default: '0.02' },
     keep: { type: 'string' },
