@@ -23,10 +23,11 @@ import {
   postmasterOf,
 } from './cell-world.ts';
 import type { EventRound } from './event-round.ts';
-import { goal, type Goal, median, printGoals } from './figure.ts';
-import { type Cleanup, createCleanup } from './fixture.ts';
+import { goal, type Goal, median } from './figure.ts';
+import { type Cleanup, withCleanup } from './fixture.ts';
 import { positiveWhole } from './option.ts';
 import { type ProcessorTime, processorTime, timeBetween } from './processor.ts';
+import { runBenchmark } from './run.ts';
 
 type Options = {
   readonly queues: number;
@@ -60,16 +61,6 @@ function parseOptions(): Options {
 
 type Cells = { readonly main: BenchCell; readonly east: BenchCell };
 
-/** A part of the benchmark, which ends all that it started. */
-async function apart<Result>(work: (cleanup: Cleanup) => Promise<Result>): Promise<Result> {
-  const cleanup = createCleanup();
-  try {
-    return await work(cleanup);
-  } finally {
-    await cleanup.run();
-  }
-}
-
 const refuseFailures = (rounds: readonly EventRound[]): void => {
   for (const { load } of rounds)
     if (load.failures > 0) throw new Error(`${load.failures} failed, the first: ${load.firstFailure}`);
@@ -84,7 +75,7 @@ type Loaded = {
 
 /** All cells at once, each at the rate; null: as fast as it goes. */
 const load = (cells: readonly BenchCell[], seconds: number, rate: number | null): Promise<Loaded> =>
-  apart(async (cleanup) => {
+  withCleanup(async (cleanup) => {
     const fresh: FreshCell[] = [];
     for (const cell of cells) fresh.push(await freshCell(cell));
     const deployment = await deployOn(cleanup, fresh);
@@ -134,7 +125,7 @@ async function untilTaken(east: CellLoad, rate: number): Promise<number> {
 
 /** The same processes serve both; the PostgreSQL of one is killed in the middle. */
 const measureStopped = (cells: Cells, { seconds }: Options, rate: number): Promise<Stopped> =>
-  apart(async (cleanup) => {
+  withCleanup(async (cleanup) => {
     const fresh = { main: await freshCell(cells.main), east: await freshCell(cells.east) };
     const deployment = await deployOn(cleanup, [fresh.main, fresh.east]);
     const main = await loadOn(cleanup, fresh.main, deployment.port);
@@ -155,7 +146,7 @@ type Beside = { readonly quiet: readonly EventRound[]; readonly flooded: readonl
 
 /** Each cell has processes and a core of its own; one has its usual load, the other none or all that it takes. */
 const measureBeside = (cells: Cells, { seconds, rounds }: Options, rate: number): Promise<Beside> =>
-  apart(async (cleanup) => {
+  withCleanup(async (cleanup) => {
     const own = async (cell: BenchCell, core: number): Promise<CellLoad> => {
       const fresh = await freshCell(cell);
       const deployment = await deployOn(cleanup, [fresh]);
@@ -250,18 +241,9 @@ const goalsOf = ({ cost, stopped, beside }: Report): readonly Goal[] => [
 ];
 
 const options = parseOptions();
-const cleanup = createCleanup();
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void cleanup.run().then(() => process.exit(1)));
-try {
-  const report = await measure(cleanup, options);
-  const goals = goalsOf(report);
-  if (options.json) console.log(JSON.stringify({ goals, ...report }));
-  else {
-    print(report);
-    printGoals(goals);
-  }
-  process.exitCode = goals.every(({ isMet }) => isMet) ? 0 : 1;
-} finally {
-  await cleanup.run();
-}
+await runBenchmark({
+  json: options.json,
+  measure: (cleanup) => measure(cleanup, options),
+  goalsOf,
+  print,
+});

@@ -1,6 +1,7 @@
-// `npm run bench:events [-- --queues N] [--seconds N] [--rounds N] [--cost] [--json]`: events a second, from the webhook received
-// to the decision made, with all queues active, against pgbench making the same events durable, in alternating rounds
-// on fresh copies of one private durable PostgreSQL. `serve`, `work` and the load generator are processes of their own.
+// `npm run bench:events [-- --queues N] [--seconds N] [--rounds N] [--cost] [--json]`: events a second, from the webhook
+// received to the decision made, with all queues active, against pgbench making the same events durable, in alternating
+// rounds on fresh copies of one private durable PostgreSQL. `serve`, `work` and the load generator are processes of their
+// own.
 //
 // The rate counts the time until the last decision of a round is committed, so what is only taken in and not worked
 // off does not count. Then the lag: at 80 % of that rate, from the answer to the last event of a test run to the commit
@@ -18,9 +19,10 @@ import type { EventLoadJob, EventLoadResult } from './event-load.ts';
 import { runEventPgbench } from './event-pgbench.ts';
 import { type EventRound, eventRoundOf, waitForDecisions } from './event-round.ts';
 import { type EventWorld, makeEventWorld } from './event-world.ts';
-import { goal, type Goal, median, printGoals } from './figure.ts';
-import { type Cleanup, createCleanup, forked, openCluster, temporaryDir } from './fixture.ts';
+import { goal, type Goal, median } from './figure.ts';
+import { type Cleanup, forked, openCluster, temporaryDir, withCleanup } from './fixture.ts';
 import { positiveWhole } from './option.ts';
+import { runBenchmark } from './run.ts';
 
 type Options = {
   readonly queues: number;
@@ -70,9 +72,8 @@ type Bench = {
 type Round = EventRound & { readonly cost: EventCost | null };
 
 /** One round of the real thing; at a rate, or as fast as it goes. */
-async function runOurs({ world, dir, options }: Bench, rate: number | null): Promise<Round> {
-  const cleanup = createCleanup();
-  try {
+const runOurs = ({ world, dir, options }: Bench, rate: number | null): Promise<Round> =>
+  withCleanup(async (cleanup) => {
     const url = await world.fresh('ours');
     const noSweeps = { SIGNALBOX_SWEEP_SECONDS: '3600' };
     const deployment = await startDeployment(cleanup, {
@@ -96,10 +97,7 @@ async function runOurs({ world, dir, options }: Bench, rate: number | null): Pro
     await deployment.stop();
     if (result.failures > 0) throw new Error(`${result.failures} failed, the first: ${result.firstFailure}`);
     return { ...eventRoundOf(result, decided), cost };
-  } finally {
-    await cleanup.run();
-  }
-}
+  });
 
 type BareRound = { readonly perSecond: number; readonly cost: EventCost | null };
 
@@ -168,18 +166,9 @@ const goalsOf = ({ ours, bare, atShare }: Report): readonly Goal[] => [
 ];
 
 const options = parseOptions();
-const cleanup = createCleanup();
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void cleanup.run().then(() => process.exit(1)));
-try {
-  const report = await measure(cleanup, options);
-  const goals = goalsOf(report);
-  if (options.json) console.log(JSON.stringify({ goals, ...report }));
-  else {
-    print(report);
-    printGoals(goals);
-  }
-  process.exitCode = goals.every(({ isMet }) => isMet) ? 0 : 1;
-} finally {
-  await cleanup.run();
-}
+await runBenchmark({
+  json: options.json,
+  measure: (cleanup) => measure(cleanup, options),
+  goalsOf,
+  print,
+});

@@ -37,6 +37,16 @@ export function createCleanup(): Cleanup {
   };
 }
 
+/** Work that ends all that it started. */
+export async function withCleanup<Result>(work: (cleanup: Cleanup) => Promise<Result>): Promise<Result> {
+  const cleanup = createCleanup();
+  try {
+    return await work(cleanup);
+  } finally {
+    await cleanup.run();
+  }
+}
+
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = new Promise((resolve) => child.once('exit', resolve));

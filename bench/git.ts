@@ -10,9 +10,10 @@ import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { buildCandidate, type Change, type MergeMethod } from '#git/candidate.ts';
 import { openMirror } from '#git/mirror.ts';
-import { goal, median, printGoals } from './figure.ts';
-import { type Cleanup, createCleanup, temporaryDir } from './fixture.ts';
+import { goal, median } from './figure.ts';
+import { type Cleanup, temporaryDir } from './fixture.ts';
 import { positiveWhole } from './option.ts';
+import { runBenchmark } from './run.ts';
 
 const size = { folders: 4_000, filesPerFolder: 50, pulls: 50, filesPerPull: 5, mainCommits: 20 };
 const methods: readonly MergeMethod[] = ['squash', 'merge_commit', 'rebase'];
@@ -156,26 +157,20 @@ const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, json: { type: 'boolean', default: false } },
 });
 const rounds = positiveWhole(values, 'rounds');
-const cleanup = createCleanup();
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void cleanup.run().then(() => process.exit(1)));
-try {
-  const times = await measure(cleanup, rounds);
-  const goals = methods.map((method) => {
-    const ratios = times[method].map((ms, round) => ms / times.bare[round]!);
-    return goal(`${method} candidate, ratio to bare git`, median(ratios), '<=', 1.3);
-  });
-  if (values.json) console.log(JSON.stringify({ goals, times }));
-  else {
+await runBenchmark({
+  json: values.json,
+  measure: async (cleanup) => ({ times: await measure(cleanup, rounds) }),
+  goalsOf: ({ times }) =>
+    methods.map((method) => {
+      const ratios = times[method].map((ms, round) => ms / times.bare[round]!);
+      return goal(`${method} candidate, ratio to bare git`, median(ratios), '<=', 1.3);
+    }),
+  print: ({ times }) => {
     for (const side of sides) {
       const range = `${Math.min(...times[side]).toFixed(2)}–${Math.max(...times[side]).toFixed(2)}`;
       console.log(
         `${side.padEnd(14)}${median(times[side]).toFixed(2).padStart(8)} ms per candidate (${range})`,
       );
     }
-    printGoals(goals);
-  }
-  process.exitCode = goals.every(({ isMet }) => isMet) ? 0 : 1;
-} finally {
-  await cleanup.run();
-}
+  },
+});

@@ -20,9 +20,10 @@ import {
   startDeployment,
   until,
 } from './deployment.ts';
-import { goal, type Goal, median, percentile, printGoals } from './figure.ts';
-import { type Cleanup, createCleanup, openCluster, temporaryDir, withClient } from './fixture.ts';
+import { goal, type Goal, median, percentile } from './figure.ts';
+import { type Cleanup, openCluster, temporaryDir, withClient } from './fixture.ts';
 import { positive } from './option.ts';
+import { runBenchmark } from './run.ts';
 import { createRefWatch, type RefWatch } from './ref-watch.ts';
 
 type Options = {
@@ -293,18 +294,9 @@ const goalsOf = ({ ours, bare }: Report): readonly Goal[] => [
 ];
 
 const options = parseOptions();
-const cleanup = createCleanup();
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void cleanup.run().then(() => process.exit(1)));
-try {
-  const report = await measure(cleanup, options);
-  const goals = goalsOf(report);
-  if (options.json) console.log(JSON.stringify({ goals, ...report }));
-  else {
-    print(report);
-    printGoals(goals);
-  }
-  process.exitCode = goals.every(({ isMet }) => isMet) ? 0 : 1;
-} finally {
-  await cleanup.run();
-}
+await runBenchmark({
+  json: options.json,
+  measure: (cleanup) => measure(cleanup, options),
+  goalsOf,
+  print,
+});

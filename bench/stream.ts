@@ -9,11 +9,10 @@ import { type ClientRequest, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { until } from './deployment.ts';
-import { goal, type Goal, median, percentile, printGoals } from './figure.ts';
+import { goal, type Goal, median, percentile } from './figure.ts';
 import {
   branch,
   type Cleanup,
-  createCleanup,
   openCluster,
   repository,
   startSignalbox,
@@ -21,6 +20,7 @@ import {
   withClient,
 } from './fixture.ts';
 import { positive } from './option.ts';
+import { runBenchmark } from './run.ts';
 
 type Options = {
   readonly streams: number;
@@ -156,27 +156,22 @@ async function measure(cleanup: Cleanup, { streams, changes, rate }: Options): P
   };
 }
 
+const goalsOf = ({ p99Ms, missed }: Report): readonly Goal[] => [
+  goal('change to stream p99 ms', p99Ms, '<=', 1000),
+  goal('changes missed', missed, '<=', 0),
+];
+
 const options = parseOptions();
-const cleanup = createCleanup();
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void cleanup.run().then(() => process.exit(1)));
-try {
-  const report = await measure(cleanup, options);
-  const goals: readonly Goal[] = [
-    goal('change to stream p99 ms', report.p99Ms, '<=', 1000),
-    goal('changes missed', report.missed, '<=', 0),
-  ];
-  if (options.json) console.log(JSON.stringify({ goals, ...report }));
-  else {
+await runBenchmark({
+  json: options.json,
+  measure: (cleanup) => measure(cleanup, options),
+  goalsOf,
+  print: (report) => {
     console.log(`${options.streams} streams, ${options.changes} changes at ${options.rate}/s`);
     console.log(
       `change to stream ms: p50 ${report.p50Ms.toFixed(1)}, p99 ${report.p99Ms.toFixed(1)}, max ${report.maxMs.toFixed(1)}`,
     );
     console.log(`change answered ms: p50 ${report.answeredP50Ms.toFixed(1)}`);
     console.log(`events per stream: ${report.eventsPerStream}`);
-    printGoals(goals);
-  }
-  process.exitCode = goals.every(({ isMet }) => isMet) ? 0 : 1;
-} finally {
-  await cleanup.run();
-}
+  },
+});
