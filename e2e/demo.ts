@@ -39,8 +39,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 try {
   const installedMs = await timed(install);
   const begunAt = Date.now();
-  const demo = spawn('npx', ['--no-install', 'signalbox', 'demo'], { cwd: home, env, detached: true });
-  cleanup.add(() => endGroup(demo));
+  const demo = startDemo();
   const address = await addressIn(demo);
   const browser = await launchChromium();
   cleanup.add(() => browser.close());
@@ -74,14 +73,20 @@ try {
   await cleanup.run();
 }
 
+/** Leads a process group, as in a terminal. */
+function startDemo(): ChildProcess {
+  const demo = spawn('npx', ['--no-install', 'signalbox', 'demo'], { cwd: home, env, detached: true });
+  cleanup.add(() => endGroup(demo));
+  return demo;
+}
+
 function leftBehind(): readonly string[] {
   return [...processesOf(folder), ...readdirSync(temporary)];
 }
 
 /** A demo that is killed, with all of its own group: how much of it there is after a while. */
 async function kill(): Promise<number> {
-  const demo = spawn('npx', ['--no-install', 'signalbox', 'demo'], { cwd: home, env, detached: true });
-  cleanup.add(() => endGroup(demo));
+  const demo = startDemo();
   await addressIn(demo);
   const exited = once(demo, 'exit');
   process.kill(-demo.pid!, 'SIGKILL');

@@ -1,6 +1,7 @@
 // `npm run eval:simulate [-- --seeds N] [--pull-requests N] [--flakes SHARE] [--from TEXT] [--set TEXT] [--json]`: how good
-// are the promises of `signalbox simulate`, over many seeds? The story of a demo (`src/demo`) is played on a virtual clock with one set of
-// settings; from that history, and not from the truth, others are foretold, and held against what they really give.
+// are the promises of `signalbox simulate`, over many seeds? The story of a demo (`src/demo`) is played on a virtual clock
+// with one set of settings; from that history, and not from the truth, others are foretold, and held against what they
+// really give.
 // e2e/simulate.ts does so with the real service, which takes minutes for each seed.
 //
 //   --from 'batch=true concurrency=3'    the settings whose history is read

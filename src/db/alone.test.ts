@@ -3,7 +3,8 @@ import { openTestCell } from '../../test/database.ts';
 import { alone } from './alone.ts';
 import { openCell } from './cell.ts';
 
-it('work is done by one at a time, in this process and in any other, and is free again when it ended or failed', async () => {
+/** A cell as two processes have it. */
+async function openTwice() {
   const { cell, close } = await openTestCell();
   onTestFinished(close);
   const other = openCell({
@@ -14,6 +15,11 @@ it('work is done by one at a time, in this process and in any other, and is free
     onError: () => undefined,
   });
   onTestFinished(other.close);
+  return { cell, other };
+}
+
+it('work is done by one at a time, in this process and in any other, and is free again when it ended or failed', async () => {
+  const { cell, other } = await openTwice();
   const begun = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
   const done: string[] = [];
@@ -36,16 +42,7 @@ it('work is done by one at a time, in this process and in any other, and is free
 });
 
 it('work of a process whose connection is gone can be begun by another', async () => {
-  const { cell, close } = await openTestCell();
-  onTestFinished(close);
-  const other = openCell({
-    name: 'main',
-    url: cell.url,
-    connections: 2,
-    readerConnections: 1,
-    onError: () => undefined,
-  });
-  onTestFinished(other.close);
+  const { cell, other } = await openTwice();
   const begun = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
   const first = alone(cell, 'it', async () => {

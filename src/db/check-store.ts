@@ -31,7 +31,8 @@ type LockedRun = { queue_id: string; sha: string; is_new: boolean };
 // Two that each record one of the last two words on a run must not both find the other's missing: the second waits, and
 // then sees what the first has written. All of them at once and in one order, so that nobody waits in a circle.
 const lockRuns = statement<[shas: string], LockedRun>(`
-  select queue_id, test_branch_sha as sha, started_at is null as is_new from test_run where test_branch_sha = any ($1::text[]) and status = 'in_progress'
+  select queue_id, test_branch_sha as sha, started_at is null as is_new from test_run
+  where test_branch_sha = any ($1::text[]) and status = 'in_progress'
   order by queue_id, id for no key update`);
 
 // No look is worth it for this: the next one finds when CI began, and at the latest when the time to begin is over.

@@ -98,15 +98,20 @@ const connectionOptions = (url: string) => ({
   application_name: 'signalbox',
 });
 
-/** For transactions: a connection belongs to one at a time. */
-export function openTransactionPool({ url, max, onError }: PoolOptions): {
-  readonly pool: Pool;
-  readonly db: Db;
-} {
+function openPool({ url, max, onError }: PoolOptions): Pool {
   const pool = new Pool({ ...connectionOptions(url), max, idleTimeoutMillis: 30_000 });
   pool.on('error', onError);
   // A connection that breaks while it is checked out tells its own listeners.
   pool.on('connect', (client) => client.on('error', onError));
+  return pool;
+}
+
+/** For transactions: a connection belongs to one at a time. */
+export function openTransactionPool(options: PoolOptions): {
+  readonly pool: Pool;
+  readonly db: Db;
+} {
+  const pool = openPool(options);
   const wrappers = new WeakMap<PoolClient, PostgresPoolClient>();
   const kyselyPool: PostgresPool = {
     options: {},
@@ -129,13 +134,9 @@ export function openTransactionPool({ url, max, onError }: PoolOptions): {
  * For the library that keeps the jobs: it marks them as taken and as done. Nobody waits for the disk with that. What a
  * crash of the database takes back is a job that is done once more, and every job may be.
  */
-export function openJobPool({ url, max, onError }: PoolOptions): Pool {
-  const pool = new Pool({ ...connectionOptions(url), max, idleTimeoutMillis: 30_000 });
-  pool.on('error', onError);
-  pool.on('connect', (client) => {
-    client.on('error', onError);
-    client.query('set synchronous_commit = off').catch(onError);
-  });
+export function openJobPool(options: PoolOptions): Pool {
+  const pool = openPool(options);
+  pool.on('connect', (client) => void client.query('set synchronous_commit = off').catch(options.onError));
   return pool;
 }
 

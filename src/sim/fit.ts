@@ -18,7 +18,7 @@ export type Fit = {
   /** By place of trip: CI minutes of runs whose last change it was. */
   readonly ownMin: readonly (readonly number[])[];
   /** By place of trip: its runs took more CI minutes than this, as far as they were stopped. */
-  readonly ownMinMin: readonly number[];
+  readonly stoppedMin: readonly number[];
   /** CI minutes that runs take: of those that ended, made up for those that were stopped. */
   readonly poolMin: readonly number[];
   /** By place of trip: the earlier ones that it shares a lane with; none where everybody stands in one line. */
@@ -35,9 +35,9 @@ export function fitHistory(history: History, mode: QueueSettings['mode'] = 'sing
     Math.max(0, run.concludedAt - run.pushedAt) / minuteMs;
   const ownMin: number[][] = trips.map(() => []);
   for (const one of runs) if (one.last !== null) ownMin[one.last]!.push(ciMin(one));
-  const ownMinMin = trips.map(() => 0);
+  const stoppedMin = trips.map(() => 0);
   for (const one of stopped)
-    if (one.last !== null) ownMinMin[one.last] = Math.max(ownMinMin[one.last]!, ciMin(one));
+    if (one.last !== null) stoppedMin[one.last] = Math.max(stoppedMin[one.last]!, ciMin(one));
   const bounds = stopped.map(ciMin);
   const pooled = (passed: boolean) =>
     uncensored(runs.filter((one) => one.passed === passed).map(ciMin), bounds);
@@ -54,7 +54,7 @@ export function fitHistory(history: History, mode: QueueSettings['mode'] = 'sing
       again: againOf(evidence, blame),
     },
     ownMin,
-    ownMinMin,
+    stoppedMin,
     poolMin,
     shares: mode === 'single' ? trips.map(() => []) : sharesOf(evidence),
     beginsAt: trips[0]?.queuedAt ?? 0,
@@ -118,11 +118,15 @@ function followedBy(trips: readonly PastTrip[]): readonly (number | undefined)[]
   });
 }
 
+/** From the end of one submission to the next. */
+const gapMin = (before: PastTrip, after: PastTrip): number =>
+  Math.max(0, after.queuedAt - before.concludedAt) / minuteMs;
+
 function againOf({ trips }: Evidence, { badAlone, againProbability }: Blame): Timing['again'] {
   const gaps = followedBy(trips).flatMap((before, place) =>
     before === undefined || trips[before]!.outcome !== 'failed' || badAlone[before]! > 0.5
       ? []
-      : [Math.max(0, trips[place]!.queuedAt - trips[before]!.concludedAt) / minuteMs],
+      : [gapMin(trips[before]!, trips[place]!)],
   );
   return gaps.length === 0
     ? { share: 0, afterMin: 0 }
@@ -142,21 +146,19 @@ function sharesOf({ trips, runs }: Evidence): readonly (readonly number[])[] {
 
 /** What happened, with what is not known drawn by chance. Trips are changes, numbered from 1 in order of arrival. */
 export function workloadOf(fit: Fit, seed: number): Workload {
-  const { evidence, blame, timing, ownMin, ownMinMin, poolMin, shares, beginsAt } = fit;
+  const { evidence, blame, timing, ownMin, stoppedMin, poolMin, shares, beginsAt } = fit;
   const random = createRandom(seed, 'truth');
   const pick = (values: readonly number[]) => values[Math.floor(random() * values.length)] ?? 0;
   const pickOwn = (place: number) => {
     if (ownMin[place]!.length > 0) return pick(ownMin[place]!);
-    const longer = poolMin.filter((minutes) => minutes > ownMinMin[place]!);
-    return longer.length > 0 ? pick(longer) : ownMinMin[place]!;
+    const longer = poolMin.filter((minutes) => minutes > stoppedMin[place]!);
+    return longer.length > 0 ? pick(longer) : stoppedMin[place]!;
   };
   const follows = followedBy(evidence.trips);
   const conflicts: number[][] = evidence.trips.map(() => []);
   for (const [place, partner] of blame.badWith.entries())
     if (partner !== null && random() < partner.chance)
       conflicts[Math.max(place, partner.place)]!.push(1 + Math.min(place, partner.place));
-  const gapMin = (before: number, place: number) =>
-    Math.max(0, evidence.trips[place]!.queuedAt - evidence.trips[before]!.concludedAt) / minuteMs;
   const isBad: boolean[] = [];
   const luck = evidence.trips.map((): (boolean | undefined)[] => []);
   const changes = evidence.trips.map(({ queuedAt, priority, noBatch }, place): Change => {
@@ -173,7 +175,14 @@ export function workloadOf(fit: Fit, seed: number): Workload {
       predictedPass: 1,
       priority,
       noBatch,
-      ...(before === undefined ? {} : { follows: { number: before + 1, afterMin: gapMin(before, place) } }),
+      ...(before === undefined
+        ? {}
+        : {
+            follows: {
+              number: before + 1,
+              afterMin: gapMin(evidence.trips[before]!, evidence.trips[place]!),
+            },
+          }),
       luck: luck[place]!,
     };
   });
