@@ -94,6 +94,15 @@ export type TestPullRequest = {
   readonly body: string;
 };
 
+/** The CI of a test branch that Signalbox no longer needs. */
+export type DeadRun = { readonly branch: string; readonly sha: string };
+
+export type StopAnswer =
+  /** How many CI runs were still under way and were stopped; 0 if none was. */
+  | { readonly kind: 'stopped'; readonly count: number }
+  /** The host, or its version, has no call for it. */
+  | { readonly kind: 'cannot'; readonly reason: string };
+
 /** Our one comment on a pull request: written once, then edited in place. */
 export type StatusComment = {
   /** Null until it is known to be there. */
@@ -219,6 +228,8 @@ export type Host = {
     label: string,
   ) => Promise<readonly HostEvent[]>;
   readonly inspect: (repository: HostRepository, branch: string) => Promise<Inspection>;
+  /** Stops CI that still works on a test branch. Asked twice, the second answer counts none. */
+  readonly stopRuns: (repository: HostRepository, dead: DeadRun) => Promise<StopAnswer>;
 };
 
 /** The host that serves a host name for an organization; null when none does. */

@@ -19,6 +19,7 @@ const calls = [
   'permissionOf',
   'readWords',
   'inspect',
+  'stopRuns',
 ] as const satisfies readonly (keyof Host)[];
 
 type Call = (...args: readonly unknown[]) => Promise<unknown>;

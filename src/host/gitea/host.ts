@@ -58,6 +58,8 @@ export function createGiteaHost(options: GiteaOptions): Host {
     permissionOf: (repository, person) => permissionOf(client, repository, person),
     readWords: createWordReader(client, labels),
     inspect: createInspect(client, createVersionOf(client, clock)),
+    stopRuns: () =>
+      Promise.resolve({ kind: 'cannot', reason: 'Signalbox has no call for it on this host yet.' }),
   };
 }
 

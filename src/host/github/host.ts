@@ -92,6 +92,8 @@ export function createGithubHost(options: GithubOptions): Host {
     readWords: async (repository, since, label) =>
       readWords(await of(repository), labelled, repository, since, label),
     inspect: async (repository, branch) => inspect(await of(repository), repository, branch),
+    stopRuns: () =>
+      Promise.resolve({ kind: 'cannot', reason: 'Signalbox has no call for it on this host yet.' }),
   };
 }
 

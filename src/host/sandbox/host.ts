@@ -106,6 +106,8 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
       return merge(request);
     },
     parseWebhook,
+    stopRuns: () =>
+      Promise.resolve({ kind: 'cannot', reason: 'Signalbox has no call for it on this host yet.' }),
     ...conversationOf(options, { disk, announce, words: createWords({ store, announce }), settingsOf }),
     control: createControl({ ...options, disk, announce, ci, noticePush, merge }),
   };
