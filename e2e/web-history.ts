@@ -92,6 +92,7 @@ const pullRequestOf = (number: number): PullRequest => ({
   headSha: shaOf('head', number),
   baseBranch: 'main',
   author: pick(people, 'author', number),
+  fork: null,
   url: `https://git.example/acme/widgets/pull/${number}`,
   mergeability: 'mergeable',
   draft: false,

@@ -6,7 +6,16 @@ CREATE TABLE public.api_token (
     scopes text[] NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone,
-    revoked_at timestamp with time zone
+    revoked_at timestamp with time zone,
+    repository_ids uuid[]
+);
+
+CREATE TABLE public.api_token_use (
+    api_token_id text NOT NULL,
+    day date NOT NULL,
+    uploads bigint DEFAULT 0 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    new_tests bigint DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE public.audit (
@@ -77,7 +86,9 @@ CREATE TABLE public.entry (
     probed_tip text,
     tested_on_tip text,
     commit_title text DEFAULT ''::text NOT NULL,
-    pr_body text DEFAULT ''::text NOT NULL
+    pr_body text DEFAULT ''::text NOT NULL,
+    pr_fork text,
+    head_review jsonb
 )
 WITH (fillfactor='80');
 
@@ -293,7 +304,9 @@ CREATE TABLE public.sandbox_pull_request (
     branch text,
     merge_sha text,
     disk_sha text,
-    labels text[] DEFAULT '{}'::text[] NOT NULL
+    labels text[] DEFAULT '{}'::text[] NOT NULL,
+    fork text,
+    reviews jsonb DEFAULT '[]'::jsonb NOT NULL
 );
 
 CREATE TABLE public.sandbox_repository (
@@ -584,7 +597,8 @@ CREATE TABLE public.upload (
     is_suspect boolean DEFAULT false NOT NULL,
     problems jsonb DEFAULT '[]'::jsonb NOT NULL,
     is_complete boolean DEFAULT true NOT NULL,
-    tries integer DEFAULT 0 NOT NULL
+    tries integer DEFAULT 0 NOT NULL,
+    api_token_id text
 )
 PARTITION BY RANGE (uploaded_at);
 
@@ -654,6 +668,9 @@ ALTER TABLE ONLY public.api_token
 
 ALTER TABLE ONLY public.api_token
     ADD CONSTRAINT api_token_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.api_token_use
+    ADD CONSTRAINT api_token_use_pkey PRIMARY KEY (api_token_id, day);
 
 ALTER TABLE ONLY public.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (organization_id, at, seq);
@@ -906,6 +923,9 @@ CREATE INDEX webhook_endpoint_organization ON public.webhook_endpoint USING btre
 
 ALTER TABLE ONLY public.api_token
     ADD CONSTRAINT api_token_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
+
+ALTER TABLE ONLY public.api_token_use
+    ADD CONSTRAINT api_token_use_api_token_id_fkey FOREIGN KEY (api_token_id) REFERENCES public.api_token(id);
 
 ALTER TABLE ONLY public.commit_check
     ADD CONSTRAINT commit_check_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);

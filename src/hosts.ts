@@ -128,6 +128,8 @@ function sandboxStoreOf(cell: Cell): SandboxStore {
     insertTest: ({ id }, words) => tests.insertSandboxTestPullRequest(db, id, words),
     changeLabels: ({ id }, number, change) => pulls.changeSandboxLabels(db, id, number, change),
     listLabelled: ({ id }, label) => pulls.listLabelledSandboxPullRequests(reader, id, label),
+    addReview: ({ id }, number, review) => pulls.addSandboxReview(db, id, number, review),
+    listReviews: ({ id }, number) => pulls.listSandboxReviews(reader, id, number),
     insertComment: ({ id }, comment) => comments.insertSandboxComment(db, id, comment),
     editComment: ({ id }, comment) => comments.editSandboxComment(db, id, comment),
     deleteComment: ({ id }, number, comment) => comments.deleteSandboxComment(db, id, number, comment),

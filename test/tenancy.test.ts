@@ -143,6 +143,10 @@ describe('an organization', () => {
       null,
     ],
     sandboxPushPullRequest: [() => ({ repo: widgets, pr: { number: 7 } }), null],
+    sandboxReviewPullRequest: [
+      () => ({ repo: widgets, pr: { number: 7 }, by: 'grace', state: 'approved' }),
+      null,
+    ],
     sandboxWriteComment: [() => ({ repo: widgets, pr: { number: 7 }, author: 'grace', text: 'Hello' }), null],
     sandboxListComments: [() => ({ repo: widgets, pr: { number: 7 } }), null],
     sandboxDeleteComment: [() => ({ repo: widgets, pr: { number: 7 }, id: commentId }), null],

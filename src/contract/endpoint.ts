@@ -280,6 +280,15 @@ export const endpoints = {
     response: sandbox.SandboxPullRequestResponse,
     errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND', 'SANDBOX_REFUSED'],
   },
+  sandboxReviewPullRequest: {
+    ...admin,
+    path: '/sandbox/v1/reviewPullRequest',
+    tag: 'Sandbox',
+    summary: 'Review a pull request of the sandbox host, as a person would',
+    request: sandbox.SandboxReviewRequest,
+    response: Empty,
+    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'],
+  },
   sandboxRemovePullRequest: {
     ...admin,
     path: '/sandbox/v1/removePullRequest',

@@ -39,6 +39,10 @@ const wishes = {
   sha: Sha.optional(),
   baseBranch: Branch.optional(),
   author: line(1, 100).optional(),
+  fork: line(1, 200)
+    .nullable()
+    .optional()
+    .meta({ description: 'The repository that its head comes from, as owner/name. Null: this one.' }),
   mergeability: lenientEnum(mergeabilities).optional(),
   draft: z.boolean().optional(),
   state: lenientEnum(['open', 'closed', 'merged']).optional(),
@@ -74,6 +78,10 @@ const SandboxPullRequest = z
     sha: z.string(),
     baseBranch: z.string(),
     author: z.string(),
+    fork: z
+      .string()
+      .optional()
+      .meta({ description: 'Absent: its head is a branch of the repository itself.' }),
     mergeability: z.enum(mergeabilities),
     draft: z.boolean(),
     state: z.enum(['open', 'closed', 'merged']),
@@ -83,6 +91,13 @@ const SandboxPullRequest = z
   .meta({ id: 'SandboxPullRequest' });
 
 export const SandboxPullRequestResponse = z.object({ pullRequest: SandboxPullRequest });
+
+export const SandboxReviewRequest = z.object({
+  ...target,
+  by: line(1, 100).meta({ description: 'Who reviews it, by login.' }),
+  state: lenientEnum(['approved', 'changes_requested', 'commented', 'dismissed']),
+  sha: Sha.optional().meta({ description: 'The commit that is reviewed. Absent: the head.' }),
+});
 
 const Label = line(1, 50);
 

@@ -30,8 +30,17 @@ export interface ApiToken {
   id: string;
   name: string;
   organization_id: string;
+  repository_ids: string[] | null;
   revoked_at: Timestamp | null;
   scopes: string[];
+}
+
+export interface ApiTokenUse {
+  api_token_id: string;
+  bytes: Generated<number>;
+  day: Timestamp;
+  new_tests: Generated<number>;
+  uploads: Generated<number>;
 }
 
 export interface Audit {
@@ -59,6 +68,7 @@ export interface Entry {
   concluded_at: Timestamp | null;
   end_requested: string | null;
   forced: Generated<boolean>;
+  head_review: Json | null;
   id: string;
   in_queue_ms: Generated<number>;
   landing: Generated<boolean>;
@@ -71,6 +81,7 @@ export interface Entry {
   pr_base_branch: string;
   pr_body: Generated<string>;
   pr_draft: Generated<boolean>;
+  pr_fork: string | null;
   pr_mergeability: string;
   pr_number: number;
   pr_sha: string;
@@ -271,12 +282,14 @@ export interface SandboxPullRequest {
   branch: string | null;
   disk_sha: string | null;
   draft: Generated<boolean>;
+  fork: string | null;
   head_sha: string;
   labels: Generated<string[]>;
   merge_sha: string | null;
   mergeability: Generated<string>;
   number: number;
   repository_id: string;
+  reviews: Generated<Json>;
   revision: Generated<number>;
   state: Generated<string>;
   title: string;
@@ -507,6 +520,7 @@ export interface Trip {
 }
 
 export interface Upload {
+  api_token_id: string | null;
   branch: Generated<string>;
   branch_class: Generated<string>;
   ci_attempt: Generated<number>;
@@ -596,6 +610,7 @@ export interface WorkerHeartbeat {
 
 export interface DB {
   api_token: ApiToken;
+  api_token_use: ApiTokenUse;
   audit: Audit;
   commit_check: CommitCheck;
   entry: Entry;

@@ -40,7 +40,7 @@ export function queueOf(row: QueueRow): Queue {
 
 export const entryColumns = `e.id as entry_id, e.pr_number, e.trip, e.state as entry_state, e.state_changed_at, e.reason,
   e.test_run_id, e.priority, e.used_default_priority, e.no_batch, e.forced, e.submitted_at, e.seniority, e.queued_at,
-  e.wait_ms, e.test_ms, e.in_queue_ms, e.restarts, e.pr_title, e.pr_sha, e.pr_base_branch, e.pr_author, e.pr_url,
+  e.wait_ms, e.test_ms, e.in_queue_ms, e.restarts, e.pr_title, e.pr_sha, e.pr_base_branch, e.pr_author, e.pr_fork, e.head_review, e.pr_url,
   e.pr_mergeability, e.pr_draft, e.pr_state, e.pr_body, e.commit_title, e.landing, e.end_requested,
   e.restart_requested`;
 
@@ -68,11 +68,14 @@ export function entryOf(row: EntryRow): Entry {
       headSha: row.pr_sha,
       baseBranch: row.pr_base_branch,
       author: row.pr_author,
+      fork: row.pr_fork,
       url: row.pr_url,
       mergeability: row.pr_mergeability as Entry['pullRequest']['mergeability'],
       draft: row.pr_draft,
       state: row.pr_state as Entry['pullRequest']['state'],
     },
+    // Written as the type says.
+    headReview: row.head_review as Entry['headReview'],
     trip: row.trip,
     stage: stageOf(row),
     stageChangedAt: row.state_changed_at,
@@ -106,7 +109,7 @@ export const rewritableColumns = [
   'trip', 'state', 'state_changed_at', 'reason', 'test_run_id', 'priority', 'used_default_priority',
   'no_batch', 'forced', 'submitted_at', 'seniority', 'queued_at', 'concluded_at', 'wait_ms', 'test_ms',
   'in_queue_ms', 'restarts', 'line_rank', 'line_major', 'line_minor', 'pr_title', 'pr_sha',
-  'pr_base_branch', 'pr_author', 'pr_url', 'pr_mergeability', 'pr_draft', 'pr_state', 'pr_body', 'commit_title',
+  'pr_base_branch', 'pr_author', 'pr_fork', 'head_review', 'pr_url', 'pr_mergeability', 'pr_draft', 'pr_state', 'pr_body', 'commit_title',
   'landing', 'end_requested', 'restart_requested',
 ] as const satisfies readonly (keyof EntryTable)[];
 
@@ -145,6 +148,8 @@ export function entryRow(
     pr_sha: pullRequest.headSha,
     pr_base_branch: pullRequest.baseBranch,
     pr_author: pullRequest.author,
+    pr_fork: pullRequest.fork,
+    head_review: entry.headReview as EntryRow['head_review'],
     pr_url: pullRequest.url,
     pr_mergeability: pullRequest.mergeability,
     pr_draft: pullRequest.draft,

@@ -21,6 +21,7 @@ type Row = {
   head_sha: string;
   base_branch: string;
   author: string;
+  fork: string | null;
   mergeability: string;
   draft: boolean;
   state: string;
@@ -37,6 +38,7 @@ const names = [
   'head_sha',
   'base_branch',
   'author',
+  'fork',
   'mergeability',
   'draft',
   'state',
@@ -55,6 +57,7 @@ const keptOf = (row: Row): Kept => ({
   headSha: row.head_sha,
   baseBranch: row.base_branch,
   author: row.author,
+  fork: row.fork,
   mergeability: row.mergeability as Kept['mergeability'],
   draft: row.draft,
   state: row.state as Kept['state'],
@@ -107,6 +110,7 @@ const valuesOf = (repositoryId: RepositoryId, kept: Kept): Values => [
   kept.headSha,
   kept.baseBranch,
   kept.author,
+  kept.fork,
   kept.mergeability,
   kept.draft,
   kept.state,
@@ -138,6 +142,7 @@ const columnOf: { readonly [Field in keyof Omit<Kept, 'number'>]: Exclude<keyof 
   headSha: 'head_sha',
   baseBranch: 'base_branch',
   author: 'author',
+  fork: 'fork',
   mergeability: 'mergeability',
   draft: 'draft',
   state: 'state',
@@ -289,4 +294,35 @@ export async function listLabelledSandboxPullRequests(
   label: string,
 ): Promise<readonly number[]> {
   return (await selectLabelled(db, repositoryId, label, pageMax)).map(({ number }) => number);
+}
+
+type Review = {
+  readonly reviewer: string;
+  readonly commit: string;
+  readonly state: 'approved' | 'changes_requested' | 'commented' | 'dismissed';
+};
+
+export const addSandboxReview = (
+  db: Tx,
+  repositoryId: RepositoryId,
+  number: number,
+  review: Review,
+): Promise<unknown> =>
+  db.run(
+    `update sandbox_pull_request set reviews = reviews || $3::jsonb, updated_at = now()
+     where repository_id = $1 and number = $2`,
+    [repositoryId, number, JSON.stringify([review])],
+  );
+
+const selectReviews = statement<[repositoryId: string, number: number], { reviews: Review[] }>(
+  'select reviews from sandbox_pull_request where repository_id = $1 and number = $2',
+);
+
+/** Oldest first. */
+export async function listSandboxReviews(
+  db: Tx,
+  repositoryId: RepositoryId,
+  number: number,
+): Promise<readonly Review[]> {
+  return (await selectReviews(db, repositoryId, number))[0]?.reviews ?? [];
 }

@@ -4,6 +4,7 @@
 // error.
 
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
+import type { Approval } from '#core/queue/approval.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
 import type { Check } from '#core/queue/check.ts';
 import type { PullRequest } from '#core/queue/model.ts';
@@ -175,6 +176,8 @@ export type Host = {
   readonly repositories: 'implicit' | 'connected';
   /** The pull request as the host reports it now; null if it knows no such number. */
   readonly readPullRequest: (query: PullRequestQuery) => Promise<PullRequest | null>;
+  /** The approvals of a pull request that stand, each with the commit that was approved. */
+  readonly readApprovals: (repository: HostRepository, number: number) => Promise<readonly Approval[]>;
   /**
    * Whether `in_progress` leaves nothing open but whether the head goes together with its base: then it is tried in our
    * own mirror, and nobody has to ask again.

@@ -190,6 +190,7 @@ const samePullRequest = (a: PullRequest, b: PullRequest): boolean =>
   a.headSha === b.headSha &&
   a.baseBranch === b.baseBranch &&
   a.author === b.author &&
+  a.fork === b.fork &&
   a.url === b.url &&
   a.mergeability === b.mergeability &&
   a.draft === b.draft &&

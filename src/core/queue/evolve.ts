@@ -12,6 +12,8 @@ export function evolve(entry: Entry | null, fact: Fact, newId: EntryId): Entry {
     return {
       id: entry?.id ?? newId,
       pullRequest,
+      // Who approved a head is asked for with every attempt.
+      headReview: null,
       trip: (entry?.trip ?? 0) + 1,
       stage: { kind: 'not_ready' },
       stageChangedAt: fact.at,

@@ -36,11 +36,31 @@ export type PullRequest = {
   readonly headSha: string;
   readonly baseBranch: string;
   readonly author: string;
+  /**
+   * The repository that its head comes from, as `owner/name`; null: the head is a branch of the repository itself, so that
+   * only people with write access pushed it. `unknownFork`: the host does not name it, or it was deleted.
+   */
+  readonly fork: string | null;
   readonly url: string;
   readonly mergeability: Mergeability;
   readonly draft: boolean;
   readonly state: 'open' | 'closed' | 'merged';
 };
+
+/** What Signalbox found out about a head before it may be tested. */
+export type HeadReview = {
+  /** The head that it is about. */
+  readonly headSha: string;
+  /** Names the globs that its paths were compared with: with other globs they are compared again. */
+  readonly globs: string;
+  /** The first of the protected paths that it changes. */
+  readonly protectedPaths: readonly string[];
+  /** The person who approved exactly this head, may write, and is not its author; null: there is no such approval. */
+  readonly approvedBy: string | null;
+};
+
+/** A head repository that cannot be named counts as a fork. */
+export const unknownFork = 'unknown';
 
 export const isMergeabilityKnown = ({ mergeability }: Pick<PullRequest, 'mergeability'>): boolean =>
   mergeability === 'mergeable' || mergeability === 'not_mergeable';
@@ -83,6 +103,8 @@ export type Entry = {
   readonly id: EntryId;
   /** The pull request as last seen on its host. */
   readonly pullRequest: PullRequest;
+  /** Null until its head was looked at. */
+  readonly headReview: HeadReview | null;
   /** 1 for the first submission; each submission after an end is a new trip. */
   readonly trip: number;
   readonly stage: Stage;

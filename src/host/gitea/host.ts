@@ -12,6 +12,7 @@ import { createMerger } from './merge.ts';
 import { createDemandsOf } from './protection.ts';
 import { createPullRequestReader, createTestPullRequests } from './pull-request.ts';
 import { CollaboratorPermission, Repository } from './schema.ts';
+import { createApprovalReader } from './review.ts';
 import { createVersionOf } from './version.ts';
 import { createWebhookParser } from './webhook.ts';
 import { createComments, createLabels, createWordReader } from './word.ts';
@@ -39,6 +40,7 @@ export function createGiteaHost(options: GiteaOptions): Host {
     repositories: 'connected',
     leavesMergeToTry: true,
     readPullRequest: createPullRequestReader({ client, demandsOf }),
+    readApprovals: createApprovalReader(client),
     ...createChecks(client),
     readRequiredChecks: async (repository, branch) => (await demandsOf(repository, branch)).requiredChecks,
     remoteOf: (repository) => remoteOf(client, repository),

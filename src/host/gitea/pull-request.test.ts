@@ -23,6 +23,7 @@ describe('a pull request', () => {
       headSha: recorded.webhooks['push']!['after'],
       baseBranch: 'main',
       author: 'ada',
+      fork: null,
       url: 'https://gitea.test/ada/widgets/pulls/1',
       mergeability: 'mergeable',
       draft: false,
@@ -36,6 +37,20 @@ describe('a pull request', () => {
     ['pullClosed', { state: 'closed', draft: false }],
   ])('is told apart: %s', (name, facts) => {
     expect(shown(answered(name), 'unspecified')).toMatchObject(facts);
+  });
+
+  it('is known as that of a fork by the repository of its head', () => {
+    const { head, ...rest } = answered('pullMergeable');
+    const forkOf = (other: Partial<typeof head>) =>
+      shown({ ...rest, head: { ...head, ...other } }, 'mergeable').fork;
+    expect(forkOf({ repo_id: 7, repo: { full_name: 'mallory/widgets' } })).toBe('mallory/widgets');
+    expect(forkOf({ repo_id: -1, repo: null })).toBe('unknown');
+  });
+
+  it('that was pushed to refs/for/ counts as that of a fork: read access was enough', () => {
+    const { head, ...rest } = answered('pullMergeable');
+    const pushed = { ...head, label: '', ref: 'refs/pull/1/head' };
+    expect(shown({ ...rest, head: pushed }, 'mergeable').fork).toBe('unknown');
   });
 
   it('of an older version is a draft by its title', () => {

@@ -7,7 +7,7 @@
 //
 // One that lacks the reviews that its base asks for is `not_mergeable`.
 
-import type { PullRequest } from '#core/queue/model.ts';
+import { unknownFork, type PullRequest } from '#core/queue/model.ts';
 import { HostError, type Host, type HostRepository } from '../host.ts';
 import { type Client, repositoryPath } from './client.ts';
 import { areReviewsEnough, type DemandsOf } from './protection.ts';
@@ -54,6 +54,15 @@ export function createPullRequestReader({ client, demandsOf }: ReaderOptions): H
 /** Older versions do not say it. */
 const isDraft = ({ draft, title }: GiteaPullRequest): boolean => draft ?? /^(WIP:|\[WIP\])/i.test(title);
 
+/**
+ * A head that was pushed to `refs/for/<branch>` is shown with the base repository as its own, but read access is enough to
+ * push it (Gitea docs, "AGit workflow"; services/agit/agit.go): it counts as a fork. Only such a head has no label.
+ */
+const forkOf = ({ head, base }: GiteaPullRequest): string | null => {
+  if (head.label === '') return unknownFork;
+  return head.repo_id === base.repo_id ? null : (head.repo?.full_name ?? unknownFork);
+};
+
 export const shown = (found: GiteaPullRequest, mergeability: PullRequest['mergeability']): PullRequest => ({
   number: found.number,
   title: found.title,
@@ -61,6 +70,7 @@ export const shown = (found: GiteaPullRequest, mergeability: PullRequest['mergea
   headSha: found.head.sha,
   baseBranch: found.base.ref,
   author: found.user,
+  fork: forkOf(found),
   url: found.html_url,
   mergeability,
   draft: isDraft(found),

@@ -52,8 +52,16 @@ export const PullRequest = z.object({
   updated_at: instant,
   user: loginOf,
   labels: listOf(Label),
-  base: z.object({ ref: z.string(), sha: z.string() }),
-  head: z.object({ ref: z.string(), sha: z.string() }),
+  base: z.object({ ref: z.string(), sha: z.string(), repo_id: z.int() }),
+  head: z.object({
+    /** The name of the head branch; empty for one that was pushed to `refs/for/` (services/convert/pull.go, AGit). */
+    label: textOrNothing,
+    ref: z.string(),
+    sha: z.string(),
+    /** -1 when the fork was deleted (services/convert/pull.go). */
+    repo_id: z.int(),
+    repo: z.object({ full_name: z.string() }).nullish(),
+  }),
 });
 export type PullRequest = z.infer<typeof PullRequest>;
 
@@ -118,6 +126,9 @@ export const Review = z.object({
   dismissed: z.boolean().default(false),
 });
 export type Review = z.infer<typeof Review>;
+
+/** With its reviewer and the commit that was reviewed (services/convert/pull_review.go). */
+export const ReviewOfCommit = Review.extend({ user: loginOf, commit_id: textOrNothing });
 
 export const CollaboratorPermission = z.object({ permission: z.string() });
 

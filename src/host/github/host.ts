@@ -17,6 +17,7 @@ import { merge } from './merge.ts';
 import { permissionOf, permissionOfAccount } from './permission.ts';
 import { type Demands, readDemands } from './protection.ts';
 import { type NeedsReview, openTestPullRequest, readPullRequest, type Reviews } from './pull-request.ts';
+import { readApprovals } from './review.ts';
 import { Repository } from './schema.ts';
 import { parseWebhook } from './webhook.ts';
 import { type Labelled, readWords } from './word.ts';
@@ -66,6 +67,7 @@ export function createGithubHost(options: GithubOptions): Host {
     repositories: 'connected',
     readPullRequest: async (query) =>
       readPullRequest(await of(query.repository), needsReview, reviews, query),
+    readApprovals: async (repository, number) => readApprovals(await of(repository), repository, number),
     leavesMergeToTry: true,
     readChecks: async (repository, sha) => readChecks(await of(repository), repository, sha),
     readRequiredChecks: async (repository, branch) =>

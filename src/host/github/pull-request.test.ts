@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cut, mergeabilityOf } from './pull-request.ts';
+import { cut, forkOf, mergeabilityOf } from './pull-request.ts';
 
 const open = { state: 'open', merged: false } as const;
 
@@ -44,6 +44,22 @@ describe('a pull request', () => {
     const asked = { mergeable: null, mergeable_state: 'unknown', state: 'closed' } as const;
     expect(mergeabilityOf({ ...asked, merged: false }, null)).toBe('not_mergeable');
     expect(mergeabilityOf({ ...asked, merged: true }, null)).toBe('unspecified');
+  });
+});
+
+describe('the head of a pull request', () => {
+  const base = { ref: 'main', repo: { id: 1 } };
+
+  it('is of the repository itself only where the ids are the same', () => {
+    const sha = 'a'.repeat(40);
+    expect(forkOf({ base, head: { sha, repo: { id: 1, full_name: 'acme/widgets' } } })).toBeNull();
+    expect(forkOf({ base, head: { sha, repo: { id: 2, full_name: 'acme/widgets' } } })).toBe('acme/widgets');
+  });
+
+  it('is of an unknown fork where GitHub does not say whose it is', () => {
+    const sha = 'a'.repeat(40);
+    expect(forkOf({ base, head: { sha, repo: null } })).toBe('unknown');
+    expect(forkOf({ base: { ref: 'main' }, head: { sha } })).toBe('unknown');
   });
 });
 

@@ -15,7 +15,7 @@
 // A draft is told apart by its own field.
 
 import type { Clock } from '#base/clock.ts';
-import type { PullRequest as Seen } from '#core/queue/model.ts';
+import { unknownFork, type PullRequest as Seen } from '#core/queue/model.ts';
 import { HostError, type HostRepository, type PullRequestQuery, type TestPullRequest } from '../host.ts';
 import type { Client } from './client.ts';
 import type { Memory } from './memory.ts';
@@ -86,11 +86,18 @@ export async function readPullRequest(
     headSha: found.head.sha,
     baseBranch: found.base.ref,
     author: found.user?.login ?? 'ghost',
+    fork: forkOf(found),
     url: found.html_url,
     mergeability: mergeabilityOf(found, review),
     draft: found.draft ?? false,
     state: found.merged ? 'merged' : found.state,
   };
+}
+
+/** Repositories are compared by their ids, because names change and are given again. */
+export function forkOf({ head, base }: Pick<PullRequest, 'head' | 'base'>): string | null {
+  if (!head.repo) return unknownFork;
+  return head.repo.id === base.repo?.id ? null : head.repo.full_name;
 }
 
 /** Null: there is none. A repository that we are no longer let into says nothing of its pull requests. */

@@ -27,8 +27,9 @@ export const PullRequest = z.object({
   /** Null: GitHub is working it out. */
   mergeable: z.boolean().nullable(),
   mergeable_state: z.string(),
-  head: z.object({ sha: z.string() }),
-  base: z.object({ ref: z.string() }),
+  /** `repo` is null when the fork was deleted (GitHub REST docs, "Pull requests", schema of `head.repo`). */
+  head: z.object({ sha: z.string(), repo: z.object({ id: z.int(), full_name: z.string() }).nullish() }),
+  base: z.object({ ref: z.string(), repo: z.object({ id: z.int() }).optional() }),
   user: account.nullable(),
   html_url: z.string(),
   updated_at: z.string(),
@@ -48,6 +49,10 @@ export const ReviewAnswer = z.object({
     .nullable(),
 });
 export type ReviewDecision = 'APPROVED' | 'CHANGES_REQUESTED' | 'REVIEW_REQUIRED';
+
+export const PullRequestReviews = z.array(
+  z.object({ user: account.nullable(), state: z.string(), commit_id: z.string().nullable() }),
+);
 
 /** Of a list. */
 export const ListedPullRequests = z.array(

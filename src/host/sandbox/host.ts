@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import { standingApprovals } from '#core/queue/approval.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import { fullName } from '#core/repository.ts';
 import { branchRef } from '#git/ref.ts';
@@ -80,6 +81,15 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
       return kept.state === 'missing'
         ? null
         : shown(repository, await withMergeability(disk, repository, kept));
+    },
+    readApprovals: async (repository, number) => {
+      await settingsOf(repository);
+      const reviews = await store.listReviews(repository, number);
+      return standingApprovals(
+        reviews.flatMap(({ state, ...review }) =>
+          state === 'commented' ? [] : [{ ...review, decision: state }],
+        ),
+      );
     },
     readChecks: async (repository, sha) => {
       const settings = await settingsOf(repository);
@@ -201,7 +211,7 @@ async function withMergeability(
 }
 
 function shown(repository: HostRepository, kept: SandboxPullRequest): PullRequest {
-  const { number, title, body, headSha, baseBranch, author, mergeability, draft, state } = kept;
+  const { number, title, body, headSha, baseBranch, author, fork, mergeability, draft, state } = kept;
   return {
     number,
     title,
@@ -209,6 +219,7 @@ function shown(repository: HostRepository, kept: SandboxPullRequest): PullReques
     headSha,
     baseBranch,
     author,
+    fork,
     mergeability,
     draft,
     url: `https://${repository.host}/${fullName(repository)}/pull/${number}`,

@@ -103,6 +103,7 @@ export function madeUp({ repository, number, targetBranch }: PullRequestQuery): 
     body: '',
     headSha: headSha(repository, number, 1),
     baseBranch: targetBranch,
+    fork: null,
     mergeability: 'mergeable',
     draft: false,
     state: 'open',

@@ -13,7 +13,7 @@ import { changeRefs, findCommit } from './git.ts';
 import { changePath, changeText, headSha, madeUp, personOf } from './made-up.ts';
 import { pullRequestEvent } from './push.ts';
 import { settingsFrom } from './setting.ts';
-import type { SandboxPullRequest, SandboxStore } from './store.ts';
+import type { SandboxPullRequest, SandboxReview, SandboxStore } from './store.ts';
 
 /** What a script says of a pull request; the head in one of four ways, or made up. */
 type PullRequestWish = {
@@ -43,6 +43,11 @@ export type PullRequestControl = {
     number: number,
     wish: PushWish,
   ) => Promise<SandboxPullRequest>;
+  readonly reviewPullRequest: (
+    repository: HostRepository,
+    number: number,
+    review: Omit<SandboxReview, 'commit'> & { readonly commit?: string | undefined },
+  ) => Promise<void>;
   readonly removePullRequest: (repository: HostRepository, number: number) => Promise<void>;
   readonly requirePullRequest: (repository: HostRepository, number: number) => Promise<SandboxPullRequest>;
 };
@@ -95,6 +100,11 @@ export function createPullRequestControl(options: PullRequestOptions): PullReque
       const kept = await requirePullRequest(repository, number);
       const pushed = await pushedHead(options, repository, kept, wish);
       return updatePullRequest(repository, number, pushed);
+    },
+    reviewPullRequest: async (repository, number, { reviewer, state, commit }) => {
+      const kept = await requirePullRequest(repository, number);
+      await store.addReview(repository, number, { reviewer, state, commit: commit ?? kept.headSha });
+      await tell(repository, kept, false);
     },
     removePullRequest: async (repository, number) => {
       const gone = { ...fresh(repository, number), state: 'missing' as const };

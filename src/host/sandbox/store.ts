@@ -19,6 +19,16 @@ export type SandboxPullRequest = Omit<PullRequest, 'url' | 'state'> & {
   readonly labels: readonly string[];
 };
 
+/** A review as a script writes it. */
+export type SandboxReview = {
+  readonly reviewer: string;
+  /** The commit that was reviewed. */
+  readonly commit: string;
+  readonly state: (typeof reviewStates)[number];
+};
+
+export const reviewStates = ['approved', 'changes_requested', 'commented', 'dismissed'] as const;
+
 export type SandboxComment = {
   readonly id: string;
   readonly number: number;
@@ -109,6 +119,9 @@ export type SandboxStore = {
   ) => Promise<{ readonly before: readonly string[]; readonly after: readonly string[] } | null>;
   /** The numbers of open pull requests that have the label. */
   readonly listLabelled: (repository: HostRepository, label: string) => Promise<readonly number[]>;
+  readonly addReview: (repository: HostRepository, number: number, review: SandboxReview) => Promise<unknown>;
+  /** Oldest first. */
+  readonly listReviews: (repository: HostRepository, number: number) => Promise<readonly SandboxReview[]>;
   readonly insertComment: (
     repository: HostRepository,
     comment: Omit<SandboxComment, 'id'>,

@@ -24,6 +24,7 @@ export const sandboxHandlers: Handlers<
   | 'sandboxCreatePullRequest'
   | 'sandboxUpdatePullRequest'
   | 'sandboxPushPullRequest'
+  | 'sandboxReviewPullRequest'
   | 'sandboxRemovePullRequest'
   | 'sandboxGetPullRequest'
   | 'sandboxMergePullRequest'
@@ -55,6 +56,14 @@ export const sandboxHandlers: Handlers<
     const { control, repository } = await sandboxOf(context, input.repo);
     const wish = { sha: input.sha?.toLowerCase(), files: input.files };
     return { pullRequest: shown(await control.pushPullRequest(repository, input.pr.number, wish)) };
+  },
+
+  sandboxReviewPullRequest: async (context, input) => {
+    const { control, repository } = await sandboxOf(context, input.repo);
+    const { by: reviewer, state } = input;
+    const review = { reviewer, state, commit: input.sha?.toLowerCase() };
+    await control.reviewPullRequest(repository, input.pr.number, review);
+    return {};
   },
 
   sandboxRemovePullRequest: async (context, input) => {
@@ -182,8 +191,9 @@ async function sandboxOf(context: Context, repo: RepositoryName): Promise<Sandbo
   return { control: host.control, repository: hostRepository(context, repository) };
 }
 
-function factsOf({ title, body, sha, baseBranch, author, mergeability, draft, state }: Wishes) {
-  const facts = { title, body, headSha: sha?.toLowerCase(), baseBranch, author, mergeability, draft, state };
+function factsOf({ sha, title, body, baseBranch, author, fork, mergeability, draft, state }: Wishes) {
+  const headSha = sha?.toLowerCase();
+  const facts = { title, body, headSha, baseBranch, author, fork, mergeability, draft, state };
   const given = Object.entries(facts).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as Partial<SandboxPullRequest>;
 }
@@ -191,8 +201,8 @@ function factsOf({ title, body, sha, baseBranch, author, mergeability, draft, st
 const shownComment = ({ id, author, text }: SandboxComment) => ({ id, author, text });
 
 function shown(kept: SandboxPullRequest) {
-  const { number, title, body, headSha, baseBranch, author, mergeability, draft, state, labels, mergeSha } =
-    kept;
+  const { number, title, body, headSha, baseBranch, author, fork, mergeability, draft, state } = kept;
+  const { labels, mergeSha } = kept;
   return {
     number,
     title,
@@ -200,6 +210,7 @@ function shown(kept: SandboxPullRequest) {
     sha: headSha,
     baseBranch,
     author,
+    ...(fork === null ? {} : { fork }),
     mergeability,
     draft,
     state: state === 'missing' ? ('closed' as const) : state,
