@@ -42,6 +42,9 @@ broken=$(printf '%s\\n' "$GITHUB_SERVER_RULES" | while IFS='	' read -r name rule
       [ "$new" = $zero ] || [ -z "$(git rev-list -1 "$new" --not --all -- .github/workflows)" ] || echo "$words" ;;
   esac
 done)
+if [ -n "$GITHUB_SERVER_CONTENT_RULES" ]; then
+  broken="$broken$("$GITHUB_SERVER_NODE" "$GITHUB_SERVER_CONTENT_HOOK" "$ref" "$old" "$new" 2>&1)"
+fi
 [ -z "$broken" ] && exit 0
 printf '%s\\n' "$broken" >&2
 exit 1
@@ -119,6 +122,13 @@ export async function commitsBetween(
   const range = from === null ? ['--max-count=20', to] : [`${from}..${to}`];
   const { stdout } = await runGit({ directory }, { args: ['rev-list', '--reverse', ...range] });
   return lines(stdout);
+}
+
+/** The text of a file as of a commit; null: it has none there. */
+export async function readFileAt(directory: string, ref: string, path: string): Promise<string | null> {
+  const args = ['cat-file', 'blob', `${ref}:${path}`];
+  const { exitCode, stdout } = await runGit({ directory }, { args, exitCodes: [0, 128] });
+  return exitCode === 0 ? stdout.toString() : null;
 }
 
 /** Whether the second contains the first; false where one of them is unknown. */

@@ -2,7 +2,7 @@
 // checks on each push, and asks that App for its runs.
 
 import { invalid } from './answer.ts';
-import { accountOf } from './auth.ts';
+import { accountOf, viaOf } from './auth.ts';
 import { checkRunPayload, checkSuitePayload, statusPayload } from './json/check.ts';
 import type { App, CheckRun, CheckSuite, Principal, Repository, Site, Status } from './model.ts';
 import { findCommit } from '#host/sandbox/git.ts';
@@ -23,7 +23,8 @@ export async function addStatus(
 ): Promise<Status> {
   await requireCommit(repository, sha);
   const creator = accountOf(principal);
-  const added: Status = { ...status, id: site.nextId(), sha, creator, at: site.clock.now() };
+  const via = viaOf(principal) ?? site.apps.find(({ bot }) => bot === creator) ?? null;
+  const added: Status = { ...status, id: site.nextId(), sha, creator, via, at: site.clock.now() };
   repository.statuses.push(added);
   site.announce(repository, 'status', null, creator, await statusPayload(site, repository, added));
   return added;

@@ -1,25 +1,22 @@
 // The hands of a test: everything by name (`acme/widgets`, `ada`), as a person would say it.
 
 import type { Files } from './bare.ts';
-import { addRun, addStatus, changeRun } from './check.ts';
 import { addComment, findIssue } from './comment.ts';
+import { createRuleControl, type Find, type RuleControl } from './control-rule.ts';
 import type {
   Access,
-  Hook,
   Issue,
   MergeMethod,
   Principal,
-  Protection,
   PullRequest,
   Push,
   Repository,
   ReviewWord,
-  Ruleset,
   Site,
-  Status,
 } from './model.ts';
 import {
   closePull,
+  dismissReviews,
   editPull,
   findLabel,
   newLabel,
@@ -28,10 +25,10 @@ import {
   reviewPull,
   setDraft,
   setLabel,
+  setThread,
 } from './pull.ts';
 import {
   accountNamed,
-  ensureAccount,
   forkRepository,
   installOn,
   type NewCommit,
@@ -43,7 +40,7 @@ import {
   repositoryNamed,
   setBranch,
 } from './stage.ts';
-import { type AppHook, ping } from './webhook.ts';
+import type { AppHook } from './webhook.ts';
 
 type RepositoryHandle = {
   readonly id: number;
@@ -77,17 +74,7 @@ type PullRequestChange = {
   readonly state?: 'open' | 'closed';
 };
 
-type CheckReport = {
-  readonly name: string;
-  /** Null: it has begun and is not over. */
-  readonly conclusion: string | null;
-  readonly detailsUrl?: string;
-  readonly title?: string;
-};
-
-type NewRuleset = Partial<Omit<Ruleset, 'id' | 'createdAt'>> & Pick<Ruleset, 'rules'>;
-
-export type Control = {
+export type Control = RuleControl & {
   readonly newUser: (login: string, name?: string) => { readonly login: string; readonly token: string };
   readonly newRepository: (fullName: string, options?: NewRepository) => Promise<RepositoryHandle>;
   readonly fork: (fullName: string, owner: string) => Promise<RepositoryHandle>;
@@ -113,7 +100,17 @@ export type Control = {
   readonly pullRequest: (repository: string, number: number) => Readonly<PullRequest>;
   /** Approves. */
   readonly approve: (repository: string, number: number, by: string) => void;
-  readonly review: (repository: string, number: number, by: string, word: ReviewWord) => void;
+  /** `dismissed` takes back what that person said. */
+  readonly review: (repository: string, number: number, by: string, word: ReviewWord, body?: string) => void;
+  /** Starts a conversation on the changes; answers with its id. */
+  readonly startThread: (repository: string, number: number, by: string) => number;
+  readonly resolveThread: (
+    repository: string,
+    number: number,
+    id: number,
+    by: string,
+    isResolved?: boolean,
+  ) => void;
   /** An issue that is no pull request; answers with its number. */
   readonly openIssue: (repository: string, title: string, by?: string) => number;
   /** Answers with the comment's id. */
@@ -124,34 +121,9 @@ export type Control = {
     label: string,
     options?: { readonly on?: boolean; readonly by?: string },
   ) => Promise<void>;
-  readonly setStatus: (
-    repository: string,
-    sha: string,
-    status: Pick<Status, 'context' | 'state'> & Partial<Pick<Status, 'description' | 'targetUrl'>>,
-    by?: string,
-  ) => Promise<void>;
-  /** Reports a check run of CI: the one that is under way by that name, or a new one. Answers with its id. */
-  readonly completeCheckRun: (repository: string, sha: string, report: CheckReport) => Promise<number>;
-  /** Null: the branch is no longer protected. */
-  readonly protect: (repository: string, pattern: string, rules: Partial<Protection> | null) => void;
-  readonly addRuleset: (repository: string, ruleset: NewRuleset) => number;
-  readonly addHook: (repository: string, hook: Pick<Hook, 'url' | 'secret' | 'events'>) => number;
   /** Called in the background for each branch that moves. */
   readonly onPush: (listener: (push: Push) => void | Promise<void>) => void;
 };
-
-const unprotected: Omit<Protection, 'pattern'> = {
-  checks: null,
-  reviews: null,
-  pushers: null,
-  linearHistory: false,
-  enforceAdmins: false,
-  allowForcePushes: false,
-  allowDeletions: false,
-  locked: false,
-};
-
-type Find = (fullName: string) => Repository;
 
 export function createControl(site: Site, appHook: AppHook): Control {
   const find: Find = (fullName) => repositoryNamed(site, fullName);
@@ -159,8 +131,7 @@ export function createControl(site: Site, appHook: AppHook): Control {
     ...peopleControl(site, find),
     ...pullControl(site, find),
     ...issueControl(site, find),
-    ...ruleControl(site, find, appHook),
-    ...checkControl(site, find),
+    ...createRuleControl(site, appHook, find),
   };
 }
 
@@ -195,9 +166,12 @@ function pullControl(site: Site, find: Find) {
     if (pull === undefined) throw new Error(`There is no pull request #${number}.`);
     return pull;
   };
-  const review: Control['review'] = (fullName, number, login, word) => {
+  const review: Control['review'] = (fullName, number, login, word, body) => {
     const repository = find(fullName);
-    reviewPull(site, repository, pullOf(repository, number), word, personOf(site, login));
+    const pull = pullOf(repository, number);
+    const person = personOf(site, login);
+    if (word === 'dismissed') dismissReviews(site, repository, pull, accountNamed(site, login), person);
+    else reviewPull(site, repository, pull, word, person, body);
   };
   return {
     openPullRequest: async (fullName, wish) => {
@@ -238,6 +212,16 @@ function pullControl(site: Site, find: Find) {
     pullRequest: (fullName, number) => pullOf(find(fullName), number),
     approve: (fullName, number, login) => review(fullName, number, login, 'approved'),
     review,
+    startThread: (fullName, number, login) => {
+      const repository = find(fullName);
+      const thread = { id: site.nextId(), by: accountNamed(site, login), isResolved: false };
+      pullOf(repository, number).threads.push(thread);
+      return thread.id;
+    },
+    resolveThread: (fullName, number, id, login, isResolved = true) => {
+      const repository = find(fullName);
+      setThread(site, repository, pullOf(repository, number), id, isResolved, personOf(site, login));
+    },
   } satisfies Partial<Control>;
 }
 
@@ -278,62 +262,6 @@ function issueControl(site: Site, find: Find) {
       const label = findLabel(repository, name) ?? newLabel(site, repository, name);
       const principal = by(site, repository, login);
       await setLabel(site, repository, issueOf(repository, number), label, on, principal);
-    },
-  } satisfies Partial<Control>;
-}
-
-function checkControl(site: Site, find: Find) {
-  return {
-    setStatus: async (fullName, sha, { context, state, description = null, targetUrl = null }, login) => {
-      const repository = find(fullName);
-      const status = { context, state, description, targetUrl };
-      await addStatus(site, repository, sha, status, by(site, repository, login));
-    },
-    completeCheckRun: async (fullName, sha, { name, conclusion, detailsUrl, title = null }) => {
-      const repository = find(fullName);
-      const change = {
-        status: conclusion === null ? ('in_progress' as const) : ('completed' as const),
-        conclusion,
-        output: { title, summary: null, text: null },
-        ...(detailsUrl === undefined ? {} : { detailsUrl }),
-      };
-      const open = [...repository.runs.values()].findLast(
-        (run) => run.suite.sha === sha && run.name === name && run.status !== 'completed',
-      );
-      if (open !== undefined) await changeRun(site, repository, open, change);
-      return open?.id ?? (await addRun(site, repository, site.ciApp, sha, { ...change, name })).id;
-    },
-  } satisfies Partial<Control>;
-}
-
-function ruleControl(site: Site, find: Find, appHook: AppHook) {
-  return {
-    protect: (fullName, pattern, rules) => {
-      const repository = find(fullName);
-      const others = repository.protections.filter((one) => one.pattern !== pattern);
-      repository.protections = rules === null ? others : [...others, { ...unprotected, ...rules, pattern }];
-    },
-    addRuleset: (fullName, ruleset) => {
-      const id = site.nextId();
-      find(fullName).rulesets.push({
-        name: 'Rules',
-        enforcement: 'active',
-        include: ['~DEFAULT_BRANCH'],
-        exclude: [],
-        bypassApps: [],
-        bypassAdmins: false,
-        ...ruleset,
-        id,
-        createdAt: site.clock.now(),
-      });
-      return id;
-    },
-    addHook: (fullName, hook) => {
-      const repository = find(fullName);
-      const added = { ...hook, id: site.nextId(), active: true, createdAt: site.clock.now() };
-      repository.hooks.push(added);
-      ping(site, appHook, repository, added, ensureAccount(site, repository.owner.login, 'Organization'));
-      return added.id;
     },
   } satisfies Partial<Control>;
 }

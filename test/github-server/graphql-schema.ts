@@ -14,7 +14,18 @@ import {
   type TypeNode,
 } from 'graphql';
 
-const types = ['Query', 'Repository', 'PullRequest'];
+const types = [
+  'Query',
+  'Repository',
+  'PullRequest',
+  'PullRequestReviewThreadConnection',
+  'PullRequestReviewThread',
+  'PullRequestReviewConnection',
+  'PullRequestReview',
+  'Commit',
+  'Ref',
+  'PageInfo',
+];
 
 /** The package's own entry point also reads the schema as JSON, which is five times as large. */
 function publishedSchema(): string {

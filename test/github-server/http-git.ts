@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { basename, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { listRefs } from '#host/sandbox/git.ts';
@@ -12,7 +13,7 @@ import { gitEnvironment } from '#git/run.ts';
 import { maySee, objection } from './auth.ts';
 import { fullNameOf, type Principal, type Repository, type Site } from './model.ts';
 import { pushCommands, withReasons } from './pkt-line.ts';
-import { judgePush } from './push-rule.ts';
+import { type ContentRule, judgePush } from './push-rule.ts';
 import { movedSince, noticePush } from './push.ts';
 
 const pattern = /^\/([^/?]+)\/([^/?]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)(?:\?(.*))?$/;
@@ -91,16 +92,28 @@ async function converse(
   body: Buffer,
 ): Promise<GitAnswer> {
   if (call.path !== 'git-receive-pack') return runBackend(repository, call, request, body, {});
-  const { rules, reasons } = judgePush(repository, principal, pushCommands(body));
+  const { rules, content, reasons } = await judgePush(repository, principal, pushCommands(body));
   const lines = rules.map(({ ref, rule, words }) => `${ref}\t${rule}\t${words}`);
   const before = await listRefs(repository.directory, 'refs/heads', 'refs/tags');
   const answer = await runBackend(repository, call, request, body, {
     GITHUB_SERVER_RULES: lines.join('\n'),
+    ...contentEnvironment(content),
   });
   const after = await listRefs(repository.directory, 'refs/heads', 'refs/tags');
   await noticePush(site, repository, movedSince(before, after), principal);
   return { ...answer, body: withReasons(answer.body, reasons) };
 }
+
+const contentHook = fileURLToPath(new URL('content-hook.ts', import.meta.url));
+
+const contentEnvironment = (rules: readonly ContentRule[]): Readonly<Record<string, string>> =>
+  rules.length === 0
+    ? {}
+    : {
+        GITHUB_SERVER_CONTENT_RULES: JSON.stringify(rules),
+        GITHUB_SERVER_CONTENT_HOOK: contentHook,
+        GITHUB_SERVER_NODE: process.execPath,
+      };
 
 /** Milliseconds that one conversation may take. */
 const conversationMs = 60_000;

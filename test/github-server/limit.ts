@@ -1,9 +1,12 @@
-// GitHub's limits on requests. The primary one counts requests per hour and caller, and leaves out those that are answered
-// with 304; the secondary ones look at how much is asked at once and in a minute.
+// GitHub's limits on requests (GitHub docs, "Rate limits for the REST API"). The primary one counts requests per hour and
+// caller, and leaves out those that are answered with 304; the secondary ones look at how much is asked at once and in a
+// minute, and at how much content is created: 80 requests a minute and 500 an hour. GitHub does not list the requests that
+// create content; here every POST, PUT and PATCH to a repository does. An Enterprise Server has no such limit unless its
+// operator sets one.
 
 import type { Clock } from '#base/clock.ts';
 import { type Answer, refused } from './answer.ts';
-import type { Principal } from './model.ts';
+import type { Edition, Principal } from './model.ts';
 
 export type Limits = {
   /** Requests an hour of an installation or a person; null: as many as they like. Default 5,000. */
@@ -14,13 +17,17 @@ export type Limits = {
   readonly concurrent: number;
   /** Points a minute: 1 for reading, 5 for writing. Default 900. */
   readonly pointsPerMinute: number;
+  /** Requests that create content, a minute. Default on GitHub itself 80; null: no limit. */
+  readonly contentPerMinute: number | null;
+  /** Default on GitHub itself 500; null: no limit. */
+  readonly contentPerHour: number | null;
   /** What a refusal says: GitHub uses both. Default 403. */
   readonly status: 403 | 429;
   /** What is said to wait after a secondary limit. Default 60. */
   readonly retryAfterSeconds: number;
 };
 
-const usualLimits: Limits = {
+const usualLimits: Omit<Limits, 'contentPerMinute' | 'contentPerHour'> = {
   perHour: 5_000,
   anonymousPerHour: 60,
   concurrent: 100,
@@ -28,6 +35,11 @@ const usualLimits: Limits = {
   status: 403,
   retryAfterSeconds: 60,
 };
+
+const contentLimits = (edition: Edition) =>
+  edition === 'api.github.com'
+    ? { contentPerMinute: 80, contentPerHour: 500 }
+    : { contentPerMinute: null, contentPerHour: null };
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
@@ -37,6 +49,8 @@ type Usage = {
   used: number;
   underWay: number;
   points: { readonly at: number; readonly points: number }[];
+  /** When content was created, within the last hour. */
+  content: readonly number[];
 };
 
 type Ticket = {
@@ -46,9 +60,20 @@ type Ticket = {
   readonly end: (status: number) => Readonly<Record<string, string>>;
 };
 
+export type LimitedRequest = {
+  readonly method: string;
+  /** Not counted by the limit an hour. */
+  readonly isFree: boolean;
+  /** Of GitHub's description, such as `POST /repos/{owner}/{repo}/pulls`. */
+  readonly operation: string;
+};
+
+const createsContent = ({ operation }: LimitedRequest): boolean =>
+  /^(POST|PUT|PATCH) \/repos\//.test(operation);
+
 export type Limiter = {
   set: (limits: Partial<Limits>) => void;
-  readonly begin: (principal: Principal, method: string, isFree: boolean) => Ticket;
+  readonly begin: (principal: Principal, request: LimitedRequest) => Ticket;
   readonly usage: (principal: Principal) => { limit: number; used: number; remaining: number; reset: number };
 };
 
@@ -65,8 +90,8 @@ const keyOf = (principal: Principal): string => {
   }
 };
 
-export function createLimiter(clock: Clock): Limiter {
-  let limits = usualLimits;
+export function createLimiter(clock: Clock, edition: Edition): Limiter {
+  let limits: Limits = { ...usualLimits, ...contentLimits(edition) };
   const usages = new Map<string, Usage>();
   const usageOf = (key: string): Usage => {
     const now = clock.now().getTime();
@@ -77,6 +102,7 @@ export function createLimiter(clock: Clock): Limiter {
       used: 0,
       underWay: known?.underWay ?? 0,
       points: known?.points ?? [],
+      content: known?.content ?? [],
     };
     usages.set(key, fresh);
     return fresh;
@@ -108,29 +134,43 @@ export function createLimiter(clock: Clock): Limiter {
     return taken.underWay >= limits.concurrent || spent + points > limits.pointsPerMinute;
   };
 
+  const isTooMuchContent = (taken: Usage): boolean => {
+    const now = clock.now().getTime();
+    taken.content = taken.content.filter((at) => at > now - hourMs);
+    const { contentPerMinute, contentPerHour } = limits;
+    return (
+      taken.content.length >= (contentPerHour ?? Infinity) ||
+      taken.content.filter((at) => at > now - minuteMs).length >= (contentPerMinute ?? Infinity)
+    );
+  };
+
   return {
     set: (change) => {
       limits = { ...limits, ...change };
     },
     usage,
-    begin: (principal, method, isFree) => {
+    begin: (principal, request) => {
+      const { method, isFree } = request;
       const key = keyOf(principal);
       const taken = usageOf(key);
       const points = method === 'GET' || method === 'HEAD' ? 1 : 5;
       const limit = limitOf(principal);
       const end = () => headers(principal);
-      if (secondary(taken, points)) {
-        const answer = refused(
-          limits.status,
-          'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.',
-        );
+      const isContent = createsContent(request);
+      const words = secondary(taken, points)
+        ? 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.'
+        : isContent && isTooMuchContent(taken)
+          ? 'You have exceeded a secondary rate limit and have been temporarily blocked from content creation. Please retry your request again later.'
+          : null;
+      if (words !== null) {
         const retry = { 'retry-after': String(limits.retryAfterSeconds) };
-        return { refusal: { ...answer, headers: retry }, end };
+        return { refusal: { ...refused(limits.status, words), headers: retry }, end };
       }
       if (!isFree && limit !== null && taken.used >= limit)
         return { refusal: refused(limits.status, `API rate limit exceeded for ${key}.`), end };
       taken.points.push({ at: clock.now().getTime(), points });
       taken.underWay += 1;
+      if (isContent) taken.content = [...taken.content, clock.now().getTime()];
       if (!isFree) taken.used += 1;
       return {
         refusal: null,

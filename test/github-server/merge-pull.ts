@@ -4,7 +4,7 @@ import { changeRefs, findCommit } from '#host/sandbox/git.ts';
 import { type Answer, ok, refused } from './answer.ts';
 import { accountOf } from './auth.ts';
 import { makeMerge } from './merge.ts';
-import { mergeObjection, methodObjection } from './mergeable.ts';
+import { mergedContentObjection, mergeObjection, methodObjection } from './mergeable.ts';
 import {
   isPullOpen,
   type MergeMethod,
@@ -71,6 +71,15 @@ export async function mergePull(
     at: site.clock.now(),
   });
   if (sha === null) return refused(405, 'Pull Request is not mergeable');
+  // GitHub signs what it merges and squashes itself, and cannot sign what it rebases ("About merge methods on GitHub").
+  const signed = wish.method === 'rebase' ? {} : { signedByGithub: sha };
+  const content = await mergedContentObjection(
+    repository,
+    pull,
+    { from: base, to: sha, ...signed },
+    principal,
+  );
+  if (content !== null) return refused(405, content);
   const ref = `refs/heads/${pull.baseRef}`;
   if (!(await changeRefs(directory, [{ ref, from: base, to: sha }])))
     return refused(405, 'Base branch was modified. Review and try the merge again.');

@@ -1,5 +1,11 @@
-// Whether a pull request can be merged. As on GitHub the answer takes a moment: the first to ask is told null, and finds
-// the answer when it asks again. It is forgotten when the head or the base moves.
+// Whether a pull request can be merged, and the test merge commit that shows it: `refs/pull/N/merge`, first parent the base
+// as it was then, second the head.
+//
+// GitHub docs, "Using the REST API to interact with your Git database", "Checking mergeability of pull requests": getting,
+// creating or editing a pull request starts a background job that makes the test merge; until it is done `mergeable` is
+// null. Nothing else renews it: after a push to the base the ref is out of date until the pull request is read again.
+// "Events that trigger workflows", `pull_request`: workflows run on that ref, so a push to the head makes it too, and none
+// run while there is a conflict: then there is no ref.
 //
 //   dirty     in conflict              blocked   the branch asks for more      unstable  a check that is not required fails
 //   draft     not ready                behind    must contain the base first   clean     can be merged
@@ -9,15 +15,10 @@ import { changeRefs, findCommit } from '#host/sandbox/git.ts';
 import { contains } from './bare.ts';
 import { makeMerge } from './merge.ts';
 import type { Mergeability, MergeMethod, Principal, PullRequest, Repository, Site } from './model.ts';
-import {
-  approvalsObjection,
-  checksObjection,
-  demandsOn,
-  latestRuns,
-  latestStatuses,
-  passing,
-  type Sourced,
-} from './policy.ts';
+import { contentObjection, type Range } from './content-rule.ts';
+import { demandsOn, type Sourced } from './policy.ts';
+import { checksObjection, latestRuns, latestStatuses, passing } from './required-check.ts';
+import { conversationObjection, reviewObjection } from './review-rule.ts';
 
 export type Verdict = {
   readonly mergeable: boolean | null;
@@ -38,14 +39,31 @@ export async function verdictOn(site: Site, repository: Repository, pull: PullRe
   const { headSha: head } = pull;
   const known = pull.mergeability;
   if (known?.head !== head || known.base !== base) {
-    pull.mergeability = { head, base, result: null };
-    site.inBackground(sleep(site.mergeabilityMs).then(() => workOut(site, repository, pull, head, base)));
+    beginTestMerge(site, repository, pull, base);
     return unknown;
   }
   if (known.result === null) return unknown;
   const { isMergeable, testMerge } = known.result;
   if (!isMergeable) return { mergeable: false, state: 'dirty', testMerge: null };
   return { mergeable: true, state: await stateOf(repository, pull, base), testMerge };
+}
+
+function beginTestMerge(site: Site, repository: Repository, pull: PullRequest, base: string): void {
+  const { headSha: head } = pull;
+  pull.mergeability = { head, base, result: null };
+  site.inBackground(sleep(site.mergeabilityMs).then(() => workOut(site, repository, pull, head, base)));
+}
+
+/** After the head moved, or the pull request was opened or edited. */
+export async function renewTestMerge(site: Site, repository: Repository, pull: PullRequest): Promise<void> {
+  const base = await findCommit(repository.directory, `refs/heads/${pull.baseRef}`);
+  if (pull.state === 'open' && base !== null) beginTestMerge(site, repository, pull, base);
+}
+
+/** A closed pull request has no test merge. */
+export async function dropTestMerge({ directory }: Repository, pull: PullRequest): Promise<void> {
+  pull.mergeability = null;
+  await changeRefs(directory, [{ ref: `refs/pull/${pull.number}/merge`, to: null }]);
 }
 
 async function workOut(
@@ -89,14 +107,20 @@ async function objectionTo(
   const no = (message: string | null, isBehind = false) => (message === null ? null : { message, isBehind });
   switch (demand.kind) {
     case 'checks': {
-      const words = checksObjection(repository, pull.headSha, demand.contexts);
+      const words = checksObjection(repository, pull.headSha, demand.checks);
       if (words !== null || !demand.strict || (await contains(repository.directory, base, pull.headSha)))
         return no(words);
-      const { length } = demand.contexts;
+      const { length } = demand.checks;
       return no(`${length} of ${length} required status checks are expected.`, true);
     }
     case 'pull-request':
-      return no(approvalsObjection(pull, demand.approvals));
+      return no(await reviewObjection(repository, pull, demand.review));
+    case 'conversations':
+      return no(conversationObjection(pull));
+    case 'met':
+      return no(
+        demand.facts.every((fact) => repository.met.has(`${pull.headSha} ${fact}`)) ? null : demand.words,
+      );
     case 'merge-queue':
       return no('Changes must be made through the merge queue');
     case 'no-update':
@@ -113,7 +137,7 @@ export async function mergeObjection(
   base: string,
   principal: Principal,
 ): Promise<Objection | null> {
-  for (const demand of demandsOn(repository, pull.baseRef, principal)) {
+  for (const demand of demandsOn(repository, pull.baseRef, principal, 'merge')) {
     const found = await objectionTo(repository, pull, base, demand);
     if (found !== null)
       return demand.source === 'ruleset'
@@ -130,11 +154,27 @@ export function methodObjection(
   method: MergeMethod,
   principal: Principal,
 ): string | null {
-  const demands = demandsOn(repository, baseRef, principal);
+  const demands = demandsOn(repository, baseRef, principal, 'merge');
   if (method === 'merge' && demands.some(({ kind }) => kind === 'linear'))
     return 'This branch must not contain merge commits.';
   const isBarred = demands.some(
     (demand) => demand.kind === 'pull-request' && demand.mergeMethods?.includes(method) === false,
   );
   return isBarred ? `Repository rule violations found\n\nThe ${method} method is not allowed.` : null;
+}
+
+/** What the branch has against the commits that a merge would bring. */
+export async function mergedContentObjection(
+  repository: Repository,
+  { baseRef }: PullRequest,
+  range: Range,
+  principal: Principal,
+): Promise<string | null> {
+  for (const demand of demandsOn(repository, baseRef, principal, 'merge')) {
+    if (demand.kind !== 'content') continue;
+    const words = await contentObjection({ directory: repository.directory }, range, demand.rule);
+    if (words !== null)
+      return demand.source === 'ruleset' ? `Repository rule violations found\n\n${words}` : words;
+  }
+  return null;
 }

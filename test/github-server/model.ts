@@ -66,7 +66,21 @@ export type Issue = {
   labels: Label[];
 };
 
-export type ReviewWord = 'approved' | 'changes_requested' | 'dismissed';
+export type ReviewWord = 'approved' | 'changes_requested' | 'commented' | 'dismissed';
+
+export type Review = {
+  readonly id: number;
+  readonly by: Account;
+  readonly word: ReviewWord;
+  /** Its text; empty: none. */
+  readonly body: string;
+  /** The head that was reviewed. */
+  readonly sha: string;
+  readonly at: Date;
+};
+
+/** A conversation on the changes. */
+export type Thread = { readonly id: number; readonly by: Account; isResolved: boolean };
 
 export type PullRequest = Issue & {
   draft: boolean;
@@ -78,8 +92,11 @@ export type PullRequest = Issue & {
   baseRef: string;
   /** As of the opening, the last push to the head or the last change of the base: GitHub does not follow the base. */
   baseSha: string;
-  /** The last word of each reviewer, by login. */
-  readonly reviews: Map<string, ReviewWord>;
+  /** Every review, in order. */
+  reviews: readonly Review[];
+  readonly threads: Thread[];
+  /** Who pushed the head last, and when. */
+  lastPush: { readonly by: Account; readonly at: Date };
   mergeability: Mergeability | null;
 };
 
@@ -113,6 +130,8 @@ export type Status = {
   readonly description: string | null;
   readonly targetUrl: string | null;
   readonly creator: Account;
+  /** The App that set it; null: a person. */
+  readonly via: App | null;
   readonly at: Date;
 };
 
@@ -143,15 +162,30 @@ export type CheckRun = {
 export type Protection = {
   /** A name, or a pattern with `*`. */
   readonly pattern: string;
-  readonly checks: { readonly strict: boolean; readonly contexts: readonly string[] } | null;
+  readonly checks: {
+    readonly strict: boolean;
+    readonly contexts: readonly string[];
+    /** By context: the App that must report it. A context that is not named may be reported by any source. */
+    readonly appIds?: Readonly<Record<string, number>>;
+  } | null;
   readonly reviews: {
     readonly approvals: number;
     /** Slugs of Apps and logins of people who need no pull request. */
     readonly bypass: readonly string[];
+    /** A push to the head dismisses its approvals. */
+    readonly dismissStale?: boolean;
+    readonly codeOwners?: boolean;
+    /** The last push must be approved by another person than the one who pushed it. */
+    readonly lastPush?: boolean;
   } | null;
   /** Slugs of Apps and logins of people who alone may push; null: all who may write. */
   readonly pushers: readonly string[] | null;
   readonly linearHistory: boolean;
+  readonly signatures: boolean;
+  /** Conversations must be resolved before a merge. */
+  readonly conversations: boolean;
+  /** The lists of pushers is also who may create matching branches. */
+  readonly blockCreations: boolean;
   readonly enforceAdmins: boolean;
   readonly allowForcePushes: boolean;
   readonly allowDeletions: boolean;
@@ -171,6 +205,8 @@ export type Ruleset = {
   readonly rules: readonly Rule[];
   /** Ids of Apps that may pass by. */
   readonly bypassApps: readonly number[];
+  /** When they may: always, or only when they merge a pull request. */
+  readonly bypassMode: 'always' | 'pull_request' | 'exempt';
   /** Whether those who administer the repository may pass by. */
   readonly bypassAdmins: boolean;
   readonly createdAt: Date;
@@ -232,6 +268,8 @@ export type Repository = {
   readonly statuses: Status[];
   readonly suites: CheckSuite[];
   readonly runs: Map<number, CheckRun>;
+  /** What was done for commits besides checks; see `meet` in control.ts. */
+  readonly met: Set<string>;
   protections: Protection[];
   readonly rulesets: Ruleset[];
   readonly hooks: Hook[];
@@ -267,6 +305,8 @@ export type Site = {
   readonly app: App;
   /** The App that CI reports by. */
   readonly ciApp: App;
+  /** All Apps, these two among them. */
+  readonly apps: App[];
   /** By login in lower case. */
   readonly accounts: Map<string, Account>;
   readonly tokens: Map<string, Token>;

@@ -1,30 +1,50 @@
 // What a branch asks for before it moves: classic protection and rulesets, as one list of rules with what is said when
 // one is not met.
 //
-// A ruleset binds all but those it lets pass. Classic protection binds administrators only where it says so.
+// A ruleset binds all but those it lets pass (GitHub docs, "About rulesets"). Classic protection binds administrators only
+// where it says so ("About protected branches", "Do not allow bypassing the above settings"). An App that may bypass "for
+// pull requests only" is bound by what it pushes, and free when it merges a pull request.
 
-import type { PullRequestReviewDecision } from '@octokit/graphql-schema';
 import { accessOfAccount } from './auth.ts';
-import type { CheckRun, Principal, Protection, PullRequest, Repository, Rule, Ruleset } from './model.ts';
+import { contentRules, patternFits, patternWords } from './content-rule.ts';
+import type { Principal, Protection, Repository, Rule, Ruleset } from './model.ts';
+import type { RequiredCheck } from './required-check.ts';
+import type { ReviewDemand } from './review-rule.ts';
 
 type Demand =
   | {
       readonly kind: 'checks';
-      readonly contexts: readonly string[];
+      readonly checks: readonly RequiredCheck[];
       readonly strict: boolean;
       /** Not of a branch that is only just made. */
       readonly spareCreation: boolean;
     }
   | {
       readonly kind: 'pull-request';
-      readonly approvals: number;
+      readonly review: ReviewDemand;
       /** Null: as the repository allows. */
       readonly mergeMethods: readonly string[] | null;
     }
+  /** What was done for the commit besides checks, by the names of `meet` in control.ts. */
+  | {
+      readonly kind: 'met';
+      readonly facts: readonly string[];
+      readonly words: string;
+      readonly spareCreation: boolean;
+    }
+  /** Needs the pushed commits; see content-rule.ts. */
+  | { readonly kind: 'content'; readonly rule: Rule }
   | { readonly kind: 'name'; readonly isAllowed: (branch: string) => boolean; readonly words: string }
   | {
       readonly kind:
-        'linear' | 'signed' | 'no-force' | 'no-deletion' | 'no-creation' | 'no-update' | 'merge-queue';
+        | 'linear'
+        | 'no-force'
+        | 'no-deletion'
+        | 'no-creation'
+        | 'no-update'
+        | 'merge-queue'
+        /** Of the merge of a pull request alone. */
+        | 'conversations';
     };
 
 type Source = 'protection' | 'ruleset';
@@ -59,8 +79,13 @@ export const rulesetsOf = (repository: Repository, branch: string): readonly Rul
     (ruleset) => ruleset.enforcement === 'active' && concerns(ruleset, repository, branch),
   );
 
-export function mayBypass(ruleset: Ruleset, repository: Repository, principal: Principal): boolean {
-  if (principal.kind === 'installation') return ruleset.bypassApps.includes(principal.installation.app.id);
+/** How the branch is to move: by a push, or by the merge of a pull request. */
+export type Way = 'push' | 'merge';
+
+export function mayBypass(ruleset: Ruleset, repository: Repository, principal: Principal, way: Way): boolean {
+  const isListed =
+    principal.kind === 'installation' && ruleset.bypassApps.includes(principal.installation.app.id);
+  if (isListed) return way === 'merge' || ruleset.bypassMode !== 'pull_request';
   return principal.kind === 'user' && ruleset.bypassAdmins && isAdmin(repository, principal);
 }
 
@@ -75,50 +100,71 @@ const nameOf = (principal: Principal): string | null =>
       ? principal.account.login
       : null;
 
-/** `{ operator: 'starts_with', pattern: 'feature/', negate: false }` */
-function nameDemand(parameters: NonNullable<Rule['parameters']>): Demand {
-  const { operator, pattern, negate } = parameters as Record<string, unknown>;
-  const text = String(pattern);
-  const fits = (branch: string): boolean => {
-    switch (operator) {
-      case 'starts_with':
-        return branch.startsWith(text);
-      case 'ends_with':
-        return branch.endsWith(text);
-      case 'contains':
-        return branch.includes(text);
-      default:
-        return new RegExp(text).test(branch);
-    }
-  };
+const appIdOf = (id: unknown): number | null => (typeof id === 'number' && id > 0 ? id : null);
+
+function checksDemand(parameters: NonNullable<Rule['parameters']>): Demand {
+  const listed = parameters['required_status_checks'] as readonly {
+    readonly context: string;
+    readonly integration_id?: number;
+  }[];
   return {
-    kind: 'name',
-    isAllowed: (branch) => fits(branch) !== (negate === true),
-    words: `Branch name must ${negate === true ? 'not ' : ''}match a given pattern: ${text}`,
+    kind: 'checks',
+    checks: listed.map(({ context, integration_id: id }) => ({ context, appId: appIdOf(id) })),
+    strict: parameters['strict_required_status_checks_policy'] === true,
+    spareCreation: parameters['do_not_enforce_on_create'] === true,
   };
 }
 
+const pullRequestDemand = (parameters: NonNullable<Rule['parameters']>): Demand => ({
+  kind: 'pull-request',
+  review: {
+    approvals: Number(parameters['required_approving_review_count'] ?? 0),
+    dismissStale: parameters['dismiss_stale_reviews_on_push'] === true,
+    codeOwners: parameters['require_code_owner_review'] === true,
+    lastPush: parameters['require_last_push_approval'] === true,
+    conversations: parameters['required_review_thread_resolution'] === true,
+  },
+  mergeMethods: (parameters['allowed_merge_methods'] as readonly string[] | undefined) ?? null,
+});
+
+function metDemand(type: string, parameters: NonNullable<Rule['parameters']>): Demand {
+  const names = (key: string, field: string) =>
+    ((parameters[key] ?? []) as readonly Readonly<Record<string, string>>[]).map((one) => one[field]!);
+  const [facts, words] =
+    type === 'required_deployments'
+      ? [
+          (parameters['required_deployment_environments'] as readonly string[]).map(
+            (environment) => `deployment ${environment}`,
+          ),
+          'Required deployments have not succeeded.',
+        ]
+      : type === 'workflows'
+        ? [
+            names('workflows', 'path').map((path) => `workflow ${path}`),
+            'Required workflows have not succeeded.',
+          ]
+        : type === 'code_scanning'
+          ? [
+              names('code_scanning_tools', 'tool').map((tool) => `code scanning ${tool}`),
+              'Waiting for Code Scanning results.',
+            ]
+          : [['license compliance'], 'Waiting for license compliance results.'];
+  return { kind: 'met', facts, words, spareCreation: parameters['do_not_enforce_on_create'] === true };
+}
+
+/** Every type of GitHub's REST schema `repository-rule`; `copilot_code_review` only asks for a review and blocks nothing. */
 function demandsOfRule({ type, parameters = {} }: Rule): readonly Demand[] {
+  if (contentRules.has(type)) return [{ kind: 'content', rule: { type, parameters } }];
   switch (type) {
-    case 'required_status_checks': {
-      const checks = parameters['required_status_checks'] as readonly { readonly context: string }[];
-      return [
-        {
-          kind: 'checks',
-          contexts: checks.map(({ context }) => context),
-          strict: parameters['strict_required_status_checks_policy'] === true,
-          spareCreation: parameters['do_not_enforce_on_create'] === true,
-        },
-      ];
-    }
+    case 'required_status_checks':
+      return [checksDemand(parameters)];
     case 'pull_request':
-      return [
-        {
-          kind: 'pull-request',
-          approvals: Number(parameters['required_approving_review_count'] ?? 0),
-          mergeMethods: (parameters['allowed_merge_methods'] as readonly string[] | undefined) ?? null,
-        },
-      ];
+      return [pullRequestDemand(parameters)];
+    case 'required_deployments':
+    case 'workflows':
+    case 'code_scanning':
+    case 'license_compliance_scanning':
+      return [metDemand(type, parameters)];
     case 'required_linear_history':
       return [{ kind: 'linear' }];
     case 'non_fast_forward':
@@ -131,13 +177,25 @@ function demandsOfRule({ type, parameters = {} }: Rule): readonly Demand[] {
       return [{ kind: 'no-update' }];
     case 'merge_queue':
       return [{ kind: 'merge-queue' }];
-    case 'required_signatures':
-      return [{ kind: 'signed' }];
     case 'branch_name_pattern':
-      return [nameDemand(parameters)];
+      return [
+        {
+          kind: 'name',
+          isAllowed: (branch) => patternFits(parameters, branch),
+          words: patternWords('Branch name', parameters),
+        },
+      ];
     default:
       return [];
   }
+}
+
+function classicReview({ reviews }: Protection): Demand | null {
+  if (reviews === null) return null;
+  const { approvals, dismissStale = false, codeOwners = false, lastPush = false } = reviews;
+  // Conversations are a switch of their own in classic protection.
+  const review = { approvals, dismissStale, codeOwners, lastPush, conversations: false };
+  return { kind: 'pull-request', review, mergeMethods: null };
 }
 
 function demandsOfProtection(
@@ -149,26 +207,38 @@ function demandsOfProtection(
   const isFree = !enforceAdmins && isAdmin(repository, principal);
   const name = nameOf(principal);
   const isOneOf = (names: readonly string[]) => name !== null && names.includes(name);
+  const isBarred = !isFree && name !== null && pushers !== null && !isOneOf(pushers);
+  const required = (checks?.contexts ?? []).map((context) => ({
+    context,
+    appId: appIdOf(checks?.appIds?.[context]),
+  }));
   const demands: readonly (Demand | false | null)[] = [
     !protection.allowForcePushes && { kind: 'no-force' },
     !protection.allowDeletions && { kind: 'no-deletion' },
     protection.locked && { kind: 'no-update' },
-    !isFree && name !== null && pushers !== null && !isOneOf(pushers) && { kind: 'no-update' },
-    !isFree && checks !== null && { kind: 'checks', ...checks, spareCreation: false },
+    isBarred && { kind: 'no-update' },
+    isBarred && protection.blockCreations && { kind: 'no-creation' },
     !isFree &&
-      reviews !== null &&
-      !isOneOf(reviews.bypass) && { kind: 'pull-request', approvals: reviews.approvals, mergeMethods: null },
+      checks !== null && { kind: 'checks', checks: required, strict: checks.strict, spareCreation: false },
+    !isFree && !isOneOf(reviews?.bypass ?? []) && classicReview(protection),
+    !isFree && protection.conversations && { kind: 'conversations' },
     !isFree && linearHistory && { kind: 'linear' },
+    !isFree && protection.signatures && { kind: 'content', rule: { type: 'required_signatures' } },
   ];
   return demands.filter((demand) => demand !== false && demand !== null);
 }
 
 /** Everything that binds a principal on a branch. */
-export function demandsOn(repository: Repository, branch: string, principal: Principal): readonly Sourced[] {
+export function demandsOn(
+  repository: Repository,
+  branch: string,
+  principal: Principal,
+  way: Way,
+): readonly Sourced[] {
   const protection = protectionOf(repository, branch);
   const classic = protection === null ? [] : demandsOfProtection(protection, repository, principal);
   const rules = rulesetsOf(repository, branch)
-    .filter((ruleset) => !mayBypass(ruleset, repository, principal))
+    .filter((ruleset) => !mayBypass(ruleset, repository, principal, way))
     .flatMap(({ rules }) => rules.flatMap(demandsOfRule));
   return [
     ...classic.map((demand): Sourced => ({ ...demand, source: 'protection' })),
@@ -176,61 +246,8 @@ export function demandsOn(repository: Repository, branch: string, principal: Pri
   ];
 }
 
-export const passing: ReadonlySet<string | null> = new Set(['success', 'neutral', 'skipped']);
-
-/** The newest run of each name and suite's App; older ones are history. */
-export function latestRuns(repository: Repository, sha: string): readonly CheckRun[] {
-  const runs = [...repository.runs.values()].filter(({ suite }) => suite.sha === sha);
-  return [...new Map(runs.map((run) => [`${run.suite.app.id} ${run.name}`, run])).values()];
-}
-
-export const latestStatuses = (repository: Repository, sha: string) => [
-  ...new Map(
-    repository.statuses.filter((status) => status.sha === sha).map((status) => [status.context, status]),
-  ).values(),
-];
-
-/** What is said of the required checks of a commit; null: all have passed. */
-export function checksObjection(
-  repository: Repository,
-  sha: string,
-  contexts: readonly string[],
-): string | null {
-  const statuses = latestStatuses(repository, sha);
-  const runs = latestRuns(repository, sha);
-  const words = contexts.flatMap((context) => {
-    const status = statuses.find((one) => one.context === context);
-    const run = runs.find(({ name }) => name === context);
-    if (status === undefined && run === undefined) return [`Required status check "${context}" is expected.`];
-    const states = [
-      ...(status === undefined ? [] : [status.state]),
-      ...(run === undefined ? [] : [run.status === 'completed' ? run.conclusion : 'pending']),
-    ];
-    if (states.every((state) => passing.has(state))) return [];
-    return [
-      states.some((state) => !passing.has(state) && state !== 'pending')
-        ? `Required status check "${context}" is failing.`
-        : `Required status check "${context}" is pending.`,
-    ];
-  });
-  if (words.length < 2) return words[0] ?? null;
-  return `${words.length} of ${contexts.length} required status checks are expected.`;
-}
-
-export function approvalsObjection({ reviews }: PullRequest, approvals: number): string | null {
-  const words = [...reviews.values()];
-  if (approvals === 0) return null;
-  if (words.includes('changes_requested')) return 'Changes have been requested.';
-  return words.filter((word) => word === 'approved').length >= approvals
-    ? null
-    : `At least ${approvals} approving review${approvals === 1 ? ' is' : 's are'} required by reviewers with write access.`;
-}
-
-/** Null: the branch asks for none. */
-export function reviewDecision(repository: Repository, pull: PullRequest): PullRequestReviewDecision | null {
-  const demands = demandsOn(repository, pull.baseRef, { kind: 'anonymous' });
-  const approvals = Math.max(0, ...demands.map((one) => (one.kind === 'pull-request' ? one.approvals : 0)));
-  if (approvals === 0) return null;
-  if (approvalsObjection(pull, approvals) === null) return 'APPROVED';
-  return [...pull.reviews.values()].includes('changes_requested') ? 'CHANGES_REQUESTED' : 'REVIEW_REQUIRED';
-}
+/** What the branch asks of the reviews of any pull request. */
+export const reviewDemands = (repository: Repository, branch: string): readonly ReviewDemand[] =>
+  demandsOn(repository, branch, { kind: 'anonymous' }, 'merge').flatMap((demand) =>
+    demand.kind === 'pull-request' ? [demand.review] : [],
+  );

@@ -5,8 +5,10 @@ import { invalid } from './answer.ts';
 import { accountOf, viaOf } from './auth.ts';
 import { borrow, contains } from './bare.ts';
 import { labelJson } from './json/label.ts';
-import { pullPayload, reviewPayload } from './json/pull.ts';
+import { pullPayload, reviewPayload, threadPayload } from './json/pull.ts';
+import { dropTestMerge, renewTestMerge } from './mergeable.ts';
 import {
+  type Account,
   type Issue,
   type IssueEvent,
   isPull,
@@ -15,6 +17,7 @@ import {
   type Principal,
   type PullRequest,
   type Repository,
+  type Review,
   type ReviewWord,
   type Site,
 } from './model.ts';
@@ -103,10 +106,13 @@ export async function openPull(
     headSha,
     baseSha,
     labels: [],
-    reviews: new Map(),
+    reviews: [],
+    threads: [],
+    lastPush: { by: accountOf(principal), at: now },
     mergeability: null,
   };
   repository.pulls.set(number, pull);
+  await renewTestMerge(site, repository, pull);
   await announcePull(site, repository, pull, 'opened', principal);
   return pull;
 }
@@ -120,6 +126,7 @@ export async function closePull(
   if (!isPullOpen(pull)) return;
   const now = site.clock.now();
   Object.assign(pull, { state: 'closed', closedAt: now, updatedAt: now });
+  await dropTestMerge(repository, pull);
   noteEvent(site, repository, pull, 'closed', principal);
   await announcePull(site, repository, pull, 'closed', principal);
 }
@@ -155,6 +162,7 @@ export async function reopenPull(
     });
   Object.assign(pull, { state: 'open', closedAt: null, headSha: head, mergeability: null });
   pull.updatedAt = site.clock.now();
+  await renewTestMerge(site, repository, pull);
   noteEvent(site, repository, pull, 'reopened', principal);
   await announcePull(site, repository, pull, 'reopened', principal);
 }
@@ -188,6 +196,7 @@ export async function editPull(
     changes['base'] = { ref: { from: pull.baseRef }, sha: { from: pull.baseSha } };
     noteEvent(site, repository, pull, 'base_ref_changed', principal);
     Object.assign(pull, { baseRef: edit.base, baseSha: sha, mergeability: null });
+    await renewTestMerge(site, repository, pull);
   }
   if (Object.keys(changes).length === 0) return;
   pull.updatedAt = site.clock.now();
@@ -229,15 +238,62 @@ export function reviewPull(
   site: Site,
   repository: Repository,
   pull: PullRequest,
-  word: ReviewWord,
+  word: Exclude<ReviewWord, 'dismissed'>,
   principal: Principal,
+  body = '',
 ): void {
   const by = accountOf(principal);
-  pull.reviews.set(by.login, word);
+  const at = site.clock.now();
+  const review = { id: site.nextId(), by, word, body, sha: pull.headSha, at };
+  pull.reviews = [...pull.reviews, review];
+  announceReview(site, repository, pull, review, 'submitted', by);
+}
+
+/** GitHub REST docs, "Dismiss a review": the review stays, in another state. */
+export function dismissReviews(
+  site: Site,
+  repository: Repository,
+  pull: PullRequest,
+  by: Account,
+  principal: Principal,
+): void {
+  const isOpinion = ({ by: author, word }: Review) =>
+    author === by && (word === 'approved' || word === 'changes_requested');
+  const dismissed = pull.reviews.filter(isOpinion).map((one): Review => ({ ...one, word: 'dismissed' }));
+  pull.reviews = pull.reviews.map((one) => dismissed.find(({ id }) => id === one.id) ?? one);
+  for (const review of dismissed)
+    announceReview(site, repository, pull, review, 'dismissed', accountOf(principal));
+}
+
+function announceReview(
+  site: Site,
+  repository: Repository,
+  pull: PullRequest,
+  review: Review,
+  action: string,
+  sender: Account,
+): void {
   pull.updatedAt = site.clock.now();
-  const payload = reviewPayload(site, repository, pull, by, word);
-  const action = word === 'dismissed' ? 'dismissed' : 'submitted';
-  site.announce(repository, 'pull_request_review', action, by, payload);
+  const payload = reviewPayload(site, repository, pull, review);
+  site.announce(repository, 'pull_request_review', action, sender, payload);
+}
+
+/** Conversations are resolved in the web; those who listen are told (`pull_request_review_thread`). */
+export function setThread(
+  site: Site,
+  repository: Repository,
+  pull: PullRequest,
+  id: number,
+  isResolved: boolean,
+  principal: Principal,
+): void {
+  const thread = pull.threads.find((one) => one.id === id);
+  if (thread === undefined) throw new Error(`There is no conversation ${id}.`);
+  thread.isResolved = isResolved;
+  pull.updatedAt = site.clock.now();
+  const payload = threadPayload(site, repository, pull, thread);
+  const action = isResolved ? 'resolved' : 'unresolved';
+  site.announce(repository, 'pull_request_review_thread', action, accountOf(principal), payload);
 }
 
 export function findLabel({ labels }: Repository, name: string): Label | undefined {

@@ -1,10 +1,13 @@
 // What a push may not do, worked out before git reads the pack. What needs the pushed commits themselves (is this a
-// fast-forward, is it linear, does it change a workflow) is left to the repository's hook; see bare.ts.
+// fast-forward, is it linear, does it change a workflow, what do its commits and files look like) is left to the
+// repository's hook; see bare.ts and content-hook.ts.
 
-import { checksObjection, demandsOn, type Sourced } from './policy.ts';
-import type { PushCommand } from './pkt-line.ts';
+import type { HookRule } from './content-hook.ts';
 import type { Principal, PullRequest, Repository } from './model.ts';
-import { approvalsObjection } from './policy.ts';
+import { demandsOn, type Sourced } from './policy.ts';
+import type { PushCommand } from './pkt-line.ts';
+import { checksObjection } from './required-check.ts';
+import { type ReviewDemand, reviewObjection } from './review-rule.ts';
 
 /** A line for the hook. */
 type PushRule = {
@@ -13,8 +16,11 @@ type PushRule = {
   readonly words: string;
 };
 
+export type ContentRule = HookRule;
+
 export type PushVerdict = {
   readonly rules: readonly PushRule[];
+  readonly content: readonly ContentRule[];
   /** Git's one line of why, by ref. */
   readonly reasons: ReadonlyMap<string, string>;
 };
@@ -32,21 +38,25 @@ const headline = (source: Sourced['source'], ref: string): string =>
     : `error: GH013: Repository rule violations found for ${ref}.`;
 
 /** A pull request that says this very commit and is approved: its head may be pushed. */
-const isApproved = (repository: Repository, branch: string, sha: string, approvals: number): boolean =>
-  [...repository.pulls.values()].some(
-    (pull: PullRequest) =>
-      pull.state === 'open' &&
-      pull.baseRef === branch &&
-      pull.headSha === sha &&
-      approvalsObjection(pull, approvals) === null,
-  );
+async function isApproved(
+  repository: Repository,
+  branch: string,
+  sha: string,
+  demand: ReviewDemand,
+): Promise<boolean> {
+  const isFor = ({ state, baseRef, headSha }: PullRequest) =>
+    state === 'open' && baseRef === branch && headSha === sha;
+  for (const pull of [...repository.pulls.values()].filter(isFor))
+    if ((await reviewObjection(repository, pull, demand)) === null) return true;
+  return false;
+}
 
-function ruleFor(
+async function ruleFor(
   repository: Repository,
   branch: string,
   command: PushCommand,
-  demand: Sourced,
-): Omit<PushRule, 'ref'> | null {
+  demand: Exclude<Sourced, { readonly kind: 'content' }>,
+): Promise<Omit<PushRule, 'ref'> | null> {
   const isDeletion = command.new === nothing;
   const isCreation = command.old === nothing;
   const refuse = (words: string) => ({ rule: 'refuse' as const, words });
@@ -64,46 +74,54 @@ function ruleFor(
     case 'merge-queue':
       return isDeletion ? null : refuse('Changes must be made through the merge queue');
     case 'pull-request':
-      return isDeletion || isApproved(repository, branch, command.new, demand.approvals)
+      return isDeletion || (await isApproved(repository, branch, command.new, demand.review))
         ? null
         : refuse('Changes must be made through a pull request.');
-    case 'signed':
-      // Nothing here is signed.
-      return isDeletion ? null : refuse('Commits must have verified signatures.');
+    case 'conversations':
+      return null;
     case 'name':
       return isDeletion || demand.isAllowed(branch) ? null : refuse(demand.words);
     case 'checks': {
       const isSpared = isDeletion || (isCreation && demand.spareCreation);
-      const words = isSpared ? null : checksObjection(repository, command.new, demand.contexts);
+      const words = isSpared ? null : checksObjection(repository, command.new, demand.checks);
       return words === null ? null : refuse(words);
+    }
+    case 'met': {
+      const isSpared = isDeletion || (isCreation && demand.spareCreation);
+      const isMet = demand.facts.every((fact) => repository.met.has(`${command.new} ${fact}`));
+      return isSpared || isMet ? null : refuse(demand.words);
     }
   }
 }
 
-export function judgePush(
+export async function judgePush(
   repository: Repository,
   principal: Principal,
   commands: readonly PushCommand[],
-): PushVerdict {
+): Promise<PushVerdict> {
   const reasons = new Map<string, string>();
-  const rules = commands.flatMap((command): readonly PushRule[] => {
+  const rules: PushRule[] = [];
+  const content: ContentRule[] = [];
+  for (const command of commands) {
     const { ref } = command;
     if (!/^refs\/(heads|tags)\//.test(ref)) {
+      // GitHub docs, "Checking out pull requests locally": `refs/pull/` is read-only.
       reasons.set(ref, 'deny updating a hidden ref');
-      return [{ ref, rule: 'refuse', words: `error: ${ref} cannot be updated.` }];
+      rules.push({ ref, rule: 'refuse', words: `error: ${ref} cannot be updated.` });
     }
-    if (!ref.startsWith('refs/heads/')) return [];
+    if (!ref.startsWith('refs/heads/')) continue;
     const branch = ref.slice('refs/heads/'.length);
-    const found = demandsOn(repository, branch, principal).flatMap((demand): readonly PushRule[] => {
-      const rule = ruleFor(repository, branch, command, demand);
-      if (rule === null) return [];
+    for (const demand of demandsOn(repository, branch, principal, 'push')) {
+      const first = headline(demand.source, ref);
+      if (demand.kind === 'content') content.push({ ref, headline: first, rule: demand.rule });
+      const rule = demand.kind === 'content' ? null : await ruleFor(repository, branch, command, demand);
+      if (demand.kind !== 'content' && rule === null) continue;
       reasons.set(ref, reasonOf[demand.source]);
-      const words = `${headline(demand.source, ref)} - ${rule.words}`;
-      return [{ ref, rule: rule.rule, words }];
-    });
-    return [...found, ...workflowRule(principal, ref, reasons)];
-  });
-  return { rules, reasons };
+      if (rule !== null) rules.push({ ref, rule: rule.rule, words: `${first} - ${rule.words}` });
+    }
+    rules.push(...workflowRule(principal, ref, reasons));
+  }
+  return { rules, content, reasons };
 }
 
 /** An App that was not given `workflows` may not push changed ones, to whichever branch. */

@@ -8,6 +8,9 @@
 import type { RefUpdate } from '#host/host.ts';
 import { accountOf } from './auth.ts';
 import { borrow, contains } from './bare.ts';
+import { renewTestMerge } from './mergeable.ts';
+import { reviewDemands } from './policy.ts';
+import { standingReviews } from './review-rule.ts';
 import { requestSuite } from './check.ts';
 import { pushPayload } from './json/push.ts';
 import {
@@ -18,7 +21,7 @@ import {
   type Repository,
   type Site,
 } from './model.ts';
-import { announcePull, closePull, mergedPull, noteEvent } from './pull.ts';
+import { announcePull, closePull, dismissReviews, mergedPull, noteEvent } from './pull.ts';
 
 export function movedSince(
   before: ReadonlyMap<string, string>,
@@ -112,11 +115,20 @@ async function moveHead(
   const before = pull.headSha;
   await borrow(home.directory, pull.headRepository.directory, to, `refs/pull/${pull.number}/head`);
   pull.headSha = to;
-  pull.mergeability = null;
   pull.updatedAt = site.clock.now();
+  pull.lastPush = { by: accountOf(principal), at: pull.updatedAt };
+  await renewTestMerge(site, home, pull);
   if (from !== null && !(await contains(home.directory, from, to)))
     noteEvent(site, home, pull, 'head_ref_force_pushed', principal);
   await announcePull(site, home, pull, 'synchronize', principal, { before, after: to });
+  dismissStale(site, home, pull, principal);
   if (await contains(home.directory, to, `refs/heads/${pull.baseRef}`))
     await closePull(site, home, pull, principal);
+}
+
+/** "Available rules for rulesets": approvals are dismissed when commits are pushed that change the diff. */
+function dismissStale(site: Site, home: Repository, pull: PullRequest, principal: Principal): void {
+  if (!reviewDemands(home, pull.baseRef).some((demand) => demand.dismissStale)) return;
+  for (const { word, by } of standingReviews(pull))
+    if (word === 'approved') dismissReviews(site, home, pull, by, principal);
 }

@@ -120,7 +120,11 @@ export async function respond(tools: Tools, found: Found | null, request: ApiReq
   if (!('kind' in principal)) return { ...principal, headers: common };
   if (found === null || !isThere(found.route, request))
     return { ...refused(404, 'Not Found'), headers: common };
-  const ticket = tools.limiter.begin(principal, request.method, found.route.isFree === true);
+  const ticket = tools.limiter.begin(principal, {
+    method: request.method,
+    isFree: found.route.isFree === true,
+    operation: found.route.operation,
+  });
   const answer = ticket.refusal ?? (await checked(tools, found, request, principal));
   const final = conditional(request, answer);
   return { ...final, headers: { ...common, ...ticket.end(final.status), ...final.headers } };

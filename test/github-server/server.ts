@@ -115,7 +115,7 @@ export async function startGithubServer(options: GithubServerOptions = {}): Prom
     appHook,
     edition,
   });
-  const limiter = createLimiter(site.clock);
+  const limiter = createLimiter(site.clock, edition);
   limiter.set(options.limits ?? {});
   const tools: Tools = {
     site,

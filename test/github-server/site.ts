@@ -46,17 +46,20 @@ export function createSite(options: SiteOptions): { readonly site: Site; readonl
   const accounts = new Map<string, Account>();
   const failures: string[] = [];
   const running = new Set<Promise<unknown>>();
+  const app = newApp(nextId, clock, accounts, 'signalbox', options);
+  const ciApp = newApp(nextId, clock, accounts, 'github-actions', {
+    permissions: { checks: 'write', statuses: 'write' },
+    events: [],
+  });
   const site: Site = {
     url,
     apiUrl: edition === 'api.github.com' ? url : `${url}/api/v3`,
     edition,
     clock,
     root,
-    app: newApp(nextId, clock, accounts, 'signalbox', options),
-    ciApp: newApp(nextId, clock, accounts, 'github-actions', {
-      permissions: { checks: 'write' },
-      events: [],
-    }),
+    app,
+    ciApp,
+    apps: [app, ciApp],
     accounts,
     tokens: new Map(),
     installations: [],
@@ -84,7 +87,7 @@ export function createSite(options: SiteOptions): { readonly site: Site; readonl
   return { site, background: { settled } };
 }
 
-function newApp(
+export function newApp(
   nextId: () => number,
   clock: Clock,
   accounts: Map<string, Account>,

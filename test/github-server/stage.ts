@@ -90,6 +90,7 @@ function addRepository(
     statuses: [],
     suites: [],
     runs: new Map(),
+    met: new Set(),
     protections: [],
     rulesets: [],
     hooks: [],

@@ -14,7 +14,8 @@ export async function openGithub(options: GithubServerOptions = {}) {
   const server = await startGithubServer({ mergeabilityMs: 1, ...options });
   onTestFinished(server.stop);
   const { token } = server.newUser('ada');
-  await server.newRepository(widgets, { access: { ada: 'write' } });
+  server.newUser('grace');
+  await server.newRepository(widgets, { access: { ada: 'write', grace: 'write' } });
   const clock = movableClock();
   const organizationId = randomUUID() as OrganizationId;
   const connect = (credentials: Credentials = appCredentials(server)) =>

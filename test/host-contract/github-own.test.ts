@@ -115,7 +115,7 @@ describe('a pull request', () => {
         });
       const { number } = await propose('one');
       expect(await read(number)).toMatchObject({ mergeability: 'not_mergeable' });
-      server.approve(widgets, number, 'ada');
+      server.approve(widgets, number, 'grace');
       expect(await read(number)).toMatchObject({ mergeability: 'mergeable' });
       // Later the decision is remembered, for as long as nothing changes.
       clock.advance(60_000);

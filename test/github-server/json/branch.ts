@@ -24,11 +24,13 @@ const branchUrl = (site: Site, repository: Repository, branch: string): string =
 
 const checksSummary = (protection: Protection | null) => {
   const contexts = protection?.checks?.contexts ?? [];
+  const appIds = protection?.checks?.appIds ?? {};
   return {
     enforcement_level:
       contexts.length === 0 ? 'off' : (protection?.enforceAdmins ?? false) ? 'everyone' : 'non_admins',
     contexts,
-    checks: contexts.map((context) => ({ context, app_id: null })),
+    // GitHub REST docs, "Get a branch": `app_id` is null where any source may report the check.
+    checks: contexts.map((context) => ({ context, app_id: appIds[context] ?? null })),
   };
 };
 
@@ -68,7 +70,7 @@ const listedApp = (site: Site, app: App) => {
 };
 
 function actorsJson(site: Site, names: readonly string[]) {
-  const apps = [site.app, site.ciApp].filter(({ slug }) => names.includes(slug));
+  const apps = site.apps.filter(({ slug }) => names.includes(slug));
   const users = names.flatMap(
     (name): readonly Account[] | Account => site.accounts.get(name.toLowerCase()) ?? [],
   );
@@ -93,7 +95,7 @@ export function protectionJson(site: Site, repository: Repository, branch: strin
             strict: checks.strict,
             contexts: checks.contexts,
             contexts_url: `${url}/required_status_checks/contexts`,
-            checks: checks.contexts.map((context) => ({ context, app_id: null })),
+            checks: checksSummary(protection).checks,
           },
         }),
     ...(pushers === null
@@ -112,20 +114,20 @@ export function protectionJson(site: Site, repository: Repository, branch: strin
       : {
           required_pull_request_reviews: {
             url: `${url}/required_pull_request_reviews`,
-            dismiss_stale_reviews: false,
-            require_code_owner_reviews: false,
-            require_last_push_approval: false,
+            dismiss_stale_reviews: reviews.dismissStale ?? false,
+            require_code_owner_reviews: reviews.codeOwners ?? false,
+            require_last_push_approval: reviews.lastPush ?? false,
             required_approving_review_count: reviews.approvals,
             bypass_pull_request_allowances: actorsJson(site, reviews.bypass),
           },
         }),
-    required_signatures: { url: `${url}/required_signatures`, enabled: false },
+    required_signatures: { url: `${url}/required_signatures`, enabled: protection.signatures },
     enforce_admins: { url: `${url}/enforce_admins`, enabled: protection.enforceAdmins },
     required_linear_history: { enabled: protection.linearHistory },
     allow_force_pushes: { enabled: protection.allowForcePushes },
     allow_deletions: { enabled: protection.allowDeletions },
-    block_creations: { enabled: false },
-    required_conversation_resolution: { enabled: false },
+    block_creations: { enabled: protection.blockCreations },
+    required_conversation_resolution: { enabled: protection.conversations },
     lock_branch: { enabled: protection.locked },
     allow_fork_syncing: { enabled: false },
   };
@@ -158,6 +160,14 @@ export const rulesetSummaryJson = (site: Site, repository: Repository, ruleset: 
   updated_at: instant(ruleset.createdAt),
 });
 
+/** GitHub REST docs, "Get a repository ruleset": what the caller itself may pass by. */
+function bypassWord(ruleset: Ruleset, repository: Repository, asker: Principal): string {
+  if (!mayBypass(ruleset, repository, asker, 'merge')) return 'never';
+  const isApp = asker.kind === 'installation';
+  if (isApp && ruleset.bypassMode === 'exempt') return 'exempt';
+  return mayBypass(ruleset, repository, asker, 'push') ? 'always' : 'pull_requests_only';
+}
+
 export const rulesetJson = (site: Site, repository: Repository, ruleset: Ruleset, asker: Principal) => ({
   ...rulesetSummaryJson(site, repository, ruleset),
   conditions: { ref_name: { include: ruleset.include, exclude: ruleset.exclude } },
@@ -166,10 +176,10 @@ export const rulesetJson = (site: Site, repository: Repository, ruleset: Ruleset
     ...ruleset.bypassApps.map((id) => ({
       actor_id: id,
       actor_type: 'Integration',
-      bypass_mode: 'always',
+      bypass_mode: ruleset.bypassMode,
     })),
     // Role 5 is the repository's administrators.
     ...(ruleset.bypassAdmins ? [{ actor_id: 5, actor_type: 'RepositoryRole', bypass_mode: 'always' }] : []),
   ],
-  current_user_can_bypass: mayBypass(ruleset, repository, asker) ? 'always' : 'never',
+  current_user_can_bypass: bypassWord(ruleset, repository, asker),
 });

@@ -1,6 +1,6 @@
 // Statuses, check runs and check suites.
 
-import { latestRuns, latestStatuses, passing } from '../policy.ts';
+import { latestRuns, latestStatuses, passing } from '../required-check.ts';
 import type { CheckRun, CheckSuite, Repository, Site, Status } from '../model.ts';
 import { appJson, instant, maybeInstant, nodeId, userJson } from './account.ts';
 import { branchesWith } from './branch.ts';

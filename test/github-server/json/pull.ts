@@ -3,12 +3,12 @@
 import { commitsBetween, diffSize } from '../bare.ts';
 import { type Verdict, verdictOn } from '../mergeable.ts';
 import {
-  type Account,
   isPullOpen,
   type PullRequest,
   type Repository,
-  type ReviewWord,
+  type Review,
   type Site,
+  type Thread,
 } from '../model.ts';
 import { instant, maybeInstant, nodeId, userJson } from './account.ts';
 import { associationOf } from './issue.ts';
@@ -118,34 +118,39 @@ export const pullJson = async (site: Site, repository: Repository, pull: PullReq
 export const pullPayload = (site: Site, repository: Repository, pull: PullRequest) =>
   withMore(site, repository, pull, { mergeable: null, state: 'unknown', testMerge: null });
 
-/** What is told of a review: it has a smaller pull request with it. */
-export function reviewPayload(
-  site: Site,
-  repository: Repository,
-  pull: PullRequest,
-  by: Account,
-  word: ReviewWord,
-) {
-  const json = simplePullJson(site, repository, pull);
-  const id = site.nextId();
-  const page = `${json.html_url}#pullrequestreview-${id}`;
+/** As in a list; webhooks write the state in small letters, and no text as null. */
+export function reviewJson(site: Site, repository: Repository, pull: PullRequest, review: Review) {
+  const { id, by, word, body, sha, at } = review;
+  const url = `${repositoryUrl(site, repository)}/pulls/${pull.number}`;
+  const page = `${repositoryPage(site, repository)}/pull/${pull.number}#pullrequestreview-${id}`;
   return {
-    review: {
-      id,
-      node_id: nodeId('PullRequestReview', id),
-      user: userJson(site, by),
-      body: null,
-      commit_id: pull.headSha,
-      submitted_at: instant(site.clock.now()),
-      state: word,
-      html_url: page,
-      pull_request_url: json.url,
-      author_association: associationOf(repository, by),
-      _links: { html: { href: page }, pull_request: { href: json.url } },
-    },
-    pull_request: json,
+    id,
+    node_id: nodeId('PullRequestReview', id),
+    user: userJson(site, by),
+    body,
+    commit_id: sha,
+    submitted_at: instant(at),
+    state: word.toUpperCase(),
+    html_url: page,
+    pull_request_url: url,
+    author_association: associationOf(repository, by),
+    _links: { html: { href: page }, pull_request: { href: url } },
   };
 }
+
+/** What is told of a review: it has a smaller pull request with it. */
+export function reviewPayload(site: Site, repository: Repository, pull: PullRequest, review: Review) {
+  const json = reviewJson(site, repository, pull, review);
+  return {
+    review: { ...json, body: review.body === '' ? null : review.body, state: review.word },
+    pull_request: simplePullJson(site, repository, pull),
+  };
+}
+
+export const threadPayload = (site: Site, repository: Repository, pull: PullRequest, { id }: Thread) => ({
+  thread: { node_id: nodeId('PullRequestReviewThread', id), comments: [] },
+  pull_request: simplePullJson(site, repository, pull),
+});
 
 /** As with check runs: open pull requests of a commit that come from the same repository. */
 export const pullsOfCommit = (site: Site, repository: Repository, sha: string) =>

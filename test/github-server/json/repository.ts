@@ -71,7 +71,9 @@ export function repositoryJson(site: Site, repository: Repository) {
   return {
     ...minimalRepositoryJson(site, repository),
     created_at: instant(repository.createdAt),
-    updated_at: instant(repository.createdAt),
+    // Both change with every push to the repository. They are part of every pull request, whose ETag changes with them
+    // (GitHub REST docs, "Get a pull request": `base.repo` and `head.repo`).
+    updated_at: instant(repository.pushedAt),
     pushed_at: instant(repository.pushedAt),
     git_url: `git://${page.replace(/^https?:\/\//, '')}.git`,
     ssh_url: `git@${new URL(site.url).hostname}:${fullNameOf(repository)}.git`,

@@ -5,7 +5,7 @@ import { created, notFound, ok, Refusal, refused } from '../answer.ts';
 import { addRun, addStatus, changeRun, type RunChange } from '../check.ts';
 import { checkRunJson, checkSuiteJson, combinedStatusJson, statusJson } from '../json/check.ts';
 import type { App, CheckRun, Status } from '../model.ts';
-import { latestRuns } from '../policy.ts';
+import { latestRuns } from '../required-check.ts';
 import {
   fieldsOf,
   listed,

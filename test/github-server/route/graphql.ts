@@ -4,9 +4,11 @@
 import { graphql, GraphQLError, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { type Answer, ok } from '../answer.ts';
 import { maySee, objection } from '../auth.ts';
+import { nodeId } from '../json/account.ts';
 import type { PullRequest, Repository, Site } from '../model.ts';
 import { loadGraphqlSchema } from '../graphql-schema.ts';
-import { reviewDecision } from '../policy.ts';
+import { reviewDemands } from '../policy.ts';
+import { reviewDecision } from '../review-rule.ts';
 import { type Call, fieldsOf, read, type Route } from '../route.ts';
 
 /** Read once in a process, when first needed. */
@@ -14,15 +16,24 @@ let schema: GraphQLSchema | null = null;
 
 const problem = (type: string, message: string) => new GraphQLError(message, { extensions: { type } });
 
+/** A list as GraphQL writes it; the server has no more than one page. */
+const connection = (nodes: readonly object[]) => ({
+  nodes,
+  totalCount: nodes.length,
+  pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null },
+});
+
 const pullFields = (repository: Repository, pull: PullRequest) => ({
   number: pull.number,
   title: pull.title,
   isDraft: pull.draft,
   state: pull.merged === null ? pull.state.toUpperCase() : 'MERGED',
+  reviewThreads: () =>
+    connection(pull.threads.map(({ id, isResolved }) => ({ id: nodeId('Thread', id), isResolved }))),
   headRefOid: pull.headSha,
   headRefName: pull.headRef,
   baseRefName: pull.baseRef,
-  reviewDecision: reviewDecision(repository, pull),
+  reviewDecision: () => reviewDecision(repository, pull, reviewDemands(repository, pull.baseRef)),
 });
 
 const rootOf = ({ site, principal }: Call) => ({

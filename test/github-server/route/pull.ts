@@ -1,7 +1,7 @@
 // Pull requests.
 
 import { created, invalid, notFound, ok } from '../answer.ts';
-import { pullJson, listedPullJson } from '../json/pull.ts';
+import { pullJson, listedPullJson, reviewJson } from '../json/pull.ts';
 import { mergePull } from '../merge-pull.ts';
 import { isPullOpen, type MergeMethod, type PullRequest, type Repository } from '../model.ts';
 import { closePull, editPull, openPull, reopenPull } from '../pull.ts';
@@ -117,6 +117,10 @@ export const pullRoutes: readonly Route[] = [
   repositoryRoute(`GET ${root}`, read('pull_requests'), listPulls),
   repositoryRoute(`POST ${root}`, { ...write('pull_requests'), access: 'read' }, createPull),
   repositoryRoute(`PUT ${root}/{pull_number}/merge`, write('contents'), merge),
+  repositoryRoute(`GET ${root}/{pull_number}/reviews`, read('pull_requests'), (call) => {
+    const pull = pullOf(call);
+    return listed(call, pull.reviews, (review) => reviewJson(call.site, call.repository, pull, review));
+  }),
   repositoryRoute(`GET ${root}/{pull_number}`, read('pull_requests'), async (call) =>
     ok(await pullJson(call.site, call.repository, pullOf(call))),
   ),

@@ -13,6 +13,7 @@ import {
   rulesetJson,
   rulesetSummaryJson,
 } from '../json/branch.ts';
+import { contentObjection } from '../content-rule.ts';
 import { commitJson } from '../json/commit.ts';
 import { deliveryJson, hookJson } from '../json/hook.ts';
 import { fullRepositoryJson, permissionsJson, repositoryUrl } from '../json/repository.ts';
@@ -109,9 +110,14 @@ const refJson = ({ site, repository }: RepositoryCall, ref: string, sha: string)
 async function moveRef(call: RepositoryCall, ref: string, from: string | null, to: string | null) {
   const { site, repository, principal } = call;
   const nothing = '0'.repeat(40);
-  const { rules } = judgePush(repository, principal, [{ ref, old: from ?? nothing, new: to ?? nothing }]);
+  const command = { ref, old: from ?? nothing, new: to ?? nothing };
+  const { rules, content } = await judgePush(repository, principal, [command]);
   const refusal = rules.find(({ rule }) => rule === 'refuse');
   if (refusal !== undefined) return refused(422, refusal.words);
+  for (const { headline, rule } of to === null ? [] : content) {
+    const words = await contentObjection({ directory: repository.directory }, { from, to: to! }, rule);
+    if (words !== null) return refused(422, `${headline} - ${words}`);
+  }
   await changeRefs(repository.directory, [{ ref, from, to }]);
   await noticePush(site, repository, [{ ref, from, to }], principal);
   return null;
