@@ -245,7 +245,8 @@ CREATE TABLE public.repository (
     owner_key text NOT NULL,
     name_key text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    words_read_at timestamp with time zone DEFAULT now() NOT NULL
+    words_read_at timestamp with time zone DEFAULT now() NOT NULL,
+    is_sandbox boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE public.sandbox_check (
@@ -833,6 +834,8 @@ CREATE INDEX fact_restart ON ONLY public.fact USING btree (queue_id, recorded_at
 
 CREATE INDEX heard_comment_age ON public.heard_comment USING btree (heard_at);
 
+CREATE INDEX host_connection_real ON public.host_connection USING btree (host_key) WHERE (kind <> 'sandbox'::text);
+
 CREATE INDEX landing_member_commit ON public.landing_member USING btree (commit_sha);
 
 CREATE INDEX landing_member_pull_request ON public.landing_member USING btree (queue_id, pr_number, number DESC);
@@ -848,6 +851,8 @@ CREATE UNIQUE INDEX person_name ON public.person USING btree (organization_id, l
 CREATE UNIQUE INDEX queue_branch ON public.queue USING btree (repository_id, branch) WHERE (deleted_at IS NULL);
 
 CREATE INDEX queue_repository ON public.queue USING btree (repository_id);
+
+CREATE INDEX repository_real_host ON public.repository USING btree (host_key) WHERE (NOT is_sandbox);
 
 CREATE INDEX sandbox_ci_sha ON public.sandbox_ci USING btree (repository_id, sha, attempt DESC);
 
@@ -887,7 +892,7 @@ CREATE INDEX test_run_active ON public.test_run USING btree (queue_id, created_a
 
 CREATE INDEX test_run_commit ON public.test_run USING btree (queue_id, test_branch_sha) WHERE (test_branch_sha IS NOT NULL);
 
-CREATE INDEX test_run_composition ON public.test_run USING btree (queue_id, composition);
+CREATE INDEX test_run_composition ON public.test_run USING btree (queue_id, sha256((composition)::bytea));
 
 CREATE INDEX test_run_member_pull_request ON public.test_run_member USING btree (queue_id, pr_number, test_run_id DESC) WHERE under_test;
 

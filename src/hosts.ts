@@ -3,26 +3,24 @@
 import { join, resolve } from 'node:path';
 import { assert } from '#base/assert.ts';
 import type { Clock } from '#base/clock.ts';
+import { appError } from '#base/error.ts';
 import type { OrganizationId } from '#base/id.ts';
 import type { Log } from '#base/log.ts';
 import { createShelf } from '#base/shelf.ts';
-import { recordHostEvents } from '#command/record-host-events.ts';
+import type { SandboxMode } from '#config/env.ts';
 import type { Cell } from '#db/cell.ts';
-import { ensureSandboxConnection, listHosts, openConnection, saveCredentials } from '#db/connection-store.ts';
-import * as ci from '#db/sandbox-ci-store.ts';
-import * as comments from '#db/sandbox-comment-store.ts';
-import * as pulls from '#db/sandbox-store.ts';
-import * as tests from '#db/sandbox-test-store.ts';
+import { isRealHost, listHosts, openConnection, saveCredentials } from '#db/connection-store.ts';
 import type { AdapterOptions, Connections, Credentials, HostConnection } from '#host/connection.ts';
 import { createGiteaHost } from '#host/gitea/host.ts';
 import { createGithubHost } from '#host/github/host.ts';
 import { type Host, HostError, type HostFor } from '#host/host.ts';
-import { createSandboxHost } from '#host/sandbox/host.ts';
-import type { SandboxStore } from '#host/sandbox/store.ts';
+import { guardedSandbox } from '#host/sandbox/guarded-host.ts';
+import { createSandboxHost, type SandboxHost } from '#host/sandbox/host.ts';
 import { tracedHost } from '#host/traced-host.ts';
+import { createSandboxStore } from './sandbox-store.ts';
 
 type HostsOptions = {
-  readonly sandbox: boolean;
+  readonly sandbox: SandboxMode;
   readonly sandboxScripts: boolean;
   readonly dataDir: string;
   readonly secretKey: Buffer | null;
@@ -33,47 +31,144 @@ type HostsOptions = {
 };
 
 export type Hosts = {
+  /** Throws UNAVAILABLE while the connections of the cell have not been read. */
   readonly hostFor: HostFor;
-  /** Looks for hosts that were connected since. */
+  /** Whether the sandbox host serves in this cell, as far as this process knows. */
+  readonly isSandboxServing: (cellName: string) => boolean;
+  /** Whether the connections of the cell have been read. */
+  readonly isRead: (cellName: string) => boolean;
+  /** Resolves as soon as the connections of the cell have been read. */
+  readonly whenRead: (cellName: string) => Promise<void>;
+  /** Reads the connections again. */
   readonly refresh: () => Promise<void>;
   readonly close: () => void;
 };
 
-/** Whoever connects a host does so in another process: it is served within this time. */
+/** A host is connected in another process: it is served within this time. */
 const refreshMs = 5_000;
 
-/** Hosts that some organization is connected to; with the sandbox on, it serves every other name. */
+/**
+ * The hosts that organizations are connected to, and the sandbox where it may serve. Rejects if no cell can be read: a
+ * process that does not know its connections must not answer. Beside cells that can be read, one that cannot is read
+ * again until it can, and answers UNAVAILABLE meanwhile.
+ */
 export async function openHosts(options: HostsOptions, cells: readonly Cell[]): Promise<Hosts> {
-  const { publicUrl, clock, log, sandboxScripts: scripts } = options;
-  const served = cells.map((cell) => {
-    const folder = join(resolve(options.dataDir), 'sandbox', cell.name);
-    const store = sandboxStoreOf(cell);
-    const sandbox = createSandboxHost({ store, folder, cellName: cell.name, publicUrl, scripts, clock, log });
-    return { cell, sandbox: tracedHost(sandbox, 'sandbox'), connected: new Map<string, Host>() };
-  });
+  const { log } = options;
+  const served = new Map(cells.map((cell) => [cell.name, createCellHosts(options, cell)]));
+  const all = [...served.values()];
+  const read = await Promise.allSettled(all.map((cell) => cell.read()));
+  const failures = read.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+  if (failures.length === all.length) throw failures[0];
+  for (const failure of failures) log.warn({ err: failure }, 'could not read host connections of a cell');
   const refresh = async () => {
-    for (const { cell, connected } of served)
-      for (const { host, kind } of await listHosts(cell.reader)) {
-        const adapter = adapters[kind];
-        if (connected.has(host) || adapter === undefined) continue;
-        const connections = connectionsOf(cell, options.secretKey);
-        connected.set(host, tracedHost(adapter({ host, connections, clock, log }), host));
-        log.info({ cell: cell.name, host, kind }, 'a host is connected');
-      }
+    await Promise.all(all.map((cell) => cell.read()));
   };
-  const refreshQuietly = () =>
-    refresh().catch((error: unknown) => log.warn({ err: error }, 'could not look for connected hosts'));
-  await refreshQuietly();
-  const timer = setInterval(() => void refreshQuietly(), refreshMs);
+  const timer = setInterval(() => {
+    for (const cell of all)
+      cell
+        .read()
+        .catch((error: unknown) => log.warn({ err: error }, 'could not read host connections of a cell'));
+  }, refreshMs);
   timer.unref();
   return {
-    hostFor: (cellName, hostName) => {
-      const found = served.find(({ cell }) => cell.name === cellName);
-      if (found === undefined) return null;
-      return found.connected.get(hostName.toLowerCase()) ?? (options.sandbox ? found.sandbox : null);
-    },
+    hostFor: (cellName, hostName) => served.get(cellName)?.hostFor(hostName.toLowerCase()) ?? null,
+    isSandboxServing: (cellName) => served.get(cellName)?.isSandboxServing() ?? false,
+    isRead: (cellName) => served.get(cellName)?.isRead() ?? false,
+    whenRead: async (cellName) => served.get(cellName)?.whenRead,
     refresh,
     close: () => clearInterval(timer),
+  };
+}
+
+type CellHosts = {
+  readonly hostFor: (hostName: string) => Host | null;
+  readonly isSandboxServing: () => boolean;
+  readonly isRead: () => boolean;
+  readonly whenRead: Promise<void>;
+  readonly read: () => Promise<void>;
+};
+
+function createCellHosts(options: HostsOptions, cell: Cell): CellHosts {
+  const { clock, log, sandbox: mode } = options;
+  const connected = new Map<string, Host>();
+  /** Names with a connection or a repository of a real Git host; null: not read yet. */
+  let real: ReadonlySet<string> | null = null;
+  const firstRead = Promise.withResolvers<void>();
+  const isSandboxServing = () => real !== null && (mode === 'on' || (mode === 'auto' && real.size === 0));
+
+  const read = async () => {
+    const names = await listHosts(cell.reader);
+    for (const { host, kind } of names) {
+      const adapter = kind === null ? undefined : adapters[kind];
+      if (connected.has(host) || adapter === undefined) continue;
+      const connections = connectionsOf(cell, options.secretKey);
+      connected.set(host, tracedHost(adapter({ host, connections, clock, log }), host));
+      log.info({ cell: cell.name, host, kind }, 'a host is connected');
+    }
+    const isFirst = real === null;
+    const wasServing = isSandboxServing();
+    real = new Set(names.map(({ host }) => host));
+    if (isSandboxServing() && !wasServing)
+      log.warn(
+        { cell: cell.name, SIGNALBOX_SANDBOX: mode },
+        'the sandbox host serves every name without a connected host; its pull requests and landings are not real',
+      );
+    if (!isSandboxServing() && wasServing && !isFirst)
+      log.info({ cell: cell.name }, 'the sandbox host no longer serves: a host is connected');
+    firstRead.resolve();
+  };
+  const sandboxFor = mode === 'off' ? () => null : createSandboxes(options, cell, read);
+
+  return {
+    hostFor: (hostName) => {
+      if (real === null)
+        throw appError('UNAVAILABLE', {
+          public: 'The database cannot be reached. Try again in a moment.',
+          retryAfterSeconds: 2,
+        });
+      const host = connected.get(hostName);
+      if (host !== undefined) return host;
+      return isSandboxServing() && !real.has(hostName) ? sandboxFor(hostName) : null;
+    },
+    isSandboxServing,
+    isRead: () => real !== null,
+    whenRead: firstRead.promise,
+    read,
+  };
+}
+
+/** Most names whose guarded sandbox is kept. */
+const guardedMax = 1_000;
+
+/** The sandbox for a name. Before each call it asks the database whether the name is still its own. */
+function createSandboxes(
+  options: HostsOptions,
+  cell: Cell,
+  read: () => Promise<void>,
+): (hostName: string) => SandboxHost {
+  const { publicUrl, clock, log, sandboxScripts: scripts } = options;
+  const folder = join(resolve(options.dataDir), 'sandbox', cell.name);
+  const store = createSandboxStore(cell);
+  const sandbox = tracedHost(
+    createSandboxHost({ store, folder, cellName: cell.name, publicUrl, scripts, clock, log }),
+    'sandbox',
+  );
+  const guarded = new Map<string, SandboxHost>();
+  return (hostName) => {
+    const known = guarded.get(hostName);
+    if (known !== undefined) return known;
+    const made = guardedSandbox(sandbox, async () => {
+      if (!(await isRealHost(cell.reader, options.sandbox === 'auto' ? null : hostName))) return;
+      // Connected a moment ago: what is known of the hosts is read again at once, and this call is tried again later.
+      await read();
+      throw new HostError(
+        'unavailable',
+        `The sandbox host no longer serves ${hostName}: a host is connected.`,
+      );
+    });
+    if (guarded.size >= guardedMax) guarded.clear();
+    guarded.set(hostName, made);
+    return made;
   };
 }
 
@@ -106,49 +201,5 @@ function connectionsOf(cell: Cell, key: Buffer | null): Connections {
       await saveCredentials(cell.db, key, id, JSON.stringify(credentials));
       kept.forget(`${organizationId} ${host}`);
     },
-  };
-}
-
-function sandboxStoreOf(cell: Cell): SandboxStore {
-  const { db, reader } = cell;
-  return {
-    find: ({ id }, number) => pulls.findSandboxPullRequest(reader, id, number),
-    insert: ({ id }, pullRequest) => pulls.insertSandboxPullRequest(db, id, pullRequest),
-    save: ({ id }, pullRequest) => pulls.saveSandboxPullRequest(db, id, pullRequest),
-    patch: ({ id }, number, patch) => pulls.patchSandboxPullRequest(db, id, number, patch),
-    listOpen: ({ id }) => pulls.listOpenSandboxPullRequests(reader, id),
-    listUnwritten: ({ id }) => pulls.listUnwrittenPullRequests(reader, id),
-    markWritten: ({ id }, written) => pulls.markPullRequestsWritten(db, id, written),
-    forgetWritten: ({ id }) => pulls.forgetWrittenPullRequests(db, id),
-    markContained: ({ id }, branch, shas, mergeSha) =>
-      pulls.markContainedPullRequests(db, id, branch, shas, mergeSha),
-    moveHeads: ({ id }, branch, sha) => pulls.moveSandboxHeads(db, id, branch, sha),
-    closeFrom: ({ id }, branch) => pulls.closeSandboxPullRequestsFrom(db, id, branch),
-    findTest: ({ id }, branch) => tests.findSandboxTestPullRequest(reader, id, branch),
-    insertTest: ({ id }, words) => tests.insertSandboxTestPullRequest(db, id, words),
-    changeLabels: ({ id }, number, change) => pulls.changeSandboxLabels(db, id, number, change),
-    listLabelled: ({ id }, label) => pulls.listLabelledSandboxPullRequests(reader, id, label),
-    addReview: ({ id }, number, review) => pulls.addSandboxReview(db, id, number, review),
-    listReviews: ({ id }, number) => pulls.listSandboxReviews(reader, id, number),
-    insertComment: ({ id }, comment) => comments.insertSandboxComment(db, id, comment),
-    editComment: ({ id }, comment) => comments.editSandboxComment(db, id, comment),
-    deleteComment: ({ id }, number, comment) => comments.deleteSandboxComment(db, id, number, comment),
-    findMarked: ({ id }, number, author, mark) =>
-      comments.findMarkedSandboxComment(reader, id, number, author, mark),
-    listComments: ({ id }, number) => comments.listSandboxComments(reader, id, number),
-    listCommentsSince: ({ id }, since) => comments.listSandboxCommentsSince(reader, id, since),
-    findSettings: ({ id }) => ci.findSandboxSettings(reader, id),
-    saveSettings: ({ id }, settings) => ci.saveSandboxSettings(db, id, settings),
-    listChecks: ({ id }, sha) => ci.listSandboxChecks(reader, id, sha),
-    saveCheck: ({ id }, sha, check) => ci.saveSandboxCheck(db, id, sha, check),
-    listCheckNames: ({ id }) => ci.listSandboxCheckNames(reader, id),
-    startCi: ({ id }, start) => ci.startSandboxCi(cell, id, start),
-    findCi: ({ id }, key) => ci.findSandboxCi(reader, id, key),
-    listCi: ({ id }, sha) => ci.listSandboxCi(reader, id, sha),
-    markCiRunning: ({ id }, key) => ci.markSandboxCiRunning(db, id, key),
-    endCi: ({ id }, end) => ci.endSandboxCi(cell, id, end),
-    findTestRunSha: ({ id }, number) => ci.findTestRunSha(reader, id, number),
-    connection: (organizationId) => ensureSandboxConnection(db, organizationId),
-    record: (organizationId, events) => recordHostEvents(cell, organizationId, events),
   };
 }

@@ -12,8 +12,9 @@ import { admin } from '#cli/admin/admin.ts';
 import { doctor } from '#cli/admin/doctor.ts';
 import { type Config, parseEnv } from '#config/env.ts';
 import { bootstrap } from '#db/bootstrap.ts';
-import { type Cells, cellsOf, openCell } from '#db/cell.ts';
+import { type Cell, type Cells, cellsOf, openCell } from '#db/cell.ts';
 import { migrateCell } from '#db/migrate.ts';
+import type { HostFor } from '#host/host.ts';
 import { createApp } from '#http/app.ts';
 import { type BlobsOf, openBlobs } from './blobs.ts';
 import { type Hosts, openHosts } from './hosts.ts';
@@ -47,16 +48,21 @@ const hostsFor = (config: Config, log: Log, cells: Cells): Promise<Hosts> =>
   openHosts({ ...config, clock: systemClock, log }, cells.all);
 
 async function serve(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): Promise<Closer> {
-  const { hostFor } = await hostsFor(config, log, cells);
-  const deps = { cells, hostFor, clock: systemClock, log, blobsOf, config, version, webFolder };
+  const { hostFor, isSandboxServing } = await hostsFor(config, log, cells);
+  const deps = {
+    cells,
+    hostFor,
+    isSandboxServing,
+    clock: systemClock,
+    log,
+    blobsOf,
+    config,
+    version,
+    webFolder,
+  };
   const app = await createApp(deps);
   const address = await app.server.listen({ host: config.address, port: config.port });
   log.info({ address, cells: cells.all.map((cell) => cell.name) }, 'serving the API');
-  if (config.sandbox)
-    log.info(
-      { sandbox: 'on' },
-      'the sandbox host serves every host name that is not configured; set SIGNALBOX_SANDBOX=off to refuse them',
-    );
   return {
     name: 'API',
     close: async () => {
@@ -67,43 +73,67 @@ async function serve(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): 
   };
 }
 
+/** The worker of each cell. One whose database does not answer yet starts as soon as it does; the others do not wait. */
 async function work(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): Promise<Closer[]> {
-  const { hostFor } = await hostsFor(config, log, cells);
+  const hosts = await hostsFor(config, log, cells);
   return Promise.all(
     cells.all.map(async (cell) => {
-      const { workerConcurrency: concurrency, shutdownMs, historyMonths, sweepMs } = config;
-      const mirrors = createMirrors(join(resolve(config.dataDir), 'mirror', cell.name));
-      const targets = createTargetCache(cell);
-      const { commandWords, publicUrl } = config;
-      const limits = { concurrency, shutdownMs, historyMonths, sweepMs, commandWords, publicUrl };
-      const worker = await startWorker({
-        cell,
-        log,
-        clock: systemClock,
-        hostFor,
-        mirrors,
-        targets,
-        blobs: blobsOf(cell),
-        ...limits,
+      const start = () => workOnCell(config, log, cell, blobsOf, hosts.hostFor);
+      if (hosts.isRead(cell.name)) return start();
+      let isClosing = false;
+      const started = hosts.whenRead(cell.name).then(() => (isClosing ? null : start()));
+      // As at the start of a process: a worker that cannot start ends it, and its supervisor starts it again.
+      started.catch((error: unknown) => {
+        log.error({ cell: cell.name, err: error }, 'could not start a worker');
+        process.exit(1);
       });
-      const { secretKey, webhook } = config;
-      const deliveries = startDeliveries({
-        cell,
-        log,
-        clock: systemClock,
-        secretKey,
-        addresses: config,
-        allowed: webhook.allow,
-        timeoutMs: webhook.timeoutMs,
-      });
-      log.info({ cell: cell.name }, 'working on jobs');
       const close = async () => {
-        await Promise.all([worker.stop(), deliveries.stop()]);
-        await mirrors.close();
+        isClosing = true;
+        if (hosts.isRead(cell.name)) await (await started)?.close();
       };
       return { name: `worker of ${cell.name}`, close };
     }),
   );
+}
+
+async function workOnCell(
+  config: Config,
+  log: Log,
+  cell: Cell,
+  blobsOf: BlobsOf,
+  hostFor: HostFor,
+): Promise<Closer> {
+  const { workerConcurrency: concurrency, shutdownMs, historyMonths, sweepMs } = config;
+  const mirrors = createMirrors(join(resolve(config.dataDir), 'mirror', cell.name));
+  const targets = createTargetCache(cell);
+  const { commandWords, publicUrl } = config;
+  const limits = { concurrency, shutdownMs, historyMonths, sweepMs, commandWords, publicUrl };
+  const worker = await startWorker({
+    cell,
+    log,
+    clock: systemClock,
+    hostFor,
+    mirrors,
+    targets,
+    blobs: blobsOf(cell),
+    ...limits,
+  });
+  const { secretKey, webhook } = config;
+  const deliveries = startDeliveries({
+    cell,
+    log,
+    clock: systemClock,
+    secretKey,
+    addresses: config,
+    allowed: webhook.allow,
+    timeoutMs: webhook.timeoutMs,
+  });
+  log.info({ cell: cell.name }, 'working on jobs');
+  const close = async () => {
+    await Promise.all([worker.stop(), deliveries.stop()]);
+    await mirrors.close();
+  };
+  return { name: `worker of ${cell.name}`, close };
 }
 
 async function migrate(log: Log, cells: Cells): Promise<void> {

@@ -93,7 +93,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
   };
   const config = {
     publicUrl: 'http://localhost:8080',
-    sandbox: true,
+    sandbox: 'on' as const,
     ticketUrl: null,
     webhook: { allow: { networks: [], hosts: [] }, timeoutMs: 1_000 },
     isPublicUrlGiven: false,
@@ -113,6 +113,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
   const deps: Deps = {
     cells: cellsOf(cells),
     hostFor,
+    isSandboxServing: hosts.isSandboxServing,
     clock,
     log: silent,
     blobsOf: createBlobStore,

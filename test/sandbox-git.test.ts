@@ -3,6 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { saveConnection } from '#db/connection-store.ts';
+import { ensureOrganization } from '#db/organization-store.ts';
+import { withTransaction } from '#db/transaction.ts';
 import { emptyFolder, git, gitRefusal, numbered, openSandbox, type SandboxWorld } from './fixture/sandbox.ts';
 import { widgets } from './harness.ts';
 
@@ -155,6 +158,35 @@ describe('a repository of the sandbox', () => {
       const answer = await fetch(`${sandbox.url}/sandbox/git/sandbox.example/acme/${path}`, { headers });
       expect([path, answer.status]).toEqual([path, 404]);
     }
+  });
+
+  it('makes no repository of a name that is not valid, or that a connected host serves', async () => {
+    const sandbox = await openSandbox();
+    const { cell } = sandbox.world;
+    const { id: organizationId } = await ensureOrganization(cell.db, 'acme', 'acme');
+    await withTransaction(cell, (tx) =>
+      saveConnection(tx, randomBytes(32), {
+        organizationId,
+        kind: 'github',
+        host: 'github.com',
+        url: 'https://github.com',
+        credentials: '{}',
+      }),
+    );
+    const authorization = `Basic ${Buffer.from(`any:${await sandbox.token()}`).toString('base64')}`;
+    for (const repository of [
+      'sandbox.example/..%2f..%2fevil/widgets',
+      'sandbox.example/acme/x%0ay',
+      'sandbox.example/acme/%2e%2e',
+      'github.com/acme/widgets',
+    ]) {
+      const url = `${sandbox.url}/sandbox/git/${repository}.git/info/refs?service=git-receive-pack`;
+      const { status } = await fetch(url, { headers: { authorization } });
+      // The last one was connected a moment ago by another process.
+      expect([repository, status]).toEqual([repository, repository.startsWith('github') ? 503 : 404]);
+    }
+    const rows = await cell.db.selectFrom('repository').select(['host', 'owner', 'name']).execute();
+    expect(rows).toEqual([widgets]);
   });
 
   it('does not speak git while its host does not answer', async () => {

@@ -140,7 +140,7 @@ type Repo = Main['repo'];
 async function gitOf({ cell, deps }: World, repo: Repo) {
   const { id: organizationId } = await ensureOrganization(cell.db, 'acme', 'acme');
   const repository: HostRepository = {
-    ...(await ensureRepository(cell.db, organizationId, repo)),
+    ...(await ensureRepository(cell.db, organizationId, { ...repo, isSandbox: true })),
     organizationId,
   };
   const host = deps.hostFor(cell.name, repo.host);

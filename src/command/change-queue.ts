@@ -14,12 +14,12 @@ import type { Cell, Tx } from '#db/cell.ts';
 import { enqueueAtHost, enqueueReconcile } from '#db/job.ts';
 import { noticeQueue } from '#db/queue-notice.ts';
 import * as store from '#db/queue-store.ts';
-import { ensureRepository } from '#db/repository-store.ts';
+import { ensureRepository, type FoundRepository } from '#db/repository-store.ts';
 import type { Repository } from '#db/scope-view.ts';
 import { type QueueLock, withQueueLock, withTransaction } from '#db/transaction.ts';
 
 type NewQueue = {
-  readonly repository: RepositoryName;
+  readonly repository: FoundRepository;
   readonly branch: string;
   readonly settings: Partial<QueueSettings>;
 };

@@ -19,6 +19,9 @@ const databaseUrl = z
   .string()
   .regex(/^postgres(ql)?:\/\/.+/, 'must be an address like postgresql://user:password@host:5432/database');
 
+/** When the sandbox host serves; `auto`: while no real Git host is connected. */
+export type SandboxMode = 'on' | 'off' | 'auto';
+
 type CellAddress = { readonly name: string; readonly url: string };
 
 const cells = z.string().transform((text, context): CellAddress[] => {
@@ -74,8 +77,8 @@ export const variables = {
     doc: 'How people reach this installation; links begin with it. Default: `http://localhost:` and the port.',
   },
   SIGNALBOX_SANDBOX: {
-    schema: z.enum(['on', 'off']).optional(),
-    doc: 'Serve every host name that is not configured from the built-in sandbox host. Default: on while no host is configured.',
+    schema: z.enum(['on', 'off', 'auto']).default('auto'),
+    doc: 'Whether the built-in sandbox host serves. `auto`: while no Git host is connected in the cell. `on`: also beside connected hosts, for every other name. `off`: never. The sandbox never serves a name that has a connection, or a repository of a real Git host.',
   },
   SIGNALBOX_SANDBOX_SCRIPTS: {
     schema: z.enum(['on', 'off']).default('off'),
@@ -216,7 +219,7 @@ export type Config = {
   readonly publicUrl: string;
   /** False: nobody said how people reach us, and an address is better made from how a request did. */
   readonly isPublicUrlGiven: boolean;
-  readonly sandbox: boolean;
+  readonly sandbox: SandboxMode;
   readonly sandboxScripts: boolean;
   readonly dataDir: string;
   readonly bootstrap: { readonly organization: string; readonly token: string } | null;
@@ -306,7 +309,7 @@ function configOf(parsed: Parsed): Config {
     port: parsed.SIGNALBOX_PORT,
     publicUrl: parsed.SIGNALBOX_PUBLIC_URL ?? `http://localhost:${parsed.SIGNALBOX_PORT}`,
     isPublicUrlGiven: parsed.SIGNALBOX_PUBLIC_URL !== undefined,
-    sandbox: parsed.SIGNALBOX_SANDBOX !== 'off',
+    sandbox: parsed.SIGNALBOX_SANDBOX,
     sandboxScripts: parsed.SIGNALBOX_SANDBOX_SCRIPTS === 'on',
     dataDir: parsed.SIGNALBOX_DATA_DIR,
     bootstrap: organization === undefined || token === undefined ? null : { organization, token },

@@ -42,11 +42,18 @@ export const line = (min: number, max: number) =>
 export const part = (max: number) =>
   z.string().min(1).max(max).regex(solid, 'must not hold blanks or control characters');
 
+/** No part of a path that leads elsewhere. */
+const noDots = /^(?!(.*\/)?\.{1,2}(\/|$))/;
+
 export const Repository = z
   .object({
     host: part(255).regex(/^[^/\\@]+$/, 'must be a host name, for example github.com'),
-    owner: part(255).regex(/^[^/]+(\/[^/]+)*$/, 'must not begin or end with a slash'),
-    name: part(255).regex(/^[^/]+$/, 'must not hold a slash'),
+    owner: part(255)
+      .regex(/^[^/]+(\/[^/]+)*$/, 'must not begin or end with a slash')
+      .regex(noDots, 'must not hold a part that is . or ..'),
+    name: part(255)
+      .regex(/^[^/]+$/, 'must not hold a slash')
+      .regex(noDots, 'must not be . or ..'),
   })
   .meta({ id: 'Repository', description: 'A repository. The owner may hold slashes (nested groups).' });
 

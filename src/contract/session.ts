@@ -15,6 +15,8 @@ export const Session = z.object({
   scopes: z.array(z.enum(scopes)),
   role: z.enum(roles),
   expires_at: InstantOut,
+  /** Whether the sandbox host serves: pull requests and landings that it answers with are not real. */
+  is_sandbox: z.boolean(),
 });
 export type Session = z.output<typeof Session>;
 

@@ -65,15 +65,25 @@ export async function ensureSandboxConnection(
   return { id: made!.id, secret: made!.webhook_secret };
 }
 
-const selectHosts = statement<[], { host_key: string; kind: string }>(
-  `select distinct host_key, kind from host_connection where kind <> 'sandbox'`,
-);
+const selectHosts = statement<[], { host_key: string; kind: string | null }>(`
+  select host_key, kind from host_connection where kind <> 'sandbox'
+  union select host_key, null from repository where not is_sandbox`);
 
-/** Every real host that some organization is connected to, with what it is. */
+/** Every name of a real Git host: with its kind where an organization is connected to it, with null where a repository is known. */
 export async function listHosts(
   db: Tx,
-): Promise<readonly { readonly host: string; readonly kind: string }[]> {
+): Promise<readonly { readonly host: string; readonly kind: string | null }[]> {
   return (await selectHosts(db)).map((row) => ({ host: row.host_key, kind: row.kind }));
+}
+
+const selectIsReal = statement<[host: string | null], { is_real: boolean }>(`
+  select exists (select from host_connection where kind <> 'sandbox' and ($1::text is null or host_key = $1))
+    or exists (select from repository where not is_sandbox and ($1::text is null or host_key = $1)) as is_real`);
+
+/** Whether a real Git host has a connection or a repository under this name; null: under any name. */
+export async function isRealHost(db: Tx, host: string | null): Promise<boolean> {
+  const [row] = await selectIsReal(db, host);
+  return row!.is_real;
 }
 
 const selectByHost = statement<[organizationId: string, host: string], ConnectionRow>(
@@ -135,7 +145,14 @@ const updateConnection = statement<[id: string, url: string, credentials: Buffer
   'update host_connection set url = $2, credentials = $3 where id = $1',
 );
 
-/** Connects anew, or replaces how we are let in; the address for webhooks and their secret stay as they are. */
+const claimRepositories = statement<[host: string]>(
+  'update repository set is_sandbox = false where host_key = $1 and is_sandbox',
+);
+
+/**
+ * Connects anew, or replaces how we are let in; the address for webhooks and their secret stay as they are. From then on
+ * the repositories of this name are those of the real Git host.
+ */
 export async function saveConnection(tx: Tx, key: Buffer, wish: NewConnection): Promise<Connection> {
   const { organizationId, kind, host, url, credentials } = wish;
   const [known] = await selectByHost(tx, organizationId, host);
@@ -143,6 +160,7 @@ export async function saveConnection(tx: Tx, key: Buffer, wish: NewConnection): 
   const webhookSecret = known?.webhook_secret ?? newSecret();
   if (known === undefined) await insertConnection(tx, id, organizationId, kind, host, url, webhookSecret);
   await updateConnection(tx, id, url, seal(key, id, credentials));
+  await claimRepositories(tx, host);
   return { id, organizationId, host, webhookSecret };
 }
 

@@ -236,6 +236,7 @@ export interface Repository {
   host: string;
   host_key: string;
   id: string;
+  is_sandbox: Generated<boolean>;
   name: string;
   name_key: string;
   organization_id: string;

@@ -14,20 +14,30 @@ const insertRepository = statement<
     host: string,
     owner: string,
     name: string,
-    ...keys: [string, string, string],
+    hostKey: string,
+    ownerKey: string,
+    nameKey: string,
+    isSandbox: boolean,
   ],
   { id: string; host: string; owner: string; name: string }
 >(`
-  insert into repository (id, organization_id, host, owner, name, host_key, owner_key, name_key)
-  values ($1, $2, $3, $4, $5, $6, $7, $8)
-  on conflict (organization_id, host_key, owner_key, name_key) do update set host_key = excluded.host_key
+  insert into repository (id, organization_id, host, owner, name, host_key, owner_key, name_key, is_sandbox)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  on conflict (organization_id, host_key, owner_key, name_key)
+    do update set is_sandbox = repository.is_sandbox and excluded.is_sandbox
   returning id, host, owner, name`);
+
+/** A repository as the Git host that serves it names it. */
+export type FoundRepository = RepositoryName & {
+  /** Whether the sandbox host serves it. */
+  readonly isSandbox: boolean;
+};
 
 /** The repository, made if it is not there; it keeps the spelling it was first named with. */
 export async function ensureRepository(
   tx: Tx,
   organizationId: OrganizationId,
-  { host, owner, name }: RepositoryName,
+  { host, owner, name, isSandbox }: FoundRepository,
 ): Promise<Repository> {
   const key = repositoryKey({ host, owner, name });
   const [row] = await insertRepository(
@@ -40,6 +50,7 @@ export async function ensureRepository(
     key.host,
     key.owner,
     key.name,
+    isSandbox,
   );
   return { ...row!, id: row!.id as RepositoryId };
 }

@@ -58,8 +58,8 @@ type OpenRunRow = {
 
 const selectOpenRuns = statement<[queueId: string], OpenRunRow>(`
   select t.id, t.status, t.phase, t.base_sha, t.test_branch, t.test_branch_sha,
-    (select count(*) from test_run o where o.queue_id = $1 and o.composition = t.composition and o.number < t.number)
-      as repeats,
+    (select count(*) from test_run o where o.queue_id = $1 and o.number < t.number
+      and sha256(o.composition::bytea) = sha256(t.composition::bytea)) as repeats,
     case when t.status = 'in_progress' then (
       select json_agg(${memberColumns} order by m.position) from test_run_member m
       join entry e on e.queue_id = $1 and e.pr_number = m.pr_number

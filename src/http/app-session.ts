@@ -31,7 +31,7 @@ export async function principalOf(
   return principal;
 }
 
-function presentSession(principal: Principal, expiresAt: Date): Session {
+function presentSession(principal: Principal, expiresAt: Date, isSandbox: boolean): Session {
   const scopes = principal.scopes as Scope[];
   return {
     organization: { slug: principal.organizationSlug, name: principal.organizationName },
@@ -40,6 +40,7 @@ function presentSession(principal: Principal, expiresAt: Date): Session {
     scopes,
     role: roleOf(scopes),
     expires_at: expiresAt.toISOString(),
+    is_sandbox: isSandbox,
   };
 }
 
@@ -58,12 +59,15 @@ export function addSessionRoutes(app: FastifyInstance, tools: EndpointTools): vo
     if (session === null) throw notBelieved('token');
     await endSession(tools, request);
     putSession(reply, deps, session);
-    return send(reply, presentSession(principal, session.expiresAt));
+    const isSandbox = deps.isSandboxServing(caller.cell.name);
+    return send(reply, presentSession(principal, session.expiresAt, isSandbox));
   });
 
   app.get(sessionPath, async (request, reply) => {
-    const principal = await principalOf(tools, sessionOf(deps.cells, request));
-    return send(reply, presentSession(principal, principal.sessionExpiresAt!));
+    const caller = sessionOf(deps.cells, request);
+    const principal = await principalOf(tools, caller);
+    const isSandbox = deps.isSandboxServing(caller.cell.name);
+    return send(reply, presentSession(principal, principal.sessionExpiresAt!, isSandbox));
   });
 
   // Without a session: it says how to get one.

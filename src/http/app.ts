@@ -90,7 +90,7 @@ export async function createApp(deps: Deps): Promise<App> {
   addServicePaths(server, deps, state);
   await addUploadRoute(server, deps, addresses);
   await addWebhookRoute(server, deps);
-  if (deps.config.sandbox) await addSandboxGit(server, tools);
+  if (deps.config.sandbox !== 'off') await addSandboxGit(server, tools);
   await addDocumentation(server, deps);
   return { server, drain: () => (state.draining = true) };
 }

@@ -7,7 +7,7 @@ import { type Queue } from '#core/queue/model.ts';
 import { fullName, type RepositoryName } from '#core/repository.ts';
 import type { Auditor } from '#db/audit-store.ts';
 import type { Cell } from '#db/cell.ts';
-import { ensureRepository } from '#db/repository-store.ts';
+import { ensureRepository, type FoundRepository } from '#db/repository-store.ts';
 import type { Repository, Scope } from '#db/scope-view.ts';
 import type { HostRepository } from '#host/host.ts';
 import type { Caller } from './auth.ts';
@@ -68,12 +68,14 @@ export const auditorOf = ({ scope, actor, now }: Context): Auditor => ({
 export async function connectedRepository(
   { deps, cell, scope }: Context,
   repo: RepositoryName,
-): Promise<RepositoryName> {
-  if (scope.repository !== null) return scope.repository;
+): Promise<FoundRepository> {
   const host = deps.hostFor(cell.name, repo.host);
+  // Where no host serves the name now, the row keeps what it says.
+  const isSandbox = host === null || host.kind === 'sandbox';
+  if (scope.repository !== null) return { ...scope.repository, isSandbox };
   const found = await host?.findRepository(scope.principal.organizationId, repo);
   if (!found) throw notConnected(repo);
-  return found;
+  return { ...found, isSandbox };
 }
 
 /** For what is said of a repository for the first time. */

@@ -10,6 +10,8 @@ import type { HostFor } from '#host/host.ts';
 export type Deps = {
   readonly cells: Cells;
   readonly hostFor: HostFor;
+  /** Whether the sandbox host serves in a cell; the dashboard says so. */
+  readonly isSandboxServing: (cellName: string) => boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** Where the bytes of a cell's uploads are kept. */

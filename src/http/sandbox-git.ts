@@ -11,6 +11,7 @@ import { basename, dirname } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AppError, appError } from '#base/error.ts';
+import { Repository } from '#contract/common.ts';
 import { ensureRepository } from '#db/repository-store.ts';
 import { type HostRepository, HostError, type RefUpdate } from '#host/host.ts';
 import type { SandboxControl } from '#host/sandbox/control.ts';
@@ -51,6 +52,7 @@ function callOf(request: FastifyRequest): Call {
       name: decodeURIComponent(name!),
     };
     const isPush = `${path}?${query}`.includes('git-receive-pack');
+    Repository.parse(repository);
     return { repository, path: path!, query, isPush };
   } catch (error) {
     throw appError('ROUTE_NOT_FOUND', {
@@ -69,6 +71,11 @@ function tokenOf({ headers }: FastifyRequest): string | undefined {
   return encoded === undefined ? undefined : decoded.slice(decoded.indexOf(':') + 1);
 }
 
+const notInSandbox = (): AppError =>
+  appError('REPOSITORY_NOT_FOUND', {
+    public: 'The sandbox has no such repository. Name it in a call of the API, or push to it.',
+  });
+
 type Reached = { readonly control: SandboxControl; readonly repository: HostRepository };
 
 async function reach(
@@ -84,14 +91,15 @@ async function reach(
   throttle.late(caller, scope.principal, wasThrottled, Date.now());
   const host = deps.hostFor(caller.cell.name, call.repository.host);
   const { organizationId } = scope.principal;
-  // A push makes a repository; a fetch of one that nobody named is a slip of the pen.
+  const found = isSandboxHost(host) ? await host.findRepository(organizationId, call.repository) : null;
+  if (!isSandboxHost(host) || found === null) throw notInSandbox();
+  // A push creates a repository. A fetch of one that no call named is a misspelt name.
   const known =
     scope.repository ??
-    (call.isPush ? await ensureRepository(caller.cell.db, organizationId, call.repository) : null);
-  if (!isSandboxHost(host) || known === null)
-    throw appError('REPOSITORY_NOT_FOUND', {
-      public: 'The sandbox has no such repository. Name it in a call of the API, or push to it.',
-    });
+    (call.isPush
+      ? await ensureRepository(caller.cell.db, organizationId, { ...found, isSandbox: true })
+      : null);
+  if (known === null) throw notInSandbox();
   const repository = { ...known, organizationId };
   // A host that does not answer does not speak git either.
   await host.readRequiredChecks(repository, 'main');

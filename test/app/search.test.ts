@@ -69,7 +69,7 @@ it('is refused without the scope, and shows nothing of another organization', as
 });
 
 it('says that a repository is not connected', async () => {
-  const world = await openWorldForTest({ config: { sandbox: false } });
+  const world = await openWorldForTest({ config: { sandbox: 'off' } });
   const client = await world.client();
   const asked = { query: '1', repo: widgets };
   expect((await client.refusal('searchPullRequests', asked, 404)).code).toBe('REPOSITORY_NOT_FOUND');

@@ -140,6 +140,11 @@ describe('a session', () => {
     expect(answer.body).toMatchObject({ expires_at: expiresAt.toISOString() });
   });
 
+  it('says that the sandbox host serves', async () => {
+    const answer = await send(world.server, { path, body: { token: await tokenOf(world.cell) } });
+    expect(answer.body).toMatchObject({ is_sandbox: true });
+  });
+
   it('ends after its time, and is swept when somebody signs in', async () => {
     const token = await tokenOf(world.cell);
     const browser = await signIn(world.server, token);

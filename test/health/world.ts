@@ -54,7 +54,7 @@ export async function openHealthWorld(): Promise<HealthWorld> {
   const world = await openWorldForTest();
   const { cell, clock } = world;
   const organization = await ensureOrganization(cell.db, 'acme', 'acme');
-  const repository = await ensureRepository(cell.db, organization.id, widgets);
+  const repository = await ensureRepository(cell.db, organization.id, { ...widgets, isSandbox: true });
   const blobs = createBlobStore(cell);
 
   const store = async (report: Report): Promise<string> => {

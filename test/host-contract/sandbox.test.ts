@@ -58,7 +58,8 @@ async function openWorld(): Promise<HostWorld> {
     author,
     createRepository: async () => {
       const repo = { host: 'sandbox.example', owner: 'acme', name: `contract-${randomUUID()}` };
-      const repository = { ...(await ensureRepository(cell.db, organizationId, repo)), organizationId };
+      const row = await ensureRepository(cell.db, organizationId, { ...repo, isSandbox: true });
+      const repository = { ...row, organizationId };
       repos.push(repository);
       const settings = {
         ci: { mode: 'manual', contexts: [] },

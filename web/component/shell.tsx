@@ -78,6 +78,13 @@ const NavItem = ({ to, icon, label, isOfRepo = false }: NavPage) => (
 // Loaded when it is first asked for.
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
 
+const SandboxNotice = () => (
+  <Text size="sm" c="dimmed" mb="sm">
+    The sandbox host serves here: its pull requests, CI and landings are not real. Connect a Git host, or set
+    SIGNALBOX_SANDBOX=off.
+  </Text>
+);
+
 function Frame({ session }: { readonly session: Session }) {
   const [isOpen, menu] = useDisclosure(false);
   const { pathname } = useLocation();
@@ -133,6 +140,7 @@ function Frame({ session }: { readonly session: Session }) {
         ))}
       </AppShell.Navbar>
       <AppShell.Main id="content" ref={main} tabIndex={-1}>
+        {session.is_sandbox && <SandboxNotice />}
         <Outlet />
       </AppShell.Main>
       {asked > 0 && (

@@ -61,7 +61,10 @@ export async function doctor(
       );
     try {
       const found = await adapter.findRepository(organizationId, { host, owner, name });
-      const repository = await ensureRepository(cell.db, organizationId, found ?? { host, owner, name });
+      const repository = await ensureRepository(cell.db, organizationId, {
+        ...(found ?? { host, owner, name }),
+        isSandbox: false,
+      });
       const queues = await listQueues(cell.db, repository.id);
       const known = queues.find(({ targetBranch }) => targetBranch === branch);
       const queue = known ?? { targetBranch: branch, settings: defaultSettings };

@@ -2,6 +2,7 @@
 
 import { type Endpoint, endpoints, type Operation } from '#contract/endpoint.ts';
 import type { Handler } from '../context.ts';
+import type { Deps } from '../deps.ts';
 import { auditHandlers } from './audit.ts';
 import { organizationHandlers } from './organization.ts';
 import { pullRequestHandlers } from './pull-request.ts';
@@ -19,7 +20,7 @@ import { uploadHandlers } from './upload.ts';
 
 export type OperationHandler = readonly [operation: Operation, handler: Handler<Operation>];
 
-export function handlersFor({ sandbox }: { readonly sandbox: boolean }): readonly OperationHandler[] {
+export function handlersFor({ sandbox }: Pick<Deps['config'], 'sandbox'>): readonly OperationHandler[] {
   const handlers = {
     ...pullRequestHandlers,
     ...queueHandlers,
@@ -34,7 +35,7 @@ export function handlersFor({ sandbox }: { readonly sandbox: boolean }): readonl
     ...tokenHandlers,
     ...webhookHandlers,
     ...auditHandlers,
-    ...(sandbox ? sandboxHandlers : {}),
+    ...(sandbox === 'off' ? {} : sandboxHandlers),
   };
   return Object.entries(handlers) as [Operation, Handler<Operation>][];
 }

@@ -182,12 +182,14 @@ type Sandbox = { readonly control: SandboxControl; readonly repository: HostRepo
 async function sandboxOf(context: Context, repo: RepositoryName): Promise<Sandbox> {
   const { deps, cell, scope } = context;
   const host = deps.hostFor(cell.name, repo.host);
-  if (!isSandboxHost(host))
+  const found = isSandboxHost(host) ? await host.findRepository(scope.principal.organizationId, repo) : null;
+  if (!isSandboxHost(host) || found === null)
     throw appError('REPOSITORY_NOT_FOUND', {
       public: `${repo.host} is not served by the sandbox. Name a host that is not configured.`,
     });
   const repository =
-    scope.repository ?? (await ensureRepository(cell.db, scope.principal.organizationId, repo));
+    scope.repository ??
+    (await ensureRepository(cell.db, scope.principal.organizationId, { ...found, isSandbox: true }));
   return { control: host.control, repository: hostRepository(context, repository) };
 }
 
