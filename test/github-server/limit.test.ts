@@ -105,6 +105,35 @@ describe('the secondary limits', () => {
     });
   });
 
+  it('allow 80 requests that create content in a minute and 500 in an hour, and any number of others', async () => {
+    let offsetMs = 0;
+    const clock = { now: () => new Date(1_700_000_000_000 + offsetMs) };
+    const github = await openGithubServer({ clock, edition: 'api.github.com' });
+    const { token } = github.newUser('ada');
+    await github.newRepository('acme/widgets', { access: { ada: 'write' } });
+    const octokit = asUser(github, token);
+    await github.openPullRequest('acme/widgets', { branch: 'x', files: { x: 'x' } });
+    const comment = () =>
+      octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', {
+        ...widgets,
+        issue_number: 1,
+        body: 'x',
+      });
+    for (let count = 0; count < 80; count += 1) await comment();
+    const blocked = {
+      status: 403,
+      message: expect.stringContaining('blocked from content creation') as string,
+    };
+    expect(await refusalOf(comment())).toMatchObject(blocked);
+    await octokit.request(get, widgets);
+    github.setLimits({ contentPerHour: 81 });
+    offsetMs = 60_001;
+    await comment();
+    expect(await refusalOf(comment())).toMatchObject(blocked);
+    offsetMs = 3_600_001;
+    await comment();
+  });
+
   it('count what is asked at once', async () => {
     const { github, octokit } = await openWidgets();
     github.setLimits({ concurrent: 2 });
