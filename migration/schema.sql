@@ -183,7 +183,9 @@ CREATE TABLE public.landing (
     checks jsonb DEFAULT '[]'::jsonb NOT NULL,
     detail jsonb,
     intended_at timestamp with time zone NOT NULL,
-    concluded_at timestamp with time zone
+    concluded_at timestamp with time zone,
+    required_checks jsonb,
+    rule_changes jsonb DEFAULT '[]'::jsonb NOT NULL
 );
 
 CREATE TABLE public.landing_member (
@@ -255,7 +257,9 @@ CREATE TABLE public.sandbox_check (
     name text NOT NULL,
     state text NOT NULL,
     url text DEFAULT ''::text NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    is_check_run boolean DEFAULT false NOT NULL,
+    app text
 );
 
 CREATE TABLE public.sandbox_ci (
@@ -501,7 +505,9 @@ CREATE TABLE public.test_run (
     outcome_detail jsonb,
     pushed_at timestamp with time zone,
     started_at timestamp with time zone,
-    test_pr_number bigint
+    test_pr_number bigint,
+    required_sources text[] DEFAULT '{}'::text[] NOT NULL,
+    rule_changes jsonb DEFAULT '[]'::jsonb NOT NULL
 );
 
 CREATE TABLE public.test_run_member (

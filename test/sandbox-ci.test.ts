@@ -33,7 +33,10 @@ describe('CI of the sandbox', () => {
   it('reports what it requires: pending after the push, passed when it is due', async () => {
     const sandbox = await openSandbox();
     await configure(sandbox, { ci: { ...atOnce, contexts: ['build', 'test'] } });
-    expect(await sandbox.host.readRequiredChecks(sandbox.repository, 'main')).toEqual(['build', 'test']);
+    expect(await sandbox.host.readRequiredChecks(sandbox.repository, 'main')).toEqual([
+      { name: 'build', source: null },
+      { name: 'test', source: null },
+    ]);
     const sha = await headOf(sandbox, 1);
     expect(await checksOf(sandbox, sha)).toEqual([]);
     await push(sandbox, 'signalbox/main/1', sha);
@@ -207,10 +210,14 @@ describe('CI of the sandbox', () => {
   it('is required as protection says', async () => {
     const sandbox = await openSandbox();
     const required = (branch: string) => sandbox.host.readRequiredChecks(sandbox.repository, branch);
-    await configure(sandbox, { protection: { main: { requiredChecks: ['lint'] }, free: null } });
-    expect(await required('main')).toEqual(['lint']);
+    const main = { requiredChecks: ['lint', 'build'], requiredApps: { build: '15368' } };
+    await configure(sandbox, { protection: { main, free: null } });
+    expect(await required('main')).toEqual([
+      { name: 'lint', source: null },
+      { name: 'build', source: 'app:15368' },
+    ]);
     expect(await required('free')).toBeNull();
-    expect(await required('other')).toEqual(['ci/test']);
+    expect(await required('other')).toEqual([{ name: 'ci/test', source: null }]);
   });
 });
 

@@ -30,8 +30,9 @@ const words: Readonly<Record<QueueSetting, Words>> = {
   extensionEnabled: { label: 'Extension' },
   requiredStatuses: {
     label: 'Required checks',
-    nullWords: 'what the repository’s file says, else branch protection',
+    nullWords: 'what the branch asks for: its file and its protection, together',
   },
+  skippableStatuses: { label: 'Checks that CI may skip' },
   notReadyTimeoutHours: { label: 'Patience with what is not ready, hours' },
 };
 
@@ -44,6 +45,7 @@ const groups: readonly Group[] = [
       'mode',
       'concurrency',
       'requiredStatuses',
+      'skippableStatuses',
       'testingTimeoutMinutes',
       'createPrsForTestingBranches',
     ],
@@ -94,11 +96,15 @@ const effects: Readonly<Record<QueueSetting, Effect>> = {
   },
   requiredStatuses: (value) => {
     if (value === null)
-      return 'Each run asks the file .signalbox.yaml on the commits under test, and else the host’s branch protection.';
+      return 'Each run must pass what .signalbox.yaml on the branch and the host’s branch protection name, together. A pull request can add to them and takes nothing away.';
     return Array.isArray(value) && value.length > 0
       ? `A run passes once ${value.length === 1 ? 'this check has' : `all ${value.length} checks have`} passed.`
       : 'Nothing is required: every run passes at once, and whatever can be merged lands.';
   },
+  skippableStatuses: (value) =>
+    Array.isArray(value) && value.length > 0
+      ? `${value.length === 1 ? 'This check passes' : `These ${value.length} checks pass`} when CI skips ${value.length === 1 ? 'it' : 'them'}.`
+      : 'A required check that CI skips did not pass.',
   testingTimeoutMinutes: (value, _all, { medianRunSeconds }) => {
     if (value === 0) return 'A run that never reports waits for ever, and so does everything behind it.';
     const first = `A run that takes longer than ${spanOf(Number(value) * 60)} fails.`;

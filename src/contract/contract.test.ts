@@ -218,7 +218,13 @@ const takenOf = (name: string, values: readonly unknown[]) =>
 
 describe('the settings of a queue', () => {
   it('are those of this test, so that none is forgotten here', () => {
-    const named = Object.keys({ ...bounds, ...choices, enqueueingLabel: 1, requiredStatuses: 1 });
+    const named = Object.keys({
+      ...bounds,
+      ...choices,
+      enqueueingLabel: 1,
+      requiredStatuses: 1,
+      skippableStatuses: 1,
+    });
     expect([...named, ...switches].toSorted()).toEqual(Object.keys(defaultSettings).toSorted());
   });
 
@@ -243,6 +249,7 @@ describe('the settings of a queue', () => {
     const statuses = [null, [], ['build'], Array.from({ length: 100 }, (_, i) => `s${i}`)];
     const wrong = [Array.from({ length: 101 }, (_, i) => `s${i}`), [''], [1], 'build', ['a\nb']];
     expect(takenOf('requiredStatuses', [...statuses, ...wrong])).toEqual(statuses);
+    expect(takenOf('skippableStatuses', [...statuses, ...wrong])).toEqual(statuses.slice(1));
   });
 
   it('are all optional, and absent stays absent', () => {

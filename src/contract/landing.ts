@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { InstantOut, PullRequestRef, queueRef, Uuid } from './common.ts';
+import { RequiredCheck, RuleChange } from './testing.ts';
 
 const shaPattern = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 
@@ -37,6 +38,12 @@ export const Landing = z
     testRunId: Uuid.nullable(),
     testBranchSha: z.string().nullable(),
     requiredStatuses: z.array(z.string()),
+    requiredChecks: z
+      .array(RequiredCheck)
+      .meta({ description: 'The same checks, each with the source that had to report it.' }),
+    ruleChanges: z
+      .array(RuleChange)
+      .meta({ description: 'What this landing changed in the required checks of the branch.' }),
     statusChecks: z.array(z.looseObject({})).meta({ description: 'What CI said, as it was said.' }),
     members: z.array(z.object({ prNumber: z.int(), prSha: z.string(), landedSha: z.string().nullable() })),
   })

@@ -62,6 +62,14 @@ export const queueSettings = {
     .array(line(1, 255))
     .max(100)
     .nullable()
-    .describe('Checks that must pass; null: the repository’s file, then branch protection; empty: none.'),
+    .describe(
+      'Checks that must pass. Null: what .signalbox.yaml on the target branch and the host’s protection ask for, together; a pull request can only add to them. Empty: none.',
+    ),
+  skippableStatuses: z
+    .array(line(1, 255))
+    .max(100)
+    .describe(
+      'Required checks that pass when CI skips them. A skipped check that is not listed did not pass.',
+    ),
   notReadyTimeoutHours: z.int().min(0).max(720).describe('Cancels what was never ready; 0 is never.'),
 } satisfies Record<keyof QueueSettings, z.ZodType>;

@@ -154,7 +154,22 @@ export const SandboxCommitResponse = z.object({
   sha: z.string().nullable().meta({ description: 'The head of the branch; null when it was deleted.' }),
 });
 
-const checkStates = ['pending', 'success', 'failure', 'error'] as const;
+const AppId = line(1, 20);
+
+/** The states of a commit status, then the other conclusions of a check run (GitHub REST docs, "Check runs"). */
+const checkStates = [
+  'pending',
+  'success',
+  'failure',
+  'error',
+  'neutral',
+  'skipped',
+  'cancelled',
+  'timed_out',
+  'stale',
+  'startup_failure',
+  'action_required',
+] as const;
 
 export const SandboxCheckRequest = z
   .object({
@@ -164,8 +179,14 @@ export const SandboxCheckRequest = z
       .optional()
       .meta({ description: 'The commit of the newest test run of this pull request.' }),
     name: line(1, 255),
-    state: lenientEnum(checkStates),
+    state: lenientEnum(checkStates).meta({
+      description:
+        'pending, success, failure and error are reported as a commit status, the others as a check run with that conclusion.',
+    }),
     url: z.string().max(2048).default(''),
+    app: AppId.optional().meta({
+      description: 'The id of the app that reports it. It is then a check run, whatever its state.',
+    }),
   })
   .superRefine(({ sha, testRunOf }, context) => {
     if ((sha === undefined) === (testRunOf === undefined))
@@ -207,6 +228,9 @@ export const SandboxConfigureRequest = z.object({
       z
         .object({
           requiredChecks: z.array(Context).max(100).default([]),
+          requiredApps: z.record(Context, AppId).default({}).meta({
+            description: 'The id of the app that must report a required check, by its name.',
+          }),
           refusePushes: z.boolean().default(false),
           refuseMerges: line(1, 1000).nullable().default(null),
           needsUpToDate: z.boolean().default(false),
@@ -234,6 +258,7 @@ const SandboxSettings = z
       z
         .object({
           requiredChecks: z.array(z.string()),
+          requiredApps: z.record(z.string(), z.string()),
           refusePushes: z.boolean(),
           refuseMerges: z.string().nullable(),
           needsUpToDate: z.boolean(),

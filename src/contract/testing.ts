@@ -13,6 +13,10 @@ const CheckSuite = z
         url: z.string(),
         status: z.enum(['QUEUED', 'IN_PROGRESS', 'COMPLETED']),
         conclusion: z.string().nullable(),
+        app: z
+          .string()
+          .nullish()
+          .meta({ description: 'The id of the app that reported it, where the Git host has apps.' }),
       }),
     ),
   })
@@ -23,6 +27,10 @@ const StatusCheck = z
     context: z.string(),
     url: z.string(),
     state: z.enum(['ERROR', 'FAILURE', 'PENDING', 'SUCCESS']),
+    creator: z
+      .string()
+      .nullish()
+      .meta({ description: 'The account that posted it, where the Git host reports it.' }),
   })
   .meta({ id: 'StatusCheck' });
 
@@ -49,6 +57,27 @@ export const FailedTests = z
   })
   .meta({ id: 'FailedTests', description: 'What test reports for the commit of the run name as failing.' });
 
+export const RequiredCheck = z
+  .object({
+    name: z.string(),
+    source: z.string().nullable().meta({
+      description:
+        'Who must report it: `app:<id>`, a check run of that app; `check_run`, any check run; `commit_status`; null: any source.',
+    }),
+  })
+  .meta({ id: 'RequiredCheck' });
+
+export const RuleChange = z
+  .object({
+    prNumber: z.int(),
+    added: z.array(z.string()),
+    removed: z.array(z.string()),
+  })
+  .meta({
+    id: 'RuleChange',
+    description: 'What a pull request changes in `merge.required_statuses` of `.signalbox.yaml`.',
+  });
+
 export const TestRun = z
   .object({
     testRunId: Uuid,
@@ -61,7 +90,14 @@ export const TestRun = z
     testTreeSha: z.string().nullable(),
     baseSha: z.string().nullable(),
     requiredStatuses: z.array(z.string()),
-    requiredStatusesSource: z.enum(['queue', 'repository_file', 'branch_protection']),
+    requiredStatusesSource: z.enum(['queue', 'repository_file', 'branch_protection']).meta({
+      description:
+        'queue: the queue has its own list. branch_protection: the host’s protection requires some of them, and .signalbox.yaml may add more. repository_file: all come from .signalbox.yaml.',
+    }),
+    requiredChecks: z
+      .array(RequiredCheck)
+      .meta({ description: 'The same checks, each with the source that must report it.' }),
+    ruleChanges: z.array(RuleChange),
     checkSuites: z.array(CheckSuite),
     statusChecks: z.array(StatusCheck),
     testedPullRequests: z.array(TestedPullRequest),

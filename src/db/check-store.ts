@@ -40,17 +40,18 @@ const beginRuns = statement<[shas: string]>(`
   update test_run set started_at = now()
   where test_branch_sha = any ($1::text[]) and status = 'in_progress' and started_at is null`);
 
-// Whether a run can be decided: one of its required checks has failed, or none is open or unheard of. The look decides
-// (core/queue/check.ts); this only tells which looks are worth it, since most words change nothing.
+// Whether a run may be decided: a required check ended in another way than `success`, or each has a result that is over.
+// core/queue/check.ts alone decides. This finds the queues that are worth reconciling, since most updates change nothing:
+// it knows neither sources nor skippable checks, and may name a queue too many, never one too few.
 const selectDecided = statement<[shas: string], { queue_id: string }>(`
   select distinct t.queue_id from test_run t join queue q on q.id = t.queue_id
   cross join lateral (
     select bool_or(said.failed) as failed, count(*) filter (where said.closed) as closed
     from (
       select
-        bool_or(case c.kind when 'status' then c.body ->> 'state' in ('failure', 'error')
-          else c.body ->> 'conclusion' not in ('success', 'neutral', 'skipped') end) as failed,
-        bool_and(case c.kind when 'status' then c.body ->> 'state' <> 'pending'
+        bool_or(case c.kind when 'status' then c.body ->> 'state' not in ('success', 'pending')
+          else c.body ->> 'conclusion' <> 'success' end) as failed,
+        bool_or(case c.kind when 'status' then c.body ->> 'state' <> 'pending'
           else c.body ->> 'status' = 'completed' end) as closed
       from commit_check c
       where c.repository_id = q.repository_id and c.sha = t.test_branch_sha

@@ -177,6 +177,8 @@ export interface Landing {
   observed: Generated<boolean>;
   proof: string;
   queue_id: string;
+  required_checks: Json | null;
+  rule_changes: Generated<Json>;
   status: Generated<string>;
   test_run_id: string | null;
   tested_tree: string | null;
@@ -246,6 +248,8 @@ export interface Repository {
 }
 
 export interface SandboxCheck {
+  app: string | null;
+  is_check_run: Generated<boolean>;
   name: string;
   repository_id: string;
   sha: string;
@@ -456,8 +460,10 @@ export interface TestRun {
   phase: Generated<string>;
   pushed_at: Timestamp | null;
   queue_id: string;
+  required_sources: Generated<string[]>;
   required_statuses: Generated<string[]>;
   required_statuses_source: Generated<string>;
+  rule_changes: Generated<Json>;
   started_at: Timestamp | null;
   status: Generated<string>;
   status_checks: Generated<Json>;

@@ -2,11 +2,12 @@
 // moment.
 
 import type { QueueId } from '#base/id.ts';
-import type { Check } from '#core/queue/check.ts';
+import type { Check, RequiredCheck } from '#core/queue/check.ts';
 import type { StoredItem } from '#core/queue/engine/stored.ts';
 import type { EntryState } from '#core/queue/model.ts';
 import type { Run, Search } from '#core/queue/planner/model.ts';
 import type { Tx } from './cell.ts';
+import { requiredChecksColumn } from './required-view.ts';
 import { statement } from './statement.ts';
 
 /** Entries that are looked at, from the front of the line. */
@@ -62,30 +63,36 @@ export async function readGraph(db: Tx, queueId: QueueId): Promise<GraphPicture 
 export type FailedBatch = {
   readonly search: number;
   readonly runId: string;
-  readonly required: readonly string[];
+  readonly required: readonly RequiredCheck[];
   readonly checks: readonly Check[];
 };
 
 type FailedRow = {
   search: number;
   id: string;
-  required_statuses: string[];
-  status_checks: readonly { readonly context: string; readonly url: string; readonly state: string }[];
+  required: readonly RequiredCheck[];
+  status_checks: readonly {
+    readonly context: string;
+    readonly url: string;
+    readonly state: string;
+    readonly creator?: string | null;
+  }[];
   check_suites: readonly {
     readonly checkRuns: readonly {
       readonly name: string;
       readonly url: string;
       readonly status: string;
       readonly conclusion: string | null;
+      readonly app?: string | null;
     }[];
   }[];
 };
 
 // The run of the whole batch in the line: the newest of its first member that is not the search's.
 const selectFailed = statement<[queueId: string], FailedRow>(`
-  select (s ->> 'id')::bigint as search, f.id, f.required_statuses, f.status_checks, f.check_suites
+  select (s ->> 'id')::bigint as search, f.id, f.required, f.status_checks, f.check_suites
   from queue_plan p, jsonb_array_elements(p.state -> 'searches') as s, lateral (
-    select t.id, t.required_statuses, t.status_checks, t.check_suites
+    select t.id, ${requiredChecksColumn('t')} as required, t.status_checks, t.check_suites
     from test_run_member m join test_run t on t.queue_id = m.queue_id and t.id = m.test_run_id
     where m.queue_id = p.queue_id and m.pr_number = (s -> 'members' ->> 0)::bigint and m.under_test
       and t.kind = 'main' and t.status = 'failed'
@@ -97,7 +104,7 @@ export async function listFailedBatches(db: Tx, queueId: QueueId): Promise<reado
   return (await selectFailed(db, queueId)).map((row) => ({
     search: row.search,
     runId: row.id,
-    required: row.required_statuses,
+    required: row.required,
     checks: checksOf(row),
   }));
 }
@@ -105,15 +112,16 @@ export async function listFailedBatches(db: Tx, queueId: QueueId): Promise<reado
 /** A concluded run keeps what CI said in the form in which it is told. */
 function checksOf({ status_checks: statuses, check_suites: suites }: FailedRow): readonly Check[] {
   const checks = [
-    ...statuses.map(({ context, url, state }) => ({
+    ...statuses.map(({ context, url, state, creator }) => ({
       kind: 'status',
       name: context,
       state: state.toLowerCase(),
       url,
       at: 0,
+      ...(typeof creator === 'string' && { creator }),
     })),
     ...suites.flatMap(({ checkRuns }, suite) =>
-      checkRuns.map(({ name, url, status, conclusion }) => ({
+      checkRuns.map(({ name, url, status, conclusion, app }) => ({
         kind: 'check',
         suite: String(suite),
         name,
@@ -121,6 +129,7 @@ function checksOf({ status_checks: statuses, check_suites: suites }: FailedRow):
         conclusion: conclusion?.toLowerCase() ?? null,
         url,
         at: 0,
+        ...(typeof app === 'string' && { app }),
       })),
     ),
   ];

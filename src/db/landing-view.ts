@@ -1,7 +1,10 @@
 // Reads of landings.
 
 import type { QueueId } from '#base/id.ts';
+import type { RequiredCheck } from '#core/queue/check.ts';
+import type { RuleChange } from '#core/queue/rule.ts';
 import type { Tx } from './cell.ts';
+import { requiredChecksColumn } from './required-view.ts';
 import { statement } from './statement.ts';
 
 export type LandingRow = {
@@ -15,7 +18,8 @@ export type LandingRow = {
   readonly landed_tree: string;
   readonly test_run_id: string | null;
   readonly test_branch_sha: string | null;
-  readonly required_statuses: readonly string[] | null;
+  readonly required: readonly RequiredCheck[];
+  readonly rule_changes: readonly RuleChange[];
   readonly checks: readonly object[];
   readonly concluded_at: Date;
   readonly members: readonly {
@@ -26,7 +30,8 @@ export type LandingRow = {
 };
 
 const columns = `l.number, l.proof, l.mode, l.method, l.base_sha, l.landed_sha, l.tested_tree, l.landed_tree,
-  l.test_run_id, t.test_branch_sha, t.required_statuses, l.checks, l.concluded_at,
+  l.test_run_id, t.test_branch_sha, l.checks, l.concluded_at,
+  coalesce(l.required_checks, ${requiredChecksColumn('t')}) as required, l.rule_changes,
   (select json_agg(json_build_object('prNumber', m.pr_number, 'prSha', m.head_sha, 'landedSha', m.commit_sha)
     order by m.position) from landing_member m where m.queue_id = l.queue_id and m.number = l.number) as members`;
 

@@ -2,7 +2,7 @@
 // test_run and test_run_member, and landings that are intended.
 
 import type { EntryId, OrganizationId, QueueId, RepositoryId, RunId } from '#base/id.ts';
-import type { Check } from '#core/queue/check.ts';
+import type { Check, RequiredCheck } from '#core/queue/check.ts';
 import type { LinePlace } from '#core/queue/engine/line-place.ts';
 import type { Look } from '#core/queue/engine/look.ts';
 import type { LandingReport, Picture, PictureEntry, RunReport } from '#core/queue/engine/picture.ts';
@@ -16,6 +16,7 @@ import { type EntryChange, saveEntries } from './entry-store.ts';
 import { noticeQueue } from './queue-notice.ts';
 import { saveQueue } from './queue-store.ts';
 import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type QueueRow } from './row.ts';
+import { requiredChecksColumn, wireState } from './required-view.ts';
 import { holdRuns } from './run-store.ts';
 import { statement } from './statement.ts';
 import type { QueueLock } from './transaction.ts';
@@ -70,13 +71,14 @@ type RunRow = {
   phase: string;
   outcome: string | null;
   outcome_detail: object | null;
-  required_statuses: string[];
+  required: RequiredCheck[];
   checks: Check[] | null;
   started_at: Date | null;
 };
 
 const selectRuns = statement<[queueId: string], RunRow>(`
-  select t.id, t.number, t.phase, t.outcome, t.outcome_detail, t.required_statuses, t.started_at,
+  select t.id, t.number, t.phase, t.outcome, t.outcome_detail, t.started_at,
+    ${requiredChecksColumn('t')} as required,
     case when t.status = 'in_progress' and t.test_branch_sha is not null then (
       select json_agg(c.body) from commit_check c
       where c.repository_id = q.repository_id and c.sha = t.test_branch_sha) end as checks
@@ -178,7 +180,7 @@ function reportOf(row: RunRow): RunReport {
     outcome:
       row.outcome === null ? null : ({ kind: row.outcome, ...row.outcome_detail } as RunReport['outcome']),
     isPushed: row.phase === 'pushed',
-    required: row.required_statuses,
+    required: row.required,
     checks: row.checks ?? [],
     startedAt: row.started_at?.getTime() ?? null,
   };
@@ -217,11 +219,12 @@ const concludeRuns = statement<[queueId: string, runs: string, at: Date]>(`
   from jsonb_to_recordset($2) as r (number bigint, status text, outcome text),
   lateral (
     select
-      json_agg(json_build_object('context', c.name, 'url', c.body ->> 'url', 'state', upper(c.body ->> 'state'))
-        order by c.name) filter (where c.kind = 'status') as statuses,
+      json_agg(json_build_object('context', c.name, 'url', c.body ->> 'url', 'state', ${wireState},
+        'creator', c.body ->> 'creator') order by c.name) filter (where c.kind = 'status') as statuses,
       (select json_agg(json_build_object('checkRuns', s.runs)) from (
         select json_agg(json_build_object('name', k.body ->> 'name', 'url', k.body ->> 'url',
-          'status', upper(k.body ->> 'status'), 'conclusion', upper(k.body ->> 'conclusion')) order by k.name) as runs
+          'status', upper(k.body ->> 'status'), 'conclusion', upper(k.body ->> 'conclusion'),
+          'app', k.body ->> 'app') order by k.name) as runs
         from commit_check k join queue kq on kq.id = $1 and kq.repository_id = k.repository_id
         where k.sha = (select x.test_branch_sha from test_run x where x.queue_id = $1 and x.number = r.number)
           and k.kind = 'check'

@@ -1,7 +1,9 @@
 // Writes test_run as its test branch comes and goes; what a look decides about runs is written by plan-store.ts.
 
 import type { QueueId, RunId } from '#base/id.ts';
+import type { RequiredCheck } from '#core/queue/check.ts';
 import type { RunReport } from '#core/queue/engine/picture.ts';
+import type { RuleChange } from '#core/queue/rule.ts';
 import type { Tx } from './cell.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
 import { statement } from './statement.ts';
@@ -93,7 +95,8 @@ export type BuiltRun = {
   readonly id: RunId;
   readonly sha: string;
   readonly tree: string;
-  readonly required: readonly string[];
+  readonly required: readonly RequiredCheck[];
+  readonly ruleChanges: readonly RuleChange[];
   readonly source: 'queue' | 'repository_file' | 'branch_protection';
 };
 
@@ -105,8 +108,10 @@ export const holdRuns = (tx: Tx, queueId: QueueId): Promise<unknown> => selectFo
 
 const updateBuilt = statement<[queueId: string, runs: string]>(`
   update test_run t set test_branch_sha = r.sha, test_tree_sha = r.tree, required_statuses_source = r.source,
-    required_statuses = array(select jsonb_array_elements_text(r.required))
-  from jsonb_to_recordset($2) as r (id uuid, sha text, tree text, source text, required jsonb)
+    required_statuses = array(select e ->> 'name' from jsonb_array_elements(r.required) as e),
+    required_sources = array(select e ->> 'source' from jsonb_array_elements(r.required) as e),
+    rule_changes = r."ruleChanges"
+  from jsonb_to_recordset($2) as r (id uuid, sha text, tree text, source text, required jsonb, "ruleChanges" jsonb)
   where t.queue_id = $1 and t.id = r.id`);
 
 /** What is about to be pushed: from now on what CI says of these commits is listened to. */

@@ -1,11 +1,14 @@
 // Reads of test runs.
 
 import type { QueueId, RunId } from '#base/id.ts';
+import type { RequiredCheck } from '#core/queue/check.ts';
 import type { FailedTests } from '#core/queue/failed-test.ts';
+import type { RuleChange } from '#core/queue/rule.ts';
 import { sql, type Selectable } from 'kysely';
 import type { Tx } from './cell.ts';
 import type { TestRun } from './database.ts';
 import { failedTestsOf } from './failed-test-view.ts';
+import { requiredChecksColumn, wireState } from './required-view.ts';
 
 export type RunMember = {
   readonly prNumber: number;
@@ -16,10 +19,20 @@ export type RunMember = {
 };
 
 type PlannerColumns =
-  'number' | 'phase' | 'composition' | 'outcome' | 'outcome_detail' | 'pushed_at' | 'started_at';
+  | 'number'
+  | 'phase'
+  | 'composition'
+  | 'outcome'
+  | 'outcome_detail'
+  | 'pushed_at'
+  | 'started_at'
+  | 'required_sources'
+  | 'rule_changes';
 
 export type RunRow = Omit<Selectable<TestRun>, 'queue_id' | PlannerColumns> & {
   readonly members: readonly RunMember[];
+  readonly required: readonly RequiredCheck[];
+  readonly rule_changes: readonly RuleChange[];
   readonly failed_tests: FailedTests;
 };
 
@@ -45,14 +58,15 @@ const members = sql`(
 // While a run is under way what CI says of it is in commit_check; a concluded one keeps its own.
 const liveChecks = sql.raw(`
   case when t.status <> 'in_progress' then t.status_checks else coalesce((
-    select jsonb_agg(jsonb_build_object('context', c.name, 'url', c.body ->> 'url', 'state', upper(c.body ->> 'state'))
-      order by c.name)
+    select jsonb_agg(jsonb_build_object('context', c.name, 'url', c.body ->> 'url', 'state', ${wireState},
+      'creator', c.body ->> 'creator') order by c.name)
     from commit_check c join queue q on q.id = t.queue_id and q.repository_id = c.repository_id
     where c.sha = t.test_branch_sha and c.kind = 'status'), t.status_checks) end as status_checks,
   case when t.status <> 'in_progress' then t.check_suites else coalesce((
     select jsonb_agg(jsonb_build_object('checkRuns', s.runs)) from (
       select jsonb_agg(jsonb_build_object('name', c.body ->> 'name', 'url', c.body ->> 'url',
-        'status', upper(c.body ->> 'status'), 'conclusion', upper(c.body ->> 'conclusion')) order by c.name) as runs
+        'status', upper(c.body ->> 'status'), 'conclusion', upper(c.body ->> 'conclusion'),
+        'app', c.body ->> 'app') order by c.name) as runs
       from commit_check c join queue q on q.id = t.queue_id and q.repository_id = c.repository_id
       where c.sha = t.test_branch_sha and c.kind = 'check' group by c.body ->> 'suite') s), t.check_suites)
   end as check_suites`);
@@ -60,7 +74,8 @@ const liveChecks = sql.raw(`
 export async function listRuns(db: Tx, queueId: QueueId, filter: RunFilter): Promise<readonly RunRow[]> {
   const { rows } = await sql<RunRow>`
     select t.id, t.kind, t.status, t.created_at, t.concluded_at, t.test_branch, t.test_branch_sha, t.test_tree_sha,
-      t.base_sha, t.required_statuses, t.required_statuses_source, ${liveChecks}, ${members},
+      t.base_sha, t.required_statuses, t.required_statuses_source,
+      ${sql.raw(requiredChecksColumn('t'))} as required, t.rule_changes, ${liveChecks}, ${members},
       ${sql.raw(failedTestsOf('(select q.repository_id from queue q where q.id = t.queue_id)'))} as failed_tests
     from test_run t where t.queue_id = ${queueId} and ${condition(queueId, filter)}`.execute(db);
   return rows;

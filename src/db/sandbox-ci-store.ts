@@ -7,7 +7,9 @@ import { enqueueSandboxCi } from './job.ts';
 import { statement } from './statement.ts';
 import { withTransaction } from './transaction.ts';
 
-type StatusCheck = Extract<Check, { kind: 'status' }>;
+type StatusState = Extract<Check, { kind: 'status' }>['state'];
+/** Other states are conclusions that only check runs have. */
+const statusStates: ReadonlySet<string> = new Set(['pending', 'success', 'failure', 'error']);
 type Outcome = 'success' | 'failure' | 'error';
 type CiKey = { readonly branch: string; readonly sha: string };
 type CiRecord = CiKey & {
@@ -35,15 +37,34 @@ export const saveSandboxSettings = (
   settings: unknown,
 ): Promise<unknown> => upsertSettings(db, repositoryId, JSON.stringify(settings));
 
-type CheckRow = { name: string; state: string; url: string; at: number };
+type CheckRow = {
+  name: string;
+  state: string;
+  url: string;
+  at: number;
+  is_check_run: boolean;
+  app: string | null;
+};
 
-const checkColumns = 'name, state, url, extract(epoch from updated_at)::float8 * 1000 as at';
+const checkColumns =
+  'name, state, url, is_check_run, app, extract(epoch from updated_at)::float8 * 1000 as at';
 
-const checkOf = (row: CheckRow): StatusCheck => ({
-  kind: 'status',
-  ...row,
-  state: row.state as StatusCheck['state'],
-});
+/** A check run of the sandbox is a suite of its own. */
+function checkOf({ name, state, url, at, is_check_run: isRun, app }: CheckRow): Check {
+  if (!isRun) return { kind: 'status', name, state: state as StatusState, url, at };
+  const isOpen = state === 'pending';
+  return {
+    kind: 'check',
+    suite: name,
+    name,
+    status: isOpen ? 'in_progress' : 'completed',
+    // A check run has no conclusion `error`.
+    conclusion: isOpen ? null : state === 'error' ? 'failure' : state,
+    url,
+    at,
+    ...(app !== null && { app }),
+  };
+}
 
 const selectChecks = statement<[repositoryId: string, sha: string], CheckRow>(
   `select ${checkColumns} from sandbox_check where repository_id = $1 and sha = $2 order by name`,
@@ -53,11 +74,12 @@ export async function listSandboxChecks(
   db: Tx,
   repositoryId: RepositoryId,
   sha: string,
-): Promise<readonly StatusCheck[]> {
+): Promise<readonly Check[]> {
   return (await selectChecks(db, repositoryId, sha)).map(checkOf);
 }
 
-// Later words have later times, even within a millisecond.
+// Later words have later times, even within a millisecond. A name that was once a check run of the commit stays one: on a
+// real host, too, a status beside it would not replace it.
 const upsertChecks = statement<
   [
     repositoryId: string,
@@ -66,12 +88,15 @@ const upsertChecks = statement<
     state: string,
     url: string,
     replaces: boolean,
+    isCheckRun: boolean,
+    app: string | null,
   ],
   CheckRow
 >(`
-  insert into sandbox_check as c (repository_id, sha, name, state, url, updated_at)
-  select $1, $2, name, $4, $5, date_trunc('milliseconds', clock_timestamp()) from unnest($3::text[]) as name
+  insert into sandbox_check as c (repository_id, sha, name, state, url, updated_at, is_check_run, app)
+  select $1, $2, name, $4, $5, date_trunc('milliseconds', clock_timestamp()), $7, $8 from unnest($3::text[]) as name
   on conflict (repository_id, sha, name) do update set state = excluded.state, url = excluded.url,
+    is_check_run = c.is_check_run or excluded.is_check_run, app = coalesce(excluded.app, c.app),
     updated_at = greatest(excluded.updated_at, c.updated_at + interval '1 millisecond')
   where $6
   returning ${checkColumns}`);
@@ -80,9 +105,11 @@ export async function saveSandboxCheck(
   db: Tx,
   repositoryId: RepositoryId,
   sha: string,
-  { name, state, url }: Omit<StatusCheck, 'kind' | 'at'>,
-): Promise<readonly StatusCheck[]> {
-  return (await upsertChecks(db, repositoryId, sha, [name], state, url, true)).map(checkOf);
+  { name, state, url, app }: { name: string; state: string; url: string; app?: string | undefined },
+): Promise<readonly Check[]> {
+  const isRun = app !== undefined || !statusStates.has(state);
+  const saved = await upsertChecks(db, repositoryId, sha, [name], state, url, true, isRun, app ?? null);
+  return saved.map(checkOf);
 }
 
 const selectCheckNames = statement<[repositoryId: string], { name: string }>(`
@@ -110,14 +137,14 @@ export function startSandboxCi(
   cell: Cell,
   repositoryId: RepositoryId,
   start: CiKey & { readonly contexts: readonly string[]; readonly delayMs: number | null },
-): Promise<readonly StatusCheck[] | null> {
+): Promise<readonly Check[] | null> {
   const { branch, sha, contexts, delayMs } = start;
   return withTransaction(cell, async (tx) => {
     const [record] = await insertCi(tx, repositoryId, branch, sha, delayMs);
     if (record === undefined) return null;
     // CI that is told what to say may have been told before it began: that stays.
     const isTold = delayMs === null;
-    const checks = await upsertChecks(tx, repositoryId, sha, contexts, 'pending', '', !isTold);
+    const checks = await upsertChecks(tx, repositoryId, sha, contexts, 'pending', '', !isTold, false, null);
     if (delayMs !== null) await enqueueSandboxCi(tx, { repositoryId, branch, sha }, delayMs);
     return checks.map(checkOf);
   });
@@ -169,12 +196,12 @@ export function endSandboxCi(
   cell: Cell,
   repositoryId: RepositoryId,
   end: CiKey & { readonly outcome: Outcome; readonly log: string; readonly contexts: readonly string[] },
-): Promise<readonly StatusCheck[]> {
+): Promise<readonly Check[]> {
   const { branch, sha, outcome, log, contexts } = end;
   return withTransaction(cell, async (tx) => {
     const [ended] = await updateDone(tx, repositoryId, branch, sha, outcome, log);
     if (ended?.is_newest !== true) return [];
-    return (await upsertChecks(tx, repositoryId, sha, contexts, outcome, '', true)).map(checkOf);
+    return (await upsertChecks(tx, repositoryId, sha, contexts, outcome, '', true, false, null)).map(checkOf);
   });
 }
 

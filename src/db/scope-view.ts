@@ -9,6 +9,7 @@ import type { LineFacts, Standing } from '#core/queue/standing.ts';
 import { type RepositoryName, repositoryKey } from '#core/repository.ts';
 import type { Tx } from './cell.ts';
 import { failedTestsOf } from './failed-test-view.ts';
+import { requiredChecksColumn } from './required-view.ts';
 import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type QueueRow } from './row.ts';
 import { statement } from './statement.ts';
 
@@ -79,7 +80,7 @@ export const positionColumn = `case when e.line_rank < 2 then (
 export const lineColumns = `
   case when e.line_rank = 0 then (
     select json_build_object('status', t.status, 'outcome', t.outcome, 'isBisection', t.kind = 'bisection',
-      'createdAt', t.created_at, 'pushedAt', t.pushed_at, 'required', t.required_statuses,
+      'createdAt', t.created_at, 'pushedAt', t.pushed_at, 'required', ${requiredChecksColumn('t')},
       'isBatch', (select count(*) > 1 from test_run_member m
         where m.queue_id = t.queue_id and m.test_run_id = t.id and m.under_test),
       'tested', coalesce((select json_agg(m.pr_number order by m.position) from test_run_member m

@@ -6,6 +6,7 @@ import type { Tx } from './cell.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
 import { failedTestsOf } from './failed-test-view.ts';
 import { listEntries } from './queue-view.ts';
+import { requiredChecksColumn } from './required-view.ts';
 import { statement } from './statement.ts';
 
 export type UntoldEntry = Pick<Told, 'standing' | 'run' | 'landing'> & {
@@ -49,7 +50,7 @@ const selectUntold = statement<[queueId: string], UntoldRow>(`
   select e.pr_number, l.comment_id, coalesce(l.comment_tried, false) as comment_tried,
     l.told_at is null and l.comment_tried is not true as is_news, l.words_hash,
     coalesce(l.by_label, false) as by_label,
-    (select json_build_object('required', t.required_statuses,
+    (select json_build_object('required', ${requiredChecksColumn('t')},
       'checks', coalesce((select json_agg(c.body) from commit_check c
         where c.repository_id = q.repository_id and c.sha = t.test_branch_sha), '[]'),
       'ahead', coalesce((select json_agg(m.pr_number order by m.position) from test_run_member m

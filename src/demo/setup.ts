@@ -17,7 +17,13 @@ export async function setUp(client: DemoClient, repository: DemoRepository, fold
     message: `Begin ${repo.name}`,
     files: { 'README.md': `# ${repo.name}\n` },
   });
-  await client.call('createQueue', { repo, targetBranch, ...settings, requiredStatuses: ['ci/test'] });
+  await client.call('createQueue', {
+    repo,
+    targetBranch,
+    ...settings,
+    requiredStatuses: ['ci/test'],
+    skippableStatuses: [...(settings.skippableStatuses ?? [])],
+  });
   await client.call('updateHealthSettings', {
     repo,
     org_url_slug: client.organization,

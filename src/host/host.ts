@@ -6,7 +6,7 @@
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
 import type { Approval } from '#core/queue/approval.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
-import type { Check } from '#core/queue/check.ts';
+import type { Check, RequiredCheck } from '#core/queue/check.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import type { RepositoryName } from '#core/repository.ts';
@@ -185,11 +185,11 @@ export type Host = {
   readonly leavesMergeToTry: boolean;
   /** Everything CI has said of a commit. */
   readonly readChecks: (repository: HostRepository, sha: string) => Promise<readonly Check[]>;
-  /** The checks that the protection of a branch requires; null if it is not protected. */
+  /** The checks that the protection of a branch requires, with the source it binds; null if it is not protected. */
   readonly readRequiredChecks: (
     repository: HostRepository,
     branch: string,
-  ) => Promise<readonly string[] | null>;
+  ) => Promise<readonly RequiredCheck[] | null>;
   readonly remoteOf: (repository: HostRepository) => Promise<GitRemote>;
   /** After a push of ours: a host that does not notice pushes by itself is told here. */
   readonly afterPush: (repository: HostRepository, updates: readonly RefUpdate[]) => Promise<void>;

@@ -55,7 +55,12 @@ export function createQueueGraphs(): ReadQueueGraph {
       groups: groups.map((group) => presentGroup(group, rowOf, picture, nameOf)),
       isCut: picture.entries.length > rows.length,
       bisections: picture.searches.map((search) =>
-        presentBisection(bisectionOf(search, picture.runs), picture, failed),
+        presentBisection(
+          bisectionOf(search, picture.runs),
+          picture,
+          failed,
+          queue.settings.skippableStatuses,
+        ),
       ),
     };
   };
@@ -139,13 +144,17 @@ function presentBisection(
   { search, base, members, cleared, failing, rounds }: Bisection,
   { runIds }: GraphPicture,
   failed: readonly FailedBatch[],
+  skippable: readonly string[],
 ): QueueGraph['bisections'][number] {
   const batch = failed.find((each) => each.search === search);
   return {
     pullRequests: [...members],
     baseSha: base,
     failedTestRunId: batch?.runId ?? null,
-    failedChecks: batch === undefined ? [] : [...failedChecks(batch.required, batch.checks)],
+    failedChecks:
+      batch === undefined
+        ? []
+        : failedChecks(batch.required, batch.checks, skippable).map(({ name, url }) => ({ name, url })),
     cleared: members.slice(0, cleared),
     suspects: members.slice(cleared, failing),
     undecided: members.slice(failing),

@@ -41,5 +41,5 @@ async function isTested(work: Probing, place: Place, tip: string, head: string):
   const required = await requiredChecks(work, place, head);
   if (required.kind === 'unknown') return false;
   const checks = await place.host.readChecks(work.repository, head);
-  return verdictOf(required.names, checks).kind === 'passed';
+  return verdictOf(required.checks, checks, work.queue.settings.skippableStatuses).kind === 'passed';
 }

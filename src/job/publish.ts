@@ -144,7 +144,7 @@ async function build(
     const required = await requiredChecks(work, place, candidate.sha);
     if (required.kind === 'unknown') return { kind: 'failed', why: required.why };
     const { sha, tree } = candidate;
-    return { id: run.id, sha, tree, required: required.names, source: required.source };
+    return { id: run.id, sha, tree, required: required.checks, ruleChanges: [], source: required.source };
   } catch (error) {
     // The branch was rewritten, and what the run was to be built on is gone.
     if (error instanceof GitError && error.kind === 'missing') return notStarted(null);

@@ -20,7 +20,10 @@ export function checkSection({ world, needs, openPlace }: Contract): void {
       const { host, repository, protect } = await openPlace();
       await protect('main', { requiredChecks: ['ci/test', 'ci/lint'] });
       const required = await host.readRequiredChecks(repository, 'main');
-      expect(required?.toSorted()).toEqual(['ci/lint', 'ci/test']);
+      expect(required?.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
+        { name: 'ci/lint', source: null },
+        { name: 'ci/test', source: null },
+      ]);
       const { protection } = await host.inspect(repository, 'main');
       expect(protection?.requiredChecks.toSorted()).toEqual(['ci/lint', 'ci/test']);
       expect(protection).toMatchObject({ letsUsPush: true, letsUsMerge: true, needsUpToDate: false });

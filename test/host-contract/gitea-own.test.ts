@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { systemClock } from '#base/clock.ts';
 import type { RepositoryId } from '#base/id.ts';
 import { verdictOf } from '#core/queue/check.ts';
+import { namesOf } from '#core/queue/rule.ts';
 import { mergeMethods } from '#core/queue/settings.ts';
 import type { Log } from '#base/log.ts';
 import type { Credentials } from '#host/connection.ts';
@@ -57,7 +58,7 @@ describe('Gitea', { timeout: 90_000 }, () => {
       await host.writeCheck(repository, tip, { ...own, state: 'success' });
       await protect(place, { rule_name: 'm*', status_check_contexts: ['ci / *', '*(*', 'e2e-?'] });
       const required = (await host.readRequiredChecks(repository, 'main'))!;
-      expect(required.toSorted()).toEqual(['ci / lint (push)', 'ci / test (push)', 'e2e-?']);
+      expect(namesOf(required).toSorted()).toEqual(['ci / lint (push)', 'ci / test (push)', 'e2e-?']);
     });
 
     it('that asks for no check is as if there were none', async () => {
@@ -96,7 +97,9 @@ describe('Gitea', { timeout: 90_000 }, () => {
       const place = await open();
       await place.report((await place.tipOf('main'))!, { name: 'ci/test', state: 'success' });
       await protect(place, { rule_name: 'main', status_check_contexts: [] });
-      expect(await place.host.readRequiredChecks(place.repository, 'main')).toEqual(['ci/test']);
+      expect(await place.host.readRequiredChecks(place.repository, 'main')).toEqual([
+        { name: 'ci/test', source: null },
+      ]);
     });
 
     it('is of the rule that Gitea takes, and test branches that a rule protects are told', async () => {
@@ -108,7 +111,9 @@ describe('Gitea', { timeout: 90_000 }, () => {
       });
       await protect(place, { rule_name: 'main', status_check_contexts: ['of the second'] });
       // The one that was made first, though the other has the very name.
-      expect(await place.host.readRequiredChecks(place.repository, 'main')).toEqual(['of the first']);
+      expect(await place.host.readRequiredChecks(place.repository, 'main')).toEqual([
+        { name: 'of the first', source: null },
+      ]);
       const told = await place.host.inspect(place.repository, 'main');
       expect(told.protection).toMatchObject({ requiredChecks: ['of the first'], needsUpToDate: true });
       expect(told.testBranchRule).toBe('**');
@@ -393,16 +398,16 @@ describe('Gitea', { timeout: 90_000 }, () => {
       new_branch: 'change',
     });
     const sha = (await place.tipOf('change'))!;
-    const required = ['ci / quick (push)'];
+    const required = [{ name: 'ci / quick (push)', source: null }];
     const verdicts = new Set<string>();
     const checks = await eventually(
       async () => {
         const now = await place.host.readChecks(place.repository, sha);
         const red = now.some((check) => check.kind === 'check' && check.conclusion === 'failure');
-        verdicts.add(`${red ? 'red' : 'not red'}: ${verdictOf(required, now).kind}`);
+        verdicts.add(`${red ? 'red' : 'not red'}: ${verdictOf(required, now, []).kind}`);
         return now;
       },
-      (now) => verdictOf(required, now).kind === 'failed',
+      (now) => verdictOf(required, now, []).kind === 'failed',
     );
     expect([...verdicts]).toEqual(expect.arrayContaining(['red: open', 'red: failed']));
     expect(checks).toMatchObject([{ suite: 'ci (push)' }, { suite: 'ci (push)' }]);

@@ -24,7 +24,9 @@ describe('what a branch asks for', () => {
     });
     server.protect(widgets, 'main', { checks: { strict: false, contexts: ['ci/classic', 'ci/both'] } });
     server.addRuleset(widgets, { rules: [required('ci/both', 'ci/ruled', 'Signalbox (main)')] });
-    expect(await host.readRequiredChecks(repository, 'main')).toEqual(['ci/both', 'ci/classic', 'ci/ruled']);
+    expect(await host.readRequiredChecks(repository, 'main')).toEqual(
+      ['ci/both', 'ci/classic', 'ci/ruled'].map((name) => ({ name, source: null })),
+    );
     const { protection } = await host.inspect(repository, 'main');
     // Our own check passes when all is done: required of us, it shuts us out.
     expect(protection).toMatchObject({ letsUsPush: false, letsUsMerge: false });
@@ -38,9 +40,9 @@ describe('what a branch asks for', () => {
     expect(total(server)).toBe(2);
     server.protect(widgets, 'main', { checks: { strict: false, contexts: ['ci/other'] } });
     clock.advance(20_000);
-    expect(await ask()).toEqual(['ci/test']);
+    expect(await ask()).toEqual([{ name: 'ci/test', source: null }]);
     clock.advance(10_001);
-    expect(await ask()).toEqual(['ci/other']);
+    expect(await ask()).toEqual([{ name: 'ci/other', source: null }]);
     expect([total(server), counted(server)]).toEqual([4, expect.anything()]);
   });
 

@@ -119,7 +119,7 @@ describe('the life of a pull request', () => {
       await host.writeCheck(repository, headSha, check('pending', 'In line'));
       const id = await host.writeComment(repository, number, { ...comment, id: null, body: 'In line.' });
       // Tested.
-      expect(await host.readRequiredChecks(repository, 'main')).toEqual(['ci/test']);
+      expect(await host.readRequiredChecks(repository, 'main')).toEqual([{ name: 'ci/test', source: null }]);
       const testBranch = `signalbox/main/${branch}`;
       await server.commit(widgets, { branch: testBranch, files: { [`${branch}.txt`]: 'merged' } });
       await host.openTestPullRequest(repository, {

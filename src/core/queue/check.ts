@@ -1,16 +1,37 @@
-// What CI says of a commit, and what that makes of a run: every required check must have passed. One that failed decides
-// when the attempt it belongs to is over: a suite that is still under way may run it again. A commit status belongs to no
-// suite and decides at once. A check that has not reported is named: it is the commonest wait of all.
+// Check results and the verdict on a commit.
+//
+// A check result is what CI reports for one commit under one name: a check run, which an app reports and which belongs to
+// a check suite, or a commit status, which any account with write access can post. A required check is a name and, where
+// it is known, the source that must report it.
+//
+// The verdict:
+// - Every required check must pass, from its source. `success` and `neutral` pass. `skipped` passes only for a name in
+//   the queue's `skippableStatuses`: a job whose condition was false tested nothing.
+// - `cancelled`, `stale`, `startup_failure`, `action_required` and `timed_out` are infrastructure failures: they say
+//   nothing about the change. A check that was skipped because a job of its suite was cancelled is one as well.
+// - A commit status never satisfies a required check that is reported as a check run: GitHub keeps the two apart, and
+//   posting a status needs far less than being the app (GitHub Docs, "About protected branches", "Require status checks
+//   before merging": the expected source of a required check is an app).
+// - A failure decides once its suite is over, because a suite that is under way may run the check again. A commit status
+//   belongs to no suite and decides at once.
+// - With several results of one name and source, a failure counts before everything else, then one under way, then one
+//   that passed: a duplicate run that was cancelled or skipped takes nothing from the one that passed.
+//
+// Example: `build` is required from app 15368. A commit status `build: success` leaves the verdict open, with `build`
+// missing. A check run `build` of app 15368 that ends `cancelled` makes it an infrastructure failure.
 
-/** A commit status, or a run of a check suite. Names are compared as they are. */
+/** A commit status, or a check run. Names are compared as they are. */
 export type Check =
   | {
       readonly kind: 'status';
       readonly name: string;
-      readonly state: 'pending' | 'success' | 'failure' | 'error';
+      /** `skipped` is a state of Gitea's; GitHub has the other four. */
+      readonly state: 'pending' | 'success' | 'failure' | 'error' | 'skipped';
       readonly url: string;
       /** Milliseconds, by the host's clock: of two words on one check the later counts. */
       readonly at: number;
+      /** The account that posted it; absent where the host does not report it. */
+      readonly creator?: string;
     }
   | {
       readonly kind: 'check';
@@ -21,60 +42,168 @@ export type Check =
       readonly conclusion: string | null;
       readonly url: string;
       readonly at: number;
+      /** The id of the app that reported it; absent where the host has no apps. */
+      readonly app?: string;
     };
+
+/** Who must report a required check: one app, any check run, or a commit status. */
+export type CheckSource = `app:${string}` | 'check_run' | 'commit_status';
+
+export type RequiredCheck = {
+  readonly name: string;
+  /** Null: no source is known, and any may report it. */
+  readonly source: CheckSource | null;
+};
+
+type Infrastructure = { readonly name: string; readonly conclusion: string };
 
 export type Verdict =
   /** Everything required has passed. */
   | { readonly kind: 'passed' }
-  | { readonly kind: 'failed'; readonly by: readonly string[] }
+  | {
+      readonly kind: 'failed';
+      /** Required checks that failed; empty if some were only skipped. */
+      readonly by: readonly string[];
+      readonly skipped: readonly string[];
+    }
+  /** CI's own trouble: nothing was learned about the change. */
+  | { readonly kind: 'infrastructure'; readonly by: readonly Infrastructure[] }
   | {
       readonly kind: 'open';
-      /** Required checks under way, and those that nobody has heard of. */
+      /** Required checks under way, and those that have not reported. */
       readonly running: readonly string[];
       readonly missing: readonly string[];
-      /** CI has said something of this commit. */
+      /** CI has reported something for this commit. */
       readonly begun: boolean;
     };
 
-/** Conclusions that do not hold anything up: a check that was skipped was not needed. */
-const passingConclusions: ReadonlySet<string> = new Set(['success', 'neutral', 'skipped']);
+const passingConclusions: ReadonlySet<string> = new Set(['success', 'neutral']);
 
-function stateOf(check: Check): 'open' | 'passed' | 'failed' {
-  if (check.kind === 'status')
-    return check.state === 'success' ? 'passed' : check.state === 'pending' ? 'open' : 'failed';
-  if (check.status !== 'completed') return 'open';
-  return passingConclusions.has(check.conclusion ?? '') ? 'passed' : 'failed';
-}
+/** GitHub REST docs, "Check runs", `conclusion`: everything that neither passes nor reports a result of the tests. */
+export const infrastructureConclusions: ReadonlySet<string> = new Set([
+  'cancelled',
+  'stale',
+  'startup_failure',
+  'action_required',
+  'timed_out',
+]);
 
-/** With several checks of one name all of them count. */
-export function verdictOf(required: readonly string[], checks: readonly Check[]): Verdict {
-  const failed: string[] = [];
-  const running: string[] = [];
-  const missing: string[] = [];
-  const openSuites = new Set(
-    checks.flatMap((check) => (check.kind === 'check' && stateOf(check) === 'open' ? [check.suite] : [])),
-  );
-  const isAttemptOver = (check: Check) => check.kind === 'status' || !openSuites.has(check.suite);
-  for (const name of required) {
-    const states = checks
-      .filter((check) => check.name === name)
-      .map((check) => (stateOf(check) === 'failed' && !isAttemptOver(check) ? 'open' : stateOf(check)));
-    if (states.includes('failed')) failed.push(name);
-    else if (states.includes('open')) running.push(name);
-    else if (states.length === 0) missing.push(name);
+type Outcome = 'open' | 'passed' | 'failed' | 'skipped' | 'infrastructure';
+
+function outcomeOf(check: Check): Outcome {
+  if (check.kind === 'status') {
+    if (check.state === 'success') return 'passed';
+    if (check.state === 'pending') return 'open';
+    return check.state === 'skipped' ? 'skipped' : 'failed';
   }
-  if (failed.length > 0) return { kind: 'failed', by: failed };
-  if (running.length === 0 && missing.length === 0) return { kind: 'passed' };
-  return { kind: 'open', running, missing, begun: checks.length > 0 };
+  if (check.status !== 'completed') return 'open';
+  const conclusion = check.conclusion ?? '';
+  if (passingConclusions.has(conclusion)) return 'passed';
+  if (infrastructureConclusions.has(conclusion)) return 'infrastructure';
+  return conclusion === 'skipped' ? 'skipped' : 'failed';
 }
 
-/** The required checks that failed, each once, with where to read more. */
-export function failedChecks(
-  required: readonly string[],
-  checks: readonly Check[],
-): readonly { readonly name: string; readonly url: string }[] {
-  return required.flatMap((name) => {
-    const failed = checks.find((check) => check.name === name && stateOf(check) === 'failed');
-    return failed === undefined ? [] : [{ name, url: failed.url }];
-  });
+/** The results that count for a required check. */
+export function countedChecks({ name, source }: RequiredCheck, checks: readonly Check[]): readonly Check[] {
+  const named = checks.filter((check) => check.name === name);
+  const runs = named.filter((check) => check.kind === 'check');
+  if (source === 'check_run') return runs;
+  // A status must report it; a check run of that name must pass as well.
+  if (source === 'commit_status') return named.some((check) => check.kind === 'status') ? named : [];
+  if (source !== null) return runs.filter(({ app }) => source === `app:${app ?? ''}`);
+  return runs.length > 0 ? runs : named;
 }
+
+/** What one required check comes to, and the result that shows it; null: nothing was reported. */
+function resultOf(
+  required: RequiredCheck,
+  checks: readonly Check[],
+  skippable: readonly string[],
+): { readonly outcome: Outcome; readonly check: Check } | null {
+  const suites = new Map<string, ReadonlySet<Outcome>>();
+  const outcomesIn = (suite: string): ReadonlySet<Outcome> => {
+    const known =
+      suites.get(suite) ??
+      new Set(
+        checks.flatMap((check) => (check.kind === 'check' && check.suite === suite ? outcomeOf(check) : [])),
+      );
+    suites.set(suite, known);
+    return known;
+  };
+  const settled = (check: Check): Outcome => {
+    const outcome = outcomeOf(check);
+    if (outcome === 'passed' || outcome === 'open') return outcome;
+    if (outcome === 'skipped' && skippable.includes(required.name)) return 'passed';
+    if (check.kind === 'status') return outcome;
+    const suite = outcomesIn(check.suite);
+    if (suite.has('open')) return 'open';
+    return outcome === 'skipped' && suite.has('infrastructure') && !suite.has('failed')
+      ? 'infrastructure'
+      : outcome;
+  };
+  const results = countedChecks(required, checks).map((check) => ({ outcome: settled(check), check }));
+  for (const outcome of ['failed', 'open', 'passed', 'infrastructure', 'skipped'] as const) {
+    const found = results.find((result) => result.outcome === outcome);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+export function verdictOf(
+  required: readonly RequiredCheck[],
+  checks: readonly Check[],
+  skippable: readonly string[],
+): Verdict {
+  const names: { readonly [Each in Outcome | 'missing']: Set<string> } = {
+    open: new Set(),
+    passed: new Set(),
+    failed: new Set(),
+    skipped: new Set(),
+    infrastructure: new Set(),
+    missing: new Set(),
+  };
+  const infrastructure: Infrastructure[] = [];
+  for (const each of required) {
+    const result = resultOf(each, checks, skippable);
+    names[result?.outcome ?? 'missing'].add(each.name);
+    if (result?.outcome !== 'infrastructure') continue;
+    const { check } = result;
+    infrastructure.push({ name: each.name, conclusion: (check.kind === 'check' && check.conclusion) || '' });
+  }
+  if (names.failed.size > 0) return { kind: 'failed', by: [...names.failed], skipped: [...names.skipped] };
+  if (infrastructure.length > 0) return { kind: 'infrastructure', by: infrastructure };
+  if (names.skipped.size > 0) return { kind: 'failed', by: [], skipped: [...names.skipped] };
+  if (names.open.size === 0 && names.missing.size === 0) return { kind: 'passed' };
+  return {
+    kind: 'open',
+    running: [...names.open],
+    missing: [...names.missing],
+    begun: checks.length > 0,
+  };
+}
+
+export type FailedCheck = {
+  readonly name: string;
+  readonly url: string;
+  readonly outcome: 'failed' | 'skipped' | 'infrastructure';
+};
+
+/** The required checks that kept a run from passing, each once, with where to read more. */
+export function failedChecks(
+  required: readonly RequiredCheck[],
+  checks: readonly Check[],
+  skippable: readonly string[],
+): readonly FailedCheck[] {
+  const failed = new Map<string, FailedCheck>();
+  for (const each of required) {
+    const result = resultOf(each, checks, skippable);
+    if (result === null || result.outcome === 'passed' || result.outcome === 'open') continue;
+    const { outcome, check } = result;
+    if (!failed.has(each.name)) failed.set(each.name, { name: each.name, url: check.url, outcome });
+  }
+  return [...failed.values()];
+}
+
+/** The source of a check result. */
+export const sourceOf = (check: Check): CheckSource =>
+  check.kind === 'status' ? 'commit_status' : check.app === undefined ? 'check_run' : `app:${check.app}`;

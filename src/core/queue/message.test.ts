@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anEntry, aQueue, noon } from '../../../test/fixture/entry.ts';
-import type { Check } from './check.ts';
+import type { Check, RequiredCheck } from './check.ts';
 import {
   checkName,
   commentMark,
@@ -40,6 +40,7 @@ function told(stage: Stage, change: Partial<Told> = {}): Told {
 
 const failed = (reason: string): Stage => ({ kind: 'failed', reason, runId }) as Stage;
 
+const required = (name: string): RequiredCheck => ({ name, source: null });
 const noTests: FailedTests = { count: 0, first: [] };
 
 describe('the comment on a pull request', () => {
@@ -65,7 +66,12 @@ describe('the comment on a pull request', () => {
       count: 12,
       first: [{ testCaseId: 't', name: 'adds `two` @all', verdict: 'flaky', isQuarantined: false }],
     };
-    const run = { required: ['ci / test', 'lint'], checks: [red], ahead: [3, 5], failedTests };
+    const run = {
+      required: [required('ci / test'), required('lint')],
+      checks: [red],
+      ahead: [3, 5],
+      failedTests,
+    };
     const text = statusComment(told(failed('TEST_RUN_REQUIRED_STATUS_FAILED'), { run }), noon);
     expect(text).toMatch(/^\*\*Left the queue: ci \/ test failed\*\*/);
     expect(text).toContain('tested on top of `#3`, `#5`');
@@ -75,7 +81,7 @@ describe('the comment on a pull request', () => {
 
   it('makes nothing of what others chose into markup', () => {
     const check = { ...red, name: 'x`](javascript:1)<img>', url: 'javascript:alert(1)' };
-    const run = { required: [check.name], checks: [check], ahead: [], failedTests: noTests };
+    const run = { required: [required(check.name)], checks: [check], ahead: [], failedTests: noTests };
     const text = statusComment(told(failed('TEST_RUN_REQUIRED_STATUS_FAILED'), { run }), noon);
     expect(text).toContain('- `x](javascript:1)<img>` failed');
     expect(text).not.toContain('](javascript:alert');

@@ -1,7 +1,7 @@
 // Every word that is said on a pull request: the one comment that follows it through the queue, the queue's own check,
 // state labels, and answers to commands. Names that others chose are shown as code, so that nothing in them is markup.
 
-import { type Check, failedChecks } from './check.ts';
+import { type Check, failedChecks, type RequiredCheck } from './check.ts';
 import { type FailedTests, wordsOf } from './failed-test.ts';
 import { type Entry, type EntryState, entryStates, isEnded, type Queue } from './model.ts';
 import type { CancelledReason, FailedReason, MergedReason } from './reason.ts';
@@ -13,7 +13,7 @@ export type Told = {
   readonly standing: Standing;
   /** The run that its trip ended with, or that it is in. */
   readonly run: {
-    readonly required: readonly string[];
+    readonly required: readonly RequiredCheck[];
     readonly checks: readonly Check[];
     /** Those ahead that it was tested on top of. */
     readonly ahead: readonly number[];
@@ -82,7 +82,8 @@ const commands = (entry: Entry, word: string): string =>
     .join(', ');
 
 /** One line, without markup: also the title of the check. */
-export function headline({ queue, standing, run }: Told): string {
+export function headline(told: Told): string {
+  const { queue, standing } = told;
   const { entry, position } = standing;
   const { targetBranch: branch } = queue;
   const { stage } = entry;
@@ -100,7 +101,7 @@ export function headline({ queue, standing, run }: Told): string {
     case 'merged':
       return stage.reason === 'MANUAL_MERGE' ? 'Merged by hand' : `Landed on ${branch}`;
     case 'failed':
-      return `Left the queue: ${failedHeadline(stage.reason, run)}`;
+      return `Left the queue: ${failedHeadline(told, stage.reason)}`;
     case 'cancelled':
       return `Taken out of the queue: ${cancelledWords[stage.reason]}`;
   }
@@ -157,12 +158,18 @@ const failedHeadlines: { readonly [Reason in FailedReason]: string } = {
   PR_UPDATED_AT_MERGE_TIME: 'it was pushed to as it landed',
 };
 
-function failedHeadline(reason: FailedReason, run: Told['run']): string {
-  const failed = run === null ? [] : failedChecks(run.required, run.checks);
+function failedHeadline({ queue, run }: Told, reason: FailedReason): string {
+  const failed = blockersOf({ queue, run });
   return reason === 'TEST_RUN_REQUIRED_STATUS_FAILED' && failed.length === 1
-    ? `${failed[0]!.name.slice(0, 60)} failed`
+    ? `${failed[0]!.name.slice(0, 60)} ${outcomeWords[failed[0]!.outcome]}`
     : failedHeadlines[reason];
 }
+
+const outcomeWords = { failed: 'failed', skipped: 'was skipped', infrastructure: 'did not finish' } as const;
+
+/** The required checks that kept its run from passing. */
+const blockersOf = ({ queue, run }: Pick<Told, 'queue' | 'run'>) =>
+  run === null ? [] : failedChecks(run.required, run.checks, queue.settings.skippableStatuses);
 
 function failedText({ run, queue, word }: Told, reason: FailedReason): string[] {
   const again = `comment \`/${word} merge\``;
@@ -173,9 +180,9 @@ function failedText({ run, queue, word }: Told, reason: FailedReason): string[] 
   switch (reason) {
     case 'TEST_RUN_REQUIRED_STATUS_FAILED':
     case 'TEST_RUN_FAILED_BY_OPTIMIZATION': {
-      const failed = run === null ? [] : failedChecks(run.required, run.checks);
+      const failed = blockersOf({ queue, run });
       const list = [
-        ...failed.map(({ name, url }) => `- ${linked(name, url)} failed`),
+        ...failed.map(({ name, url, outcome }) => `- ${linked(name, url)} ${outcomeWords[outcome]}`),
         ...(run === null ? [] : failedTestItems(run.failedTests)),
       ];
       return [

@@ -49,8 +49,10 @@ export type QueueSettings = {
   readonly stateLabelsEnabled: boolean;
   /** Stored and returned for existing configuration tools; no effect. */
   readonly extensionEnabled: boolean;
-  /** Checks that must pass. Null: the repository's file, then branch protection. Empty: none. At most 100. */
+  /** Checks that must pass. Null: what the branch asks for, by its file and its protection. Empty: none. At most 100. */
   readonly requiredStatuses: readonly string[] | null;
+  /** Required checks that pass when CI skips them. At most 100. */
+  readonly skippableStatuses: readonly string[];
   /** Hours until a pull request that was never ready is cancelled. 0..720; 0 is never. */
   readonly notReadyTimeoutHours: number;
 };
@@ -78,5 +80,6 @@ export const defaultSettings: QueueSettings = {
   stateLabelsEnabled: false,
   extensionEnabled: true,
   requiredStatuses: null,
+  skippableStatuses: [],
   notReadyTimeoutHours: 0,
 };

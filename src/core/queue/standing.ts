@@ -1,7 +1,7 @@
 // Where an entry stands in its queue, as the tables say it, and the words for that: the API and the comments on pull
 // requests tell the same.
 
-import { type Check, verdictOf } from './check.ts';
+import { type Check, type RequiredCheck, verdictOf } from './check.ts';
 import { explainWaiting, type Situation } from './explain.ts';
 import { explainFailedTests, type FailedTests } from './failed-test.ts';
 import type { Entry, Queue } from './model.ts';
@@ -25,7 +25,7 @@ export type LineFacts = {
     readonly isBatch: boolean;
     readonly createdAt: string;
     readonly pushedAt: string | null;
-    readonly required: readonly string[];
+    readonly required: readonly RequiredCheck[];
     /** Members ahead of the group that are still in the queue. */
     readonly ahead: readonly number[];
     readonly tested: readonly number[];
@@ -91,11 +91,11 @@ function situationOf(
 }
 
 function testingSituation(
-  { testingTimeoutMinutes }: Queue['settings'],
+  { testingTimeoutMinutes, skippableStatuses }: Queue['settings'],
   run: NonNullable<LineFacts['run']>,
   now: number,
 ): Situation {
-  const verdict = verdictOf(run.required, run.checks);
+  const verdict = verdictOf(run.required, run.checks, skippableStatuses);
   const checks = verdict.kind === 'open' ? verdict : null;
   const askedAt = Date.parse(run.createdAt);
   const hasBegun = run.checks.length > 0;

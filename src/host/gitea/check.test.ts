@@ -14,6 +14,7 @@ const status = (context: string, state: CommitState, target_url = '', created_at
   status: state,
   target_url,
   created_at,
+  creator: '',
 });
 
 describe('a status that Actions wrote', () => {
@@ -30,16 +31,17 @@ describe('a status that Actions wrote', () => {
   });
 
   it('decides when its workflow is over, and not while another job of it runs', () => {
-    const required = ['ci / quick (push)'];
-    expect(verdictOf(required, checks)).toEqual({ kind: 'failed', by: required });
+    const names = ['ci / quick (push)'];
+    const required = names.map((name) => ({ name, source: null }));
+    expect(verdictOf(required, checks, [])).toEqual({ kind: 'failed', by: names, skipped: [] });
     const slow = { ...named('slow'), status: 'in_progress', conclusion: null } as Check;
-    expect(verdictOf(required, [named('quick'), slow])).toMatchObject({ kind: 'open', running: required });
+    expect(verdictOf(required, [named('quick'), slow], [])).toMatchObject({ kind: 'open', running: names });
     // Another workflow does not hold it up, nor the same one of another event.
     const other = checkOf(
       status('ci / slow (pull_request)', 'pending', '/a/b/actions/runs/2/jobs/9'),
       hostUrl,
     );
-    expect(verdictOf(required, [named('quick'), other])).toMatchObject({ kind: 'failed' });
+    expect(verdictOf(required, [named('quick'), other], [])).toMatchObject({ kind: 'failed' });
   });
 
   it.each([
@@ -62,8 +64,8 @@ describe('any other status', () => {
     ['failure', 'failure'],
     ['error', 'error'],
     ['warning', 'failure'],
-    ['skipped', 'success'],
-  ] as const)('that says %s is taken as %s, as Gitea does', (state, taken) => {
+    ['skipped', 'skipped'],
+  ] as const)('that says %s is taken as %s', (state, taken) => {
     const url = 'https://ci.example.com/1';
     expect(checkOf(status('ci', state, url), hostUrl)).toMatchObject({ kind: 'status', state: taken, url });
   });

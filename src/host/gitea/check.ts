@@ -18,11 +18,12 @@ const isOfActions = (url: string): boolean => /\/actions\/runs\/\d+\/jobs\/\d+/.
 
 /** Links of Actions are without the address of their host. */
 export function checkOf(status: CommitStatus, hostUrl: string): Check {
-  const { context: name, status: state, target_url: target } = status;
+  const { context: name, status: state, target_url: target, creator } = status;
   const url = target.startsWith('/') ? new URL(target, hostUrl).href : target;
   // Theirs are whole seconds: of two words in one second the last is the one that ends it.
   const at = status.created_at + (state === 'pending' ? 0 : 1);
-  if (!isOfActions(target)) return { kind: 'status', name, state: stateOf(state), url, at };
+  if (!isOfActions(target))
+    return { kind: 'status', name, state: stateOf(state), url, at, ...(creator && { creator }) };
   const isOver = state !== 'pending';
   return {
     kind: 'check',
@@ -35,10 +36,10 @@ export function checkOf(status: CommitStatus, hostUrl: string): Check {
   };
 }
 
-/** As Gitea itself takes them when it decides about a merge. */
+/** A warning does not pass, as for Gitea itself. What was skipped did not run: core/queue/check.ts decides about it. */
 function stateOf(state: CommitState): Extract<Check, { kind: 'status' }>['state'] {
   if (state === 'warning') return 'failure';
-  return state === 'skipped' ? 'success' : state;
+  return state;
 }
 
 function suiteOf(context: string): string {

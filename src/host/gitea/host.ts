@@ -42,7 +42,10 @@ export function createGiteaHost(options: GiteaOptions): Host {
     readPullRequest: createPullRequestReader({ client, demandsOf }),
     readApprovals: createApprovalReader(client),
     ...createChecks(client),
-    readRequiredChecks: async (repository, branch) => (await demandsOf(repository, branch)).requiredChecks,
+    // Gitea has no apps that a check could be bound to: protection names contexts of commit statuses, and its own Actions
+    // report as such (Gitea services/actions/commit_status.go).
+    readRequiredChecks: async (repository, branch) =>
+      (await demandsOf(repository, branch)).requiredChecks?.map((name) => ({ name, source: null })) ?? null,
     remoteOf: (repository) => remoteOf(client, repository),
     // It hears of pushes by itself.
     afterPush: () => Promise.resolve(),

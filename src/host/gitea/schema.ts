@@ -102,6 +102,7 @@ export const CommitStatus = z.object({
   status: CommitState,
   target_url: textOrNothing,
   created_at: instant,
+  creator: loginOf,
 });
 export type CommitStatus = z.infer<typeof CommitStatus>;
 

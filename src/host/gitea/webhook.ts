@@ -56,9 +56,9 @@ function eventsOf(host: string, payload: unknown, labelsSeen: LabelMemory): read
   });
   const status = StatusPayload.safeParse(payload).data;
   if (status !== undefined) {
-    const { state, ...rest } = status;
+    const { state, sender: creator, ...rest } = status;
     // Links are whole here.
-    const check = checkOf({ ...rest, status: state }, `https://${host}`);
+    const check = checkOf({ ...rest, status: state, creator }, `https://${host}`);
     return [{ kind: 'check-changed', repository: named(status.repository), sha: status.sha, check }];
   }
   const comment = CommentPayload.safeParse(payload).data;

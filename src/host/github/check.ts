@@ -29,15 +29,17 @@ export function checkOfRun(run: CheckRun): Check {
     conclusion: status === 'completed' ? run.conclusion : null,
     url: run.details_url ?? run.html_url ?? '',
     at: Math.max(instant(run.started_at), instant(run.completed_at)),
+    ...(run.app && { app: String(run.app.id) }),
   };
 }
 
-export const checkOfStatus = ({ context, state, target_url, updated_at }: Status): Check => ({
+export const checkOfStatus = ({ context, state, target_url, updated_at, creator }: Status): Check => ({
   kind: 'status',
   name: context,
   state,
   url: target_url ?? '',
   at: instant(updated_at),
+  ...(creator && { creator: creator.login }),
 });
 
 /** GitHub knows no commit by this name. */

@@ -1,5 +1,6 @@
 // What GitHub says when it is asked whether a queue can work on a branch.
 
+import { namesOf } from '#core/queue/rule.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
 import type { HostRepository, Inspection } from '../host.ts';
 import { mergeMethodsOf, type Ourselves, readBinding, readTestBranchRule } from './bypass.ts';
@@ -64,7 +65,7 @@ export async function inspect(
     own: ourselves.own,
     webhooks: found === null ? null : await readHooks(client, repository, installation),
     branchExists: demands.branchExists,
-    protection: binding && { requiredChecks: demands.requiredChecks ?? [], ...binding },
+    protection: binding && { requiredChecks: namesOf(demands.requiredChecks ?? []), ...binding },
     testBranchRule: await readTestBranchRule(client, repository, branch),
     mergeMethods: found === null ? [] : mergeMethodsOf(found, demands.rules),
     // GitHub sees by itself that the head of a pull request is on its branch.

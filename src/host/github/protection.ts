@@ -1,7 +1,9 @@
 // What a branch asks for, by classic protection and by rulesets. Both are read in the ways that are open to whoever may
 // read the repository, so that the App needs no right to administer it.
 
+import type { RequiredCheck } from '#core/queue/check.ts';
 import { checkName } from '#core/queue/message.ts';
+import { unionOf } from '#core/queue/rule.ts';
 import type { HostRepository } from '../host.ts';
 import { type Client, together } from './client.ts';
 import { Branch, type Rule, Rules } from './schema.ts';
@@ -11,7 +13,7 @@ export type Demands = {
   /** Classic protection is on. */
   readonly isClassic: boolean;
   /** Null: neither asks for any. */
-  readonly requiredChecks: readonly string[] | null;
+  readonly requiredChecks: readonly RequiredCheck[] | null;
   readonly rules: readonly Rule[];
   /** Reviews are asked for; or they may be, and only administrators can see. */
   readonly mayNeedReview: boolean;
@@ -35,7 +37,7 @@ export async function readDemands(
   );
   const protection = found?.protection;
   const isClassic = found?.protected === true && protection?.enabled !== false;
-  const classic = isClassic ? (protection?.required_status_checks?.contexts ?? []) : [];
+  const classic = isClassic ? classicChecks(protection?.required_status_checks ?? null) : [];
   return {
     branchExists: found !== null,
     isClassic,
@@ -45,23 +47,45 @@ export async function readDemands(
   };
 }
 
+type ClassicChecks = NonNullable<NonNullable<Branch['protection']>['required_status_checks']>;
+
 /**
- * The union of both. Ours is none of them: it is there to keep others from merging by hand, and passes when all is done.
+ * Classic protection (GitHub REST docs, "Branches", "Get a branch"): `checks` names the app of each; `contexts` is the
+ * deprecated list of the same names, which is all that older servers answer with.
+ */
+export const classicChecks = (required: ClassicChecks | null): readonly RequiredCheck[] =>
+  unionOf(
+    (required?.checks ?? []).map(({ context, app_id }) => boundCheck(context, app_id)),
+    (required?.contexts ?? []).map((name) => ({ name, source: null })),
+  );
+
+/** GitHub REST docs, "Branch protection": an `app_id` of -1 lets any app report the check; null is the same. */
+const boundCheck = (name: string, app: number | null | undefined): RequiredCheck => ({
+  name,
+  source: app === null || app === undefined || app === -1 ? null : `app:${app}`,
+});
+
+/**
+ * The union of both. A ruleset names the app by `integration_id` (GitHub REST docs, "Rules": the optional integration that
+ * the check must originate from). Ours is none of them: it is there to keep others from merging by hand, and passes when all is done.
  * A branch that asks for no check is as one without protection here: else it would be taken for one on which everything
  * may land untested.
  */
 export function requiredChecksOf(
   targetBranch: string,
-  classic: readonly string[],
+  classic: readonly RequiredCheck[],
   rules: readonly Rule[],
-): readonly string[] | null {
+): readonly RequiredCheck[] | null {
   const own = checkName({ targetBranch });
   const ruled = rules.flatMap(({ type, parameters }) =>
     type === 'required_status_checks' ? (parameters?.required_status_checks ?? []) : [],
   );
-  const names = new Set([...classic, ...ruled.map(({ context }) => context)]);
-  names.delete(own);
-  return names.size === 0 ? null : [...names].toSorted();
+  const checks = unionOf(
+    classic,
+    ruled.map(({ context, integration_id }) => boundCheck(context, integration_id)),
+  ).filter(({ name }) => name !== own);
+  const order = ({ name, source }: RequiredCheck): string => `${name}\0${source ?? ''}`;
+  return checks.length === 0 ? null : checks.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
 const needsReview = ({ type, parameters = {} }: Rule): boolean =>

@@ -82,6 +82,7 @@ export const Status = z.object({
   state: z.enum(['pending', 'success', 'failure', 'error']),
   target_url: z.string().nullish(),
   updated_at: z.string(),
+  creator: account.nullish(),
 });
 export type Status = z.infer<typeof Status>;
 export const CombinedStatus = z.object({ statuses: z.array(Status) });
@@ -94,10 +95,17 @@ export const Branch = z.object({
   protection: z
     .object({
       enabled: z.boolean().optional(),
-      required_status_checks: z.object({ contexts: z.array(z.string()) }).nullish(),
+      required_status_checks: z
+        .object({
+          contexts: z.array(z.string()),
+          checks: z.array(z.object({ context: z.string(), app_id: z.int().nullish() })).nullish(),
+        })
+        .nullish(),
     })
     .nullish(),
 });
+
+export type Branch = z.infer<typeof Branch>;
 
 const switched = z.object({ enabled: z.boolean() }).nullish();
 const slugs = z.array(z.object({ slug: z.string() })).nullish();
@@ -128,7 +136,9 @@ export const Rule = z.object({
   ruleset_id: z.int().optional(),
   parameters: z
     .object({
-      required_status_checks: z.array(z.object({ context: z.string() })).optional(),
+      required_status_checks: z
+        .array(z.object({ context: z.string(), integration_id: z.int().nullish() }))
+        .optional(),
       strict_required_status_checks_policy: z.boolean().optional(),
       do_not_enforce_on_create: z.boolean().optional(),
       required_approving_review_count: z.number().optional(),
@@ -255,6 +265,6 @@ export const CheckRunEvent = z.object({
   repository,
 });
 
-export const StatusEvent = Status.extend({ sha: z.string(), repository });
+export const StatusEvent = Status.extend({ sha: z.string(), repository, sender: account.nullish() });
 
 export const PushEvent = z.object({ ref: z.string(), after: z.string(), deleted: z.boolean(), repository });

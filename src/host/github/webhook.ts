@@ -115,8 +115,8 @@ const readers: ReadonlyMap<string, (told: Told) => readonly HostEvent[]> = new M
         ? [{ kind: 'check-changed', repository, sha: run.head_sha, check: checkOfRun(run) }]
         : [],
     ),
-    status: reader(StatusEvent, ({ sha, ...status }, repository) => [
-      { kind: 'check-changed', repository, sha, check: checkOfStatus(status) },
+    status: reader(StatusEvent, ({ sha, sender, ...status }, repository) => [
+      { kind: 'check-changed', repository, sha, check: checkOfStatus({ ...status, creator: sender }) },
     ]),
     push: reader(PushEvent, ({ ref, after, deleted }, repository) =>
       ref.startsWith(branchPrefix)

@@ -5,6 +5,7 @@
 // the commit and the attempt: a story with flaky tests can be told again.
 
 import { createHash } from 'node:crypto';
+import type { Check } from '#core/queue/check.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
 import type { HostRepository } from '../host.ts';
 import type { Announce } from './announce.ts';
@@ -12,7 +13,7 @@ import type { Disk } from './disk.ts';
 import { findCommit, listRefs } from './git.ts';
 import { runScript } from './script.ts';
 import { type CiSettings, type SandboxSettings, settingsFrom } from './setting.ts';
-import type { CiKey, CiRecord, SandboxStore, StatusCheck } from './store.ts';
+import type { CiKey, CiRecord, SandboxStore } from './store.ts';
 
 export type Ci = {
   readonly start: (repository: HostRepository, settings: SandboxSettings, key: CiKey) => Promise<void>;
@@ -46,7 +47,7 @@ const isFlake = ({ flakeRate, seed }: CiSettings, sha: string, attempt: number):
 export const checkEvents = (
   { host, owner, name }: HostRepository,
   sha: string,
-  checks: readonly StatusCheck[],
+  checks: readonly Check[],
 ): HostEvent[] =>
   checks.map((check) => ({ kind: 'check-changed', repository: { host, owner, name }, sha, check }));
 

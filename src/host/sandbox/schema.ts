@@ -16,6 +16,18 @@ export const SandboxEvent = z.discriminatedUnion('event', [
     at: z.number(),
   }),
   z.object({
+    event: z.literal('check_run'),
+    repository,
+    sha: z.string(),
+    suite: z.string(),
+    name: z.string(),
+    status: z.enum(['queued', 'in_progress', 'completed']),
+    conclusion: z.string().nullable(),
+    url: z.string(),
+    at: z.number(),
+    app: z.string().nullable(),
+  }),
+  z.object({
     event: z.literal('comment'),
     repository,
     number: z.int().positive(),

@@ -1,5 +1,6 @@
 // What can be set on a repository of the sandbox. A setting that is absent has its default.
 
+import type { RequiredCheck } from '#core/queue/check.ts';
 import type { Permission } from '../host.ts';
 
 export type CiSettings = {
@@ -21,6 +22,8 @@ export type CiSettings = {
 
 export type Protection = {
   readonly requiredChecks: readonly string[];
+  /** The id of the app that must report a required check, by its name; a name that is absent may come from any. */
+  readonly requiredApps: Readonly<Record<string, string>>;
   /** Nobody may push to the branch. */
   readonly refusePushes: boolean;
   /** What the merge call answers instead of merging; null: it merges. */
@@ -51,6 +54,7 @@ export type SandboxSettings = {
 
 const noRules: Protection = {
   requiredChecks: [],
+  requiredApps: {},
   refusePushes: false,
   refuseMerges: null,
   needsUpToDate: false,
@@ -106,8 +110,14 @@ const lowerCased = (people: SandboxSettings['people'] = {}): SandboxSettings['pe
 export const settingsFrom = (stored: unknown): SandboxSettings =>
   withPatch(defaults, stored === null ? {} : (stored as SettingsPatch));
 
-export const requiredChecksOf = (settings: SandboxSettings, branch: string): readonly string[] | null =>
-  protectionOf(settings, branch)?.requiredChecks ?? null;
+export function requiredChecksOf(settings: SandboxSettings, branch: string): readonly RequiredCheck[] | null {
+  const rules = protectionOf(settings, branch);
+  if (rules === null) return null;
+  return rules.requiredChecks.map((name) => {
+    const app = Object.hasOwn(rules.requiredApps, name) ? rules.requiredApps[name] : undefined;
+    return { name, source: app === undefined ? null : `app:${app}` };
+  });
+}
 
 /** Null: not protected. */
 export function protectionOf({ ci, protection }: SandboxSettings, branch: string): Protection | null {

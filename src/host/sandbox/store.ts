@@ -45,8 +45,14 @@ type TestPullRequestWords = Pick<
   'headSha' | 'baseBranch' | 'title' | 'body' | 'author'
 > & { readonly branch: string };
 
-export type StatusCheck = Extract<Check, { kind: 'status' }>;
-export type CheckWish = Omit<StatusCheck, 'kind' | 'at'>;
+/** A check as somebody sets it: a state of a commit status, or any conclusion of a check run. */
+export type CheckWish = {
+  readonly name: string;
+  readonly state: string;
+  readonly url: string;
+  /** The app that reports it: it is a check run then. */
+  readonly app?: string | undefined;
+};
 
 export type CiKey = { readonly branch: string; readonly sha: string };
 
@@ -144,21 +150,21 @@ export type SandboxStore = {
   readonly listCommentsSince: (repository: HostRepository, since: Date) => Promise<readonly SandboxComment[]>;
   readonly findSettings: (repository: HostRepository) => Promise<unknown>;
   readonly saveSettings: (repository: HostRepository, settings: unknown) => Promise<unknown>;
-  readonly listChecks: (repository: HostRepository, sha: string) => Promise<readonly StatusCheck[]>;
+  readonly listChecks: (repository: HostRepository, sha: string) => Promise<readonly Check[]>;
   readonly saveCheck: (
     repository: HostRepository,
     sha: string,
     check: CheckWish,
-  ) => Promise<readonly StatusCheck[]>;
+  ) => Promise<readonly Check[]>;
   /** Names of checks that reported on any commit lately. */
   readonly listCheckNames: (repository: HostRepository) => Promise<readonly string[]>;
   /** A record, the pending statuses (the answer) and the job that ends it; null if CI for it was started before. */
-  readonly startCi: (repository: HostRepository, start: CiStart) => Promise<readonly StatusCheck[] | null>;
+  readonly startCi: (repository: HostRepository, start: CiStart) => Promise<readonly Check[] | null>;
   readonly findCi: (repository: HostRepository, key: CiKey) => Promise<CiRecord | null>;
   readonly listCi: (repository: HostRepository, sha: string) => Promise<readonly CiRecord[]>;
   readonly markCiRunning: (repository: HostRepository, key: CiKey) => Promise<unknown>;
   /** Answers with the statuses; none if it had ended, or the commit is tested again meanwhile. */
-  readonly endCi: (repository: HostRepository, end: CiEnd) => Promise<readonly StatusCheck[]>;
+  readonly endCi: (repository: HostRepository, end: CiEnd) => Promise<readonly Check[]>;
   /** The commit of the newest test run that a pull request is under test in. */
   readonly findTestRunSha: (repository: HostRepository, number: number) => Promise<string | null>;
   /** Where webhooks of the organization go, and what they are signed with. */

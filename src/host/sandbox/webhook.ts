@@ -37,6 +37,11 @@ function hostEventOf(event: SandboxEvent): HostEvent {
       const { sha, name, state, url, at } = event;
       return { kind: 'check-changed', repository, sha, check: { kind: 'status', name, state, url, at } };
     }
+    case 'check_run': {
+      const { sha, suite, name, status, conclusion, url, at, app } = event;
+      const run = { kind: 'check', suite, name, status, conclusion, url, at } as const;
+      return { kind: 'check-changed', repository, sha, check: app === null ? run : { ...run, app } };
+    }
     case 'push':
       return { kind: 'branch-moved', repository, branch: event.branch, sha: event.sha };
     case 'comment': {
@@ -65,8 +70,12 @@ function eventBody(event: HostEvent): EventBody {
       return { event: 'pull_request', number: event.number };
     case 'check-changed': {
       const { sha, check } = event;
-      // The sandbox has no other checks than statuses.
-      const state = check.kind === 'status' ? check.state : 'pending';
+      if (check.kind === 'check') {
+        const { suite, name, status, conclusion, url, at, app = null } = check;
+        return { event: 'check_run', sha, suite, name, status, conclusion, url, at, app };
+      }
+      // Only Gitea has a status that says skipped.
+      const state = check.state === 'skipped' ? 'error' : check.state;
       return { event: 'status', sha, name: check.name, state, url: check.url, at: check.at };
     }
     case 'branch-moved':

@@ -133,7 +133,7 @@ export const sandboxHandlers: Handlers<
 
   sandboxSetCheck: async (context, input) => {
     const { control, repository } = await sandboxOf(context, input.repo);
-    const { name, state, url, testRunOf } = input;
+    const { name, state, url, app, testRunOf } = input;
     const sha =
       input.sha?.toLowerCase() ??
       (testRunOf === undefined ? null : await control.findTestRunSha(repository, testRunOf));
@@ -141,7 +141,7 @@ export const sandboxHandlers: Handlers<
       throw appError('TEST_RUN_NOT_FOUND', {
         public: `No test run of pull request #${testRunOf} of ${fullName(input.repo)} has begun.`,
       });
-    await control.setCheck(repository, sha, { name, state, url });
+    await control.setCheck(repository, sha, { name, state, url, app });
     return { sha };
   },
 
@@ -252,11 +252,18 @@ type Writable<Value> = Value extends readonly (infer Item)[]
 const cloneUrl = ({ deps }: Context, { host, owner, name }: RepositoryName): string =>
   `${deps.config.publicUrl}/sandbox/git/${[host, ...owner.split('/'), name].map(encodeURIComponent).join('/')}.git`;
 
+type CheckState = RequestOf<'sandboxSetCheck'>['state'];
+
 async function wordsOfCi(control: SandboxControl, repository: HostRepository, sha: string) {
   const checks = await control.listChecks(repository, sha);
   const runs = await control.listCi(repository, sha);
   return {
-    checks: checks.map(({ name, state, url }) => ({ name, state, url })),
+    checks: checks.map((check) => {
+      const { name, url } = check;
+      if (check.kind === 'status') return { name, state: check.state, url };
+      // Set by sandboxSetCheck, which takes no other.
+      return { name, state: (check.conclusion ?? 'pending') as CheckState, url };
+    }),
     ciRuns: runs.map(({ branch, attempt, state, outcome, log }) => ({
       branch,
       attempt,

@@ -4,6 +4,7 @@ import { appError } from '#base/error.ts';
 import type { ResponseOf } from '#contract/endpoint.ts';
 import type { TestRun } from '#contract/testing.ts';
 import { isUnderTest } from '#core/queue/model.ts';
+import { namesOf, type RuleChange } from '#core/queue/rule.ts';
 import { findLanding, type LandingRow } from '#db/landing-view.ts';
 import { countRuns, listRuns, type RunMember, type RunRow } from '#db/run-view.ts';
 import { readTargetNames } from '#db/target-store.ts';
@@ -72,7 +73,9 @@ function presentLanding(row: LandingRow): ResponseOf<'getLanding'> {
     landedTreeSha: row.landed_tree,
     testRunId: row.test_run_id,
     testBranchSha: row.test_branch_sha,
-    requiredStatuses: [...(row.required_statuses ?? [])],
+    requiredStatuses: namesOf(row.required),
+    requiredChecks: row.required.map(({ name, source }) => ({ name, source })),
+    ruleChanges: row.rule_changes.map(presentRuleChange),
     statusChecks: row.checks.map((check) => ({ ...check })),
     members: row.members.map((member) => ({ ...member })),
   };
@@ -124,8 +127,10 @@ function presentRun(run: RunRow, targets: ReadonlyMap<number, readonly string[]>
     testBranchSha: run.test_branch_sha,
     testTreeSha: run.test_tree_sha,
     baseSha: run.base_sha,
-    requiredStatuses: run.required_statuses,
+    requiredStatuses: namesOf(run.required),
     requiredStatusesSource: run.required_statuses_source as TestRun['requiredStatusesSource'],
+    requiredChecks: run.required.map(({ name, source }) => ({ name, source })),
+    ruleChanges: run.rule_changes.map(presentRuleChange),
     checkSuites: run.check_suites as TestRun['checkSuites'],
     statusChecks: run.status_checks as TestRun['statusChecks'],
     testedPullRequests: tested.map(presentMember),
@@ -135,6 +140,12 @@ function presentRun(run: RunRow, targets: ReadonlyMap<number, readonly string[]>
     impactedTargetsForTestedPrs: targetsOf(tested),
   };
 }
+
+const presentRuleChange = ({ pr, added, removed }: RuleChange): TestRun['ruleChanges'][number] => ({
+  prNumber: pr,
+  added: [...added],
+  removed: [...removed],
+});
 
 const presentMember = ({ prNumber, url, title }: RunMember): TestRun['testedPullRequests'][number] => ({
   prNumber,

@@ -71,7 +71,7 @@ class Tables {
         number: run.id,
         outcome: null,
         isPushed: true,
-        required: ['ci'],
+        required: [{ name: 'ci', source: null }],
         checks: [],
         startedAt: null,
       });

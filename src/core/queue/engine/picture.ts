@@ -1,6 +1,6 @@
 // One immutable picture of a queue as its tables hold it: everything a look may take into account.
 
-import type { Check } from '../check.ts';
+import type { Check, RequiredCheck } from '../check.ts';
 import type { Entry, Queue } from '../model.ts';
 import type { Targets } from '../planner/lane.ts';
 import type { Tip } from '../planner/model.ts';
@@ -29,7 +29,7 @@ export type RunReport = {
     | { readonly kind: 'conflict'; readonly pr: number; readonly with: 'tip' | number };
   /** Empty until its test branch is pushed. */
   readonly isPushed: boolean;
-  readonly required: readonly string[];
+  readonly required: readonly RequiredCheck[];
   readonly checks: readonly Check[];
   /** When CI first spoke of it. */
   readonly startedAt: number | null;

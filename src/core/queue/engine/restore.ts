@@ -84,7 +84,7 @@ export function* eventsSince(picture: Picture, snapshot: () => Snapshot): Genera
   for (const shown of picture.entries) yield* changesOf(picture, shown);
   for (const report of picture.runs) {
     const run = snapshot().runs.get(report.number);
-    if (run !== undefined && isActive(run)) yield* reportOf(report, run.status === 'starting');
+    if (run !== undefined && isActive(run)) yield* reportOf(picture, report, run.status === 'starting');
   }
 }
 
@@ -138,7 +138,11 @@ function* changesOf(picture: Picture, shown: PictureEntry): Generator<Event> {
   if (entry.restartRequested) yield { kind: 'restart', pr };
 }
 
-function* reportOf({ number: run, outcome, ...report }: RunReport, isStarting: boolean): Generator<Event> {
+function* reportOf(
+  { queue }: Picture,
+  { number: run, outcome, ...report }: RunReport,
+  isStarting: boolean,
+): Generator<Event> {
   switch (outcome?.kind) {
     case 'not_started':
       yield { kind: 'run-not-started', run, ...(outcome.why === null ? {} : { why: outcome.why }) };
@@ -152,9 +156,10 @@ function* reportOf({ number: run, outcome, ...report }: RunReport, isStarting: b
     case undefined:
   }
   if (!report.isPushed) return;
-  const verdict = verdictOf(report.required, report.checks);
+  const verdict = verdictOf(report.required, report.checks, queue.settings.skippableStatuses);
   const { startedAt: at } = report;
   if (verdict.kind === 'passed') yield { kind: 'run-passed', run };
   else if (verdict.kind === 'failed') yield { kind: 'run-failed', run };
+  else if (verdict.kind === 'infrastructure') yield { kind: 'run-not-started', run };
   else if (at !== null && isStarting) yield { kind: 'run-started', run, at };
 }
