@@ -208,6 +208,7 @@ const switches = [
   'statusCheckEnabled', 'labelCommandsEnabled', 'stateLabelsEnabled', 'extensionEnabled',
 ] as const;
 
+const texts = ['enqueueingLabel', 'requiredStatuses', 'skippableStatuses'];
 const settingOperations = ['createQueue', 'updateQueue'] as const;
 
 /** Which of the values both createQueue and updateQueue take for a setting. */
@@ -218,14 +219,8 @@ const takenOf = (name: string, values: readonly unknown[]) =>
 
 describe('the settings of a queue', () => {
   it('are those of this test, so that none is forgotten here', () => {
-    const named = Object.keys({
-      ...bounds,
-      ...choices,
-      enqueueingLabel: 1,
-      requiredStatuses: 1,
-      skippableStatuses: 1,
-    });
-    expect([...named, ...switches].toSorted()).toEqual(Object.keys(defaultSettings).toSorted());
+    const named = Object.keys({ ...bounds, ...choices });
+    expect([...named, ...switches, ...texts].toSorted()).toEqual(Object.keys(defaultSettings).toSorted());
   });
 
   it.each(Object.entries(bounds))('hold %s to %j', (name, [min, max]) => {
