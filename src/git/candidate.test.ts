@@ -1,69 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { makeRemote, temporaryFolder, type CommitSpec, type TestRemote } from '../../test/git-remote.ts';
-import { buildCandidate, type Candidate, type Change, type MergeMethod } from './candidate.ts';
+import { built, lines, makeWorld, methods } from '../../test/candidate-world.ts';
+import { temporaryFolder, type CommitSpec } from '../../test/git-remote.ts';
+import { buildCandidate, type Change } from './candidate.ts';
 import { GitError } from './error.ts';
 import { type Mirror, openMirror } from './mirror.ts';
 
 // Each test starts dozens of processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
-
-const methods: readonly MergeMethod[] = ['squash', 'merge_commit', 'rebase'];
-const lines = (changed: Readonly<Record<number, string>> = {}) =>
-  Array.from({ length: 30 }, (_, line) => `${changed[line] ?? `line ${line}`}\n`).join('');
-
-type World = {
-  readonly remote: TestRemote;
-  readonly mirror: Mirror;
-  readonly base: string;
-  /** A pull request of one commit on the base, already in the mirror. */
-  readonly pull: (number: number, spec: CommitSpec, words?: Partial<Change>) => Promise<Change>;
-  readonly at: (number: number, headSha: string, words?: Partial<Change>) => Promise<Change>;
-  readonly build: (members: readonly Change[], method?: MergeMethod, base?: string) => Promise<Candidate>;
-};
-
-async function makeWorld(
-  files: CommitSpec['files'] = { shared: lines(), other: lines() },
-  format: 'sha1' | 'sha256' = 'sha1',
-): Promise<World> {
-  const remote = makeRemote(format);
-  const base = remote.commit({ files, message: 'Base' });
-  remote.set('refs/heads/main', base);
-  const mirror = await openMirror(
-    `${temporaryFolder()}/mirror.git`,
-    { url: remote.path },
-    { objectFormat: format },
-  );
-  onTestFinished(mirror.close);
-  const at = async (number: number, headSha: string, words: Partial<Change> = {}): Promise<Change> => {
-    remote.set(`refs/pull/${number}/head`, headSha);
-    await mirror.fetch({ branch: 'main', pulls: [{ number, sha: headSha }] });
-    return {
-      number,
-      headSha,
-      title: `Change ${number}`,
-      body: '',
-      url: `https://host.example/pull/${number}`,
-      author: null,
-      at: new Date(1_750_000_000_000 + number * 1_000),
-      ...words,
-    };
-  };
-  return {
-    remote,
-    mirror,
-    base,
-    at,
-    pull: (number, spec, words) => at(number, remote.commit({ parents: [base], ...spec }), words),
-    build: (members, method = 'squash', from = base) =>
-      buildCandidate(mirror, { base: from, members, method }),
-  };
-}
-
-async function built(candidate: Promise<Candidate>): Promise<Extract<Candidate, { kind: 'built' }>> {
-  const result = await candidate;
-  if (result.kind !== 'built') throw new Error(`Not built: ${JSON.stringify(result)}`);
-  return result;
-}
 
 describe.each(methods)('a candidate by %s', (method) => {
   it('has the changes of all members, each on top of those ahead of it', async () => {
@@ -259,55 +202,6 @@ describe('a merge commit', () => {
     expect(commit.parents).toEqual([base, one.headSha]);
     expect(commit.message).toBe('Merge #1: Change 1\n\nhttps://host.example/pull/1\n');
     expect(commit.author).toEqual({ name: 'Signalbox', email: 'signalbox@localhost' });
-  });
-});
-
-describe('a rebase', () => {
-  it('keeps each commit with its author, date and words, and leaves out what became empty', async () => {
-    const { remote, base, at, pull, build, mirror } = await makeWorld();
-    const already = await pull(1, { files: { shared: lines({ 3: 'three' }) } });
-    const first = remote.commit({
-      parents: [base],
-      files: { shared: lines({ 3: 'three' }) },
-      message: 'Same',
-    });
-    const second = remote.commit({
-      parents: [first],
-      files: { new: 'n' },
-      author: 'Émile <emile@example.com>',
-      message: 'Second ✓\n',
-      at: 1_600_000_000,
-    });
-    const third = remote.commit({ parents: [second], files: { new: 'm' }, message: 'Third\n' });
-    const { sha, commits } = await built(build([already, await at(2, third)], 'rebase'));
-    const last = await mirror.commit(sha);
-    const before = await mirror.commit(last.parents[0]!);
-    expect(last.message).toBe('Third\n');
-    expect(before).toMatchObject({ message: 'Second ✓\n', author: { name: 'Émile' } });
-    expect(before.raw.author.toString()).toBe('Émile <emile@example.com> 1600000000 +0100');
-    expect(before.parents).toEqual([commits[0]!.sha]);
-  });
-
-  it('leaves out merges of the branch into the pull request', async () => {
-    const { remote, base, at, build, mirror } = await makeWorld();
-    const first = remote.commit({ parents: [base], files: { mine: '1' }, message: 'First' });
-    const tip = remote.commit({ parents: [base], files: { theirs: '1' }, message: 'Tip' });
-    const merge = remote.commit({ parents: [first, tip], files: { theirs: '1' }, message: 'Merge' });
-    const last = remote.commit({ parents: [merge], files: { mine: '2' }, message: 'Last' });
-    remote.set('refs/heads/main', tip);
-    const { sha } = await built(build([await at(1, last)], 'rebase', tip));
-    expect((await mirror.commitsBetween(tip, sha)).map(({ message }) => message)).toEqual(['First', 'Last']);
-    expect(await mirror.readFile(sha, 'mine')).toBe('2');
-  });
-
-  it('replays a change onto a branch that moved the lines around it', async () => {
-    const { remote, base, pull, build, mirror } = await makeWorld();
-    const one = await pull(1, { files: { shared: lines({ 20: 'mine' }) } });
-    const tip = remote.commit({ parents: [base], files: { shared: `top\n${lines()}` } });
-    remote.set('refs/heads/main', tip);
-    await mirror.fetch({ branch: 'main', pulls: [] });
-    const { sha } = await built(build([one], 'rebase', tip));
-    expect(await mirror.readFile(sha, 'shared')).toBe(`top\n${lines({ 20: 'mine' })}`);
   });
 });
 

@@ -48,7 +48,7 @@ export type Candidate =
       readonly kind: 'conflict';
       readonly number: number;
       readonly with: 'tip' | number;
-      /** What both sides changed; none if they share no history. */
+      /** What both sides changed; none if they share no history, or if a rebase would lose something (replay.ts). */
       readonly files: readonly string[];
     };
 
@@ -124,7 +124,7 @@ async function apply(build: Build, state: State, change: Change): Promise<Step> 
   };
   return build.steps(key, async () => {
     if (method === 'rebase') {
-      const step = await replay(mirror, state, own, by);
+      const step = await replay(mirror, { onto: state, head: change.headSha, commits: own, committer: by });
       return step ?? commitOn(state.tree, [state.sha]);
     }
     const merged = await mirror.merge(state.sha, change.headSha);

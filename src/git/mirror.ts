@@ -46,7 +46,7 @@ export type Mirror = {
   readonly commit: (sha: string) => Promise<Commit>;
   readonly treeOf: (sha: string) => Promise<string>;
   readonly parentsOf: (sha: string) => Promise<readonly string[]>;
-  /** The commits of head's own line that base does not have, oldest first, without merges. */
+  /** The commits of head that base does not have, parents before children, without merges: as `git rebase` takes them. */
   readonly commitsBetween: (base: string, head: string) => Promise<readonly Commit[]>;
   /** The text of a file in a commit; null if there is none. Throws if it is larger than 1 MiB. */
   readonly readFile: (sha: string, path: string) => Promise<string | null>;
@@ -138,7 +138,7 @@ function readsOf(settings: GitSettings, reader: Reader): Reads {
     commitsBetween: async (base, head) => {
       assertSha(base);
       assertSha(head);
-      const args = ['rev-list', '--first-parent', '--no-merges', '--reverse', head, `^${base}`];
+      const args = ['rev-list', '--topo-order', '--no-merges', '--reverse', head, `^${base}`];
       const { stdout } = await runGit(settings, { args });
       const shas = stdout.toString('latin1').split('\n').filter(Boolean);
       return Promise.all(shas.map((sha) => reader.commit(sha)));

@@ -5,8 +5,11 @@
 // parent is P. C's parent is P too, and the nearest commit that both descend from can only be P. The made-up commit
 // is never part of anything that is pushed.
 //
-// What a merge commit of the pull request changed by itself (a resolved conflict) is not replayed: merges are left
-// out, as in every rebase.
+// Merge commits are left out, as in every rebase; the commits that they brought in are replayed. What a merge commit
+// changed of its own (a resolved conflict) is therefore not replayed. So that nothing is lost in silence, what comes out
+// must be the tree of the plain merge; if it is not, that is a conflict. GitHub has the same rule: it does not rebase
+// where that "would produce a different result than a merge would" (GitHub docs, "About pull request merges", "Rebasing
+// and merging your commits").
 
 import { commitBytes, type Commit, commitWords } from './object.ts';
 import type { Mirror } from './mirror.ts';
@@ -21,13 +24,22 @@ export type Step =
 const nobody = { name: 'Signalbox', email: 'signalbox@localhost' };
 const madeUp = commitWords(nobody, new Date(0), 'Common ground of a replay\n');
 
+type Replay = {
+  readonly onto: State;
+  /** The head of the pull request. */
+  readonly head: string;
+  /** Its own commits, parents before children. */
+  readonly commits: readonly Commit[];
+  readonly committer: Buffer;
+};
+
 /** Null if nothing is left of the commits: a commit that changes nothing on top of the state is left out. */
 export async function replay(
   mirror: Mirror,
-  onto: State,
-  commits: readonly Commit[],
-  committer: Buffer,
+  { onto, head, commits, committer }: Replay,
 ): Promise<Step | null> {
+  const whole = await mirror.merge(onto.sha, head);
+  if (whole.kind === 'conflict') return whole;
   let state = onto;
   for (const { sha, parents, raw } of commits) {
     const [parent] = parents;
@@ -39,5 +51,6 @@ export async function replay(
     const { tree } = merged;
     state = { sha: await mirror.writeCommit(commitBytes(tree, [state.sha], committer, raw)), tree };
   }
+  if (state.tree !== whole.tree) return { kind: 'conflict', files: [] };
   return state === onto ? null : { kind: 'built', ...state };
 }
