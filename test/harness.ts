@@ -62,7 +62,7 @@ export type World = {
   readonly client: (organization?: string, scopes?: readonly Scope[], cell?: Cell) => Promise<Client>;
 };
 
-type WorldOptions = {
+export type WorldOptions = {
   readonly cellNames?: readonly string[];
   readonly config?: Partial<Deps['config']>;
   /** Put between the queue and its hosts, to listen in. */

@@ -18,7 +18,7 @@ import { ensureRepository } from '#db/repository-store.ts';
 import type { HostRepository } from '#host/host.ts';
 import { isSandboxHost } from '#host/sandbox/host.ts';
 import { git } from './fixture/sandbox.ts';
-import { type Client, openWorld, type World } from './harness.ts';
+import { type Client, openWorld, type World, type WorldOptions } from './harness.ts';
 import { checkAftermath, type Main } from './scenario/aftermath.ts';
 
 export type StoryOptions = {
@@ -49,11 +49,11 @@ type TestRun = Extract<ResponseOf<'getMergeQueueTestingDetails'>, { testRunId: s
 export type Story = Awaited<ReturnType<typeof beginStory>>;
 
 /** For the top of a file: its world, in which each story has a repository of its own. */
-export function storyTeller(): (options?: StoryOptions) => Promise<Story> {
+export function storyTeller(of: WorldOptions = {}): (options?: StoryOptions) => Promise<Story> {
   let world: Awaited<ReturnType<typeof openWorld>> | undefined;
   let count = 0;
   beforeAll(async () => {
-    world = await openWorld();
+    world = await openWorld(of);
   });
   afterAll(() => world?.close());
   return async (options = {}) => {

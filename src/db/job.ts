@@ -3,6 +3,7 @@
 import { assert } from '#base/assert.ts';
 import type { QueueId, RepositoryId } from '#base/id.ts';
 import type { HostEvent, WrittenComment } from '#core/queue/host-event.ts';
+import type { Queue } from '#core/queue/model.ts';
 import { addJobs, type JobTerms } from './add-job.ts';
 import type { Tx } from './cell.ts';
 import { noticeColumn } from './queue-notice.ts';
@@ -115,6 +116,25 @@ export const enqueueAtHost = <Task extends HostTask>(
     at,
     priority: task === 'sweep-queue' ? later : 0,
   });
+
+// A job that a worker has in hand, or that is to be tried again, is there; one that was tried too often is not.
+const selectForgotten = statement<[queueId: string], { number: number }>(`
+  select l.number from landing l where l.queue_id = $1::uuid and l.status = 'intended' and not exists (
+    select from graphile_worker._private_jobs j where j.key = 'land:' || $1 || ':' || l.number
+      and (j.locked_at is not null or j.attempts < j.max_attempts))`);
+
+/**
+ * Adds the job of an intended landing that has none: a landing is never forgotten. A queue that was stopped for a reason
+ * waits until a person has set it RUNNING.
+ */
+export async function enqueueForgottenLanding(
+  tx: Tx,
+  { id: queueId, state, stateReason }: Pick<Queue, 'id' | 'state' | 'stateReason'>,
+): Promise<void> {
+  if (state === 'PAUSED' || stateReason !== null) return;
+  for (const { number } of await selectForgotten(tx, queueId))
+    await enqueueAtHost(tx, 'land', { queueId, number });
+}
 
 const rescheduleAtHost = statement<[queueId: string]>(`
   select graphile_worker.reschedule_jobs(array(

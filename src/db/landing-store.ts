@@ -57,11 +57,13 @@ export async function loadLanding(db: Tx, queueId: QueueId, number: number): Pro
 export type LandedCommits = {
   readonly mode: 'fast_forward' | 'host';
   readonly sha: string;
+  /** Where the branch was seen afterwards; not `sha` if a person pushed since. */
+  readonly tip: string;
   readonly tree: string;
   readonly testedTree: string;
   readonly members: readonly { readonly number: number; readonly sha: string }[];
-  /** The member that the host would not have, if one: then only those before it landed. */
-  readonly refused: Pick<NonNullable<InPart>, 'pr' | 'reason'> | null;
+  /** Why only these members landed and not those behind them; null: all of them did. */
+  readonly rest: Pick<NonNullable<InPart>, 'pr' | 'reason'> | null;
 };
 
 type InPart = Extract<LandingReport, { kind: 'landed' }>['inPart'];
@@ -77,6 +79,7 @@ const updateLanded = statement<
     at: Date,
     members: string,
     detail: string | null,
+    tip: string,
   ]
 >(`
   with landed as (
@@ -85,7 +88,7 @@ const updateLanded = statement<
         where t.queue_id = $1 and t.id = l.test_run_id), '[]')
     where queue_id = $1 and number = $2 and status = 'intended' returning number
   ), branch as (
-    update queue set branch_sha = $4, branch_epoch = branch_epoch + 1 where id = $1 and exists (select from landed)
+    update queue set branch_sha = $10, branch_epoch = branch_epoch + 1 where id = $1 and exists (select from landed)
   )
   update landing_member m set commit_sha = c.sha
   from jsonb_to_recordset($8) as c (number bigint, sha text)
@@ -95,13 +98,25 @@ export async function recordLanded(
   tx: Tx,
   queueId: QueueId,
   number: number,
-  { mode, sha, tree, testedTree, members, refused }: LandedCommits,
+  { mode, sha, tip, tree, testedTree, members, rest }: LandedCommits,
   at: Date,
 ): Promise<void> {
   const inPart: InPart =
-    refused === null ? undefined : { members: members.map((member) => member.number), ...refused };
+    rest === null ? undefined : { members: members.map((member) => member.number), ...rest };
   const detail = inPart === undefined ? null : JSON.stringify({ inPart });
-  await updateLanded(tx, queueId, number, mode, sha, tree, testedTree, at, JSON.stringify(members), detail);
+  await updateLanded(
+    tx,
+    queueId,
+    number,
+    mode,
+    sha,
+    tree,
+    testedTree,
+    at,
+    JSON.stringify(members),
+    detail,
+    tip,
+  );
 }
 
 const updateFailed = statement<

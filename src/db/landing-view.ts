@@ -33,7 +33,8 @@ const columns = `l.number, l.proof, l.mode, l.method, l.base_sha, l.landed_sha, 
   l.test_run_id, t.test_branch_sha, l.checks, l.concluded_at,
   coalesce(l.required_checks, ${requiredChecksColumn('t')}) as required, l.rule_changes,
   (select json_agg(json_build_object('prNumber', m.pr_number, 'prSha', m.head_sha, 'landedSha', m.commit_sha)
-    order by m.position) from landing_member m where m.queue_id = l.queue_id and m.number = l.number) as members`;
+    order by m.position) from landing_member m where m.queue_id = l.queue_id and m.number = l.number
+      and m.commit_sha is not null) as members`;
 
 const selectByCommit = statement<[queueId: string, sha: string], LandingRow>(`
   select ${columns} from landing l left join test_run t on t.queue_id = l.queue_id and t.id = l.test_run_id
@@ -44,7 +45,7 @@ const selectByPullRequest = statement<[queueId: string, pr: number], LandingRow>
   select ${columns} from landing_member own
   join landing l on l.queue_id = own.queue_id and l.number = own.number and l.status = 'landed'
   left join test_run t on t.queue_id = l.queue_id and t.id = l.test_run_id
-  where own.queue_id = $1 and own.pr_number = $2 order by l.number desc limit 1`);
+  where own.queue_id = $1 and own.pr_number = $2 and own.commit_sha is not null order by l.number desc limit 1`);
 
 /** The landing that put a commit on the branch, or the latest of a pull request; null if there is none. */
 export async function findLanding(

@@ -18,6 +18,8 @@ export type MemberRecord = {
   readonly url: string;
   readonly author: string;
   readonly submittedAt: Date;
+  /** Submitted with force: it lands though the host would not merge it. */
+  readonly forced: boolean;
 };
 
 export type AskedRun = {
@@ -37,7 +39,7 @@ export type Publishing = QueueAtHost & {
 };
 
 export const memberColumns = `json_build_object('number', e.pr_number, 'headSha', m.head_sha, 'title', e.commit_title,
-  'body', e.pr_body, 'url', e.pr_url, 'author', e.pr_author, 'submittedAt', e.submitted_at)`;
+  'body', e.pr_body, 'url', e.pr_url, 'author', e.pr_author, 'submittedAt', e.submitted_at, 'forced', e.forced)`;
 
 export const memberOf = (member: MemberRecord): MemberRecord => ({
   ...member,

@@ -6,7 +6,7 @@
 
 import { rm, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertSha, baseRef, branchRef, pullRef, remotePullRef } from './ref.ts';
+import { assertSha, baseRef, branchRef, otherRef, pullRef, remotePullRef } from './ref.ts';
 import { GitError } from './error.ts';
 import type { Reader } from './read.ts';
 import { type GitSettings, remoteName, runGit } from './run.ts';
@@ -17,6 +17,8 @@ export type FetchRequest = {
   /** The target branch, by its short name. */
   readonly branch: string;
   readonly pulls: readonly PullHead[];
+  /** Further references of the remote, by their whole names. */
+  readonly refs?: readonly string[];
 };
 
 export type Fetched = {
@@ -24,6 +26,8 @@ export type Fetched = {
   readonly tip: string | null;
   /** The heads that could not be had. */
   readonly missing: readonly PullHead[];
+  /** Where the further references are on the remote; those that do not exist there are left out. */
+  readonly refs: ReadonlyMap<string, string>;
 };
 
 type FetchContext = {
@@ -37,13 +41,17 @@ const attemptsMax = 6;
 /** A lock this old has outlived every time-out: its owner was killed. */
 const staleLockMs = 15 * 60_000;
 
-export async function fetchInto(context: FetchContext, { branch, pulls }: FetchRequest): Promise<Fetched> {
+export async function fetchInto(
+  context: FetchContext,
+  { branch, pulls, refs = [] }: FetchRequest,
+): Promise<Fetched> {
   const { reader, settings } = context;
   for (const { sha } of pulls) assertSha(sha);
   const absent = await missingOf(reader, pulls);
   const wanted = new Map([
     [branchRef(branch), baseRef(branch)],
     ...absent.map(({ number }) => [remotePullRef(number), pullRef(number)] as const),
+    ...refs.map((ref) => [ref, otherRef(ref)] as const),
   ]);
   const fetched = await fetchExisting(context, wanted);
   if (!fetched.has(branchRef(branch))) {
@@ -53,7 +61,19 @@ export async function fetchInto(context: FetchContext, { branch, pulls }: FetchR
   const missing: PullHead[] = [];
   for (const pull of await missingOf(reader, absent))
     if (!(await fetchCommit(context, pull))) missing.push(pull);
-  return { tip: tip?.sha ?? null, missing };
+  return {
+    tip: tip?.sha ?? null,
+    missing,
+    refs: await whereAre(
+      reader,
+      refs.filter((ref) => fetched.has(ref)),
+    ),
+  };
+}
+
+async function whereAre(reader: Reader, refs: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const found = await Promise.all(refs.map((ref) => reader.info(otherRef(ref))));
+  return new Map(refs.flatMap((ref, index) => (found[index] ? [[ref, found[index].sha] as const] : [])));
 }
 
 async function missingOf(reader: Reader, pulls: readonly PullHead[]): Promise<readonly PullHead[]> {

@@ -30,9 +30,21 @@ export function pullRef(number: number): string {
   return `refs/signalbox/pull/${number}`;
 }
 
+/** Where the mirror keeps any other reference of the remote. */
+export function otherRef(ref: string): string {
+  assert(isRefName(ref), 'a reference has a valid name');
+  return `refs/signalbox/other/${ref.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
+}
+
 export function remotePullRef(number: number): string {
   assert(Number.isSafeInteger(number) && number > 0, 'a pull request has a number');
   return `refs/pull/${number}/head`;
+}
+
+/** Where GitHub keeps its own trial merge of a pull request, and the sandbox too. */
+export function trialMergeRef(number: number): string {
+  assert(Number.isSafeInteger(number) && number > 0, 'a pull request has a number');
+  return `refs/pull/${number}/merge`;
 }
 
 /** A whole SHA-1 or SHA-256, in lower case. */

@@ -21,6 +21,8 @@ export type PullRequestQuery = {
   readonly number: number;
   /** The branch of the queue that asks. A real host has its own word on the base; the sandbox makes it up from this. */
   readonly targetBranch: string;
+  /** Nothing that was read before may be part of the answer: the pull request is about to land. Default false. */
+  readonly isFresh?: boolean;
 };
 
 /** Why a host could not do what it was asked. */
@@ -199,6 +201,11 @@ export type Host = {
   readonly markMerged: (repository: HostRepository, number: number, sha: string) => Promise<void>;
   /** The host's own merge call. Asked twice for what it merged already it answers with that merge. */
   readonly merge: (request: MergeRequest) => Promise<MergeAnswer>;
+  /**
+   * The git reference under which the host keeps its own trial merge of a pull request: what its merge call would put on
+   * the branch. Reading the pull request makes the host update it, after a moment. Null: the host keeps none.
+   */
+  readonly trialMergeRef: (number: number) => string | null;
   readonly parseWebhook: (delivery: WebhookDelivery) => WebhookResult;
   /** Whether the repository is there and we are let in, with the host's own spelling; null if not. */
   readonly findRepository: (

@@ -1,6 +1,10 @@
 // The boundary at which trouble with a host is sorted, once. A host that does not answer is nobody's fault: the queue is
 // marked as waiting for it, which stops its clocks, and the work is put off and tried again after a growing pause, for
-// as long as it takes. Everything else is thrown, and the worker's own retries and log see it.
+// as long as it takes. A name that no host serves counts as one that does not answer: its connection may be read again in
+// a moment. Everything else is thrown, and the worker's own retries and log see it.
+//
+// Comments, checks and labels are no reason to stop a queue: GitHub's incidents are often partial. Their job puts itself
+// off and leaves the queue as it is.
 
 import type { QueueAtHost } from '#db/host-view.ts';
 import { recordHostAway, recordHostBack } from '#db/host-store.ts';
@@ -11,14 +15,33 @@ import { type Host, HostError } from '#host/host.ts';
 import type { Mirror } from '#git/mirror.ts';
 import type { TaskDeps } from './deps.ts';
 
+/** The work cannot be done yet, though the host answers: it is put off, and the queue continues meanwhile. */
+export class NotYet extends Error {}
+
 /** How long the host may want us to wait; null if this is not that sort of trouble. */
 function pauseAsked(error: unknown): number | null {
+  if (error instanceof NotYet) return 0;
   if (error instanceof HostError && error.trouble !== 'forbidden') return error.retryAfterMs ?? 0;
   return error instanceof GitError && error.kind === 'unreachable' ? 0 : null;
 }
 
 const pauseMaxMs = 30_000;
-const pauseOf = (tries: number): number => Math.min(pauseMaxMs, 500 * 2 ** tries);
+/** A name that no host serves may stay so for good: only a landing is tried as often as ever. */
+const pauseUnservedMaxMs = 600_000;
+
+class NoHost extends HostError {
+  constructor(name: string) {
+    super('unavailable', `No host serves ${name}: its connection is missing, or could not be read.`);
+  }
+}
+
+function pauseOf(task: HostTask, tries: number, error: unknown): number {
+  const max = error instanceof NoHost && task !== 'land' ? pauseUnservedMaxMs : pauseMaxMs;
+  return Math.min(max, 500 * 2 ** Math.min(tries, 20));
+}
+
+/** Whether trouble with this work means that nothing can be decided about the queue. */
+const stopsQueue = (task: HostTask, error: unknown): boolean => task !== 'tell' && !(error instanceof NotYet);
 
 /** Does the work of a job at the host of its queue, with what `load` reads for it; null if there is nothing to do. */
 export async function atHost<Task extends HostTask, Work extends QueueAtHost>(
@@ -32,10 +55,9 @@ export async function atHost<Task extends HostTask, Work extends QueueAtHost>(
   const { queueId, tries = 0 } = payload;
   try {
     const loaded = await load();
-    const place = loaded === null ? null : await placeOf(deps, loaded);
-    if (loaded === null || place === null) return;
-    await work(loaded, place);
-    if (!loaded.isHostAway) return;
+    if (loaded === null) return;
+    await work(loaded, await placeOf(deps, loaded));
+    if (!loaded.isHostAway || task === 'tell') return;
     await withTransaction(cell, async (tx) => {
       if (!(await recordHostBack(tx, queueId))) return;
       await enqueueReconciles(tx, [queueId]);
@@ -46,23 +68,21 @@ export async function atHost<Task extends HostTask, Work extends QueueAtHost>(
     const asked = pauseAsked(error);
     if (asked === null) throw error;
     const now = clock.now();
-    const at = new Date(Date.now() + Math.max(asked, pauseOf(tries)));
+    const at = new Date(Date.now() + Math.max(asked, pauseOf(task, tries, error)));
     await withTransaction(cell, async (tx) => {
-      if (await recordHostAway(tx, queueId, now)) await enqueueReconciles(tx, [queueId]);
+      if (stopsQueue(task, error) && (await recordHostAway(tx, queueId, now)))
+        await enqueueReconciles(tx, [queueId]);
       await enqueueAtHost(tx, task, { ...payload, tries: tries + 1 }, at);
     });
-    log.warn({ queue: queueId, tries, err: error }, 'the host does not answer');
+    log.warn({ queue: queueId, task, tries, err: error }, 'work at the host put off');
   }
 }
 
 export type Place = { readonly host: Host; readonly mirror: Mirror };
 
-/** The host of a queue and our mirror of its repository; null if no host serves it any more. */
-async function placeOf(
-  { hostFor, cell, mirrors }: TaskDeps,
-  { repository }: QueueAtHost,
-): Promise<Place | null> {
+/** The host of a queue and our mirror of its repository. */
+async function placeOf({ hostFor, cell, mirrors }: TaskDeps, { repository }: QueueAtHost): Promise<Place> {
   const host = hostFor(cell.name, repository.host);
-  if (host === null) return null;
+  if (host === null) throw new NoHost(repository.host);
   return { host, mirror: await mirrors.open(repository.id, () => host.remoteOf(repository)) };
 }

@@ -8,6 +8,7 @@ import { isEnded, isMergeabilityKnown, type Queue } from '#core/queue/model.ts';
 import {
   enqueueAtHost,
   enqueueBy,
+  enqueueForgottenLanding,
   enqueueReconcile,
   enqueueRefresh,
   enqueueRefreshSoon,
@@ -53,6 +54,7 @@ export async function reconcileQueue(
     else if (result.concluded.length > 0) send(enqueueTidy(tx, queueId, new Date(Date.now() + tidyAfterMs)));
     if (result.landing !== null)
       send(enqueueAtHost(tx, 'land', { queueId, number: result.landing.landing.id }));
+    else if (result.stored.landing !== null) send(enqueueForgottenLanding(tx, result.queue));
     if (result.probes.length > 0) send(enqueueAtHost(tx, 'probe-entries', { queueId }));
     // Who is ready is read before a look: with another mode it is another question.
     if (result.queue.settings.mode !== loaded.picture.queue.settings.mode) send(enqueueReconcile(tx, lock));

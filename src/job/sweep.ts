@@ -4,7 +4,13 @@
 
 import { type CheckWord, recordChecks } from '#db/check-store.ts';
 import { listTestBranches, loadSweeping, recordBranch, type Sweeping } from '#db/host-store.ts';
-import { enqueueBy, enqueueReconcile, enqueueRefresh, type JobPayloads } from '#db/job.ts';
+import {
+  enqueueBy,
+  enqueueForgottenLanding,
+  enqueueReconcile,
+  enqueueRefresh,
+  type JobPayloads,
+} from '#db/job.ts';
 import { withQueueLock } from '#db/transaction.ts';
 import { recordWordsRead, wordsReadAt } from '#db/words-store.ts';
 import { haltQueue } from '#command/change-queue.ts';
@@ -48,6 +54,7 @@ async function sweep(deps: TaskDeps, work: Sweeping, place: Place, isQuick: bool
       await haltQueue(tx, lock, repository, { reason: halt, now: deps.clock.now() });
     if (moved || news.length > 0 || tip === null) await enqueueReconcile(tx, lock);
     for (const number of refresh) await enqueueRefresh(tx, repository.id, number);
+    await enqueueForgottenLanding(tx, queue);
   });
 }
 

@@ -76,14 +76,54 @@ describe('a pull request', () => {
     expect(reasonsOf(world, 3).at(-1)).toBe('PREREQUISITE_MERGE_ITEM_CANCELLED');
   });
 
-  it('that is no longer ready under test goes on, and is put back when it would begin anew', () => {
+  it('that is no longer ready under test leaves the line at once, and comes back with its seniority', () => {
     const world = new World();
-    world.submit(1);
+    for (const pr of [1, 2]) world.submit(pr);
+    const { id } = world.run('1');
+    const { seniority } = world.snapshot.items.get(1)!;
     world.send({ kind: 'readiness', pr: 1, ready: false });
-    expect(world.state(1)).toBe('testing');
-    world.send({ kind: 'branch-moved', tip: 'X' });
-    expect(world.state(1)).toBe('not_ready');
-    expect(world.facts.at(-1)).toEqual({ kind: 'unready', pr: 1 });
+    expect([world.state(1), world.state(2), world.active()]).toEqual(['not_ready', 'testing', ['2']]);
+    expect(world.snapshot.runs.has(id)).toBe(false);
+    expect(world.facts).toContainEqual({ kind: 'unready', pr: 1 });
+    expect(reasonsOf(world, 2).at(-1)).toBe('PREREQUISITE_MERGE_ITEM_CANCELLED');
+    world.send({ kind: 'readiness', pr: 1, ready: true });
+    expect([world.state(1), world.active()]).toEqual(['testing', ['2', '2+1']]);
+    expect(world.snapshot.items.get(1)!.seniority).toBe(seniority);
+  });
+
+  it('that is no longer ready leaves its batch, and the others are tested without it', () => {
+    const world = new World({ batch: true, batchingMinSize: 3 });
+    for (const pr of [1, 2, 3]) world.submit(pr);
+    world.send({ kind: 'readiness', pr: 2, ready: false });
+    expect([world.state(2), world.active()]).toEqual(['not_ready', ['1+3']]);
+  });
+
+  it('that is no longer ready leaves the search of its batch, which ends', () => {
+    const world = new World({ batch: true, batchingMinSize: 4, bisectionConcurrency: 1 });
+    for (const pr of [1, 2, 3, 4]) world.submit(pr);
+    world.fail('1+2+3+4');
+    expect(world.snapshot.searches).toHaveLength(1);
+    world.send({ kind: 'readiness', pr: 2, ready: false });
+    expect([world.state(2), world.snapshot.searches]).toEqual(['not_ready', []]);
+  });
+
+  it('that is no longer ready while it lands leaves only if the landing does not happen', () => {
+    const landing = () => {
+      const world = new World();
+      world.landsByItself = false;
+      world.submit(1);
+      world.pass('1');
+      const { id } = world.snapshot.landing!;
+      world.send({ kind: 'readiness', pr: 1, ready: false });
+      expect(world.state(1)).toBe('tests_passed');
+      return { world, id };
+    };
+    const lost = landing();
+    lost.world.send({ kind: 'landing-lost', landing: lost.id, tip: lost.world.snapshot.tip });
+    expect([lost.world.state(1), lost.world.snapshot.landing]).toEqual(['not_ready', null]);
+    const done = landing();
+    done.world.send({ kind: 'landed', landing: done.id, tip: 'X' });
+    expect(done.world.facts.at(-1)).toMatchObject({ kind: 'merged', pr: 1 });
   });
 });
 

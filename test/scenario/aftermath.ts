@@ -68,7 +68,7 @@ async function landingsOf({ cell }: World, queueId: QueueId): Promise<LandingRow
   const { rows } = await cell.pool.query<LandingRow>(
     `select base_sha, landed_sha, landed_tree, tested_tree, proof,
        (select array_agg(m.pr_number::int order by m.position) from landing_member m
-         where m.queue_id = l.queue_id and m.number = l.number) as prs
+         where m.queue_id = l.queue_id and m.number = l.number and m.commit_sha is not null) as prs
      from landing l where queue_id = $1 and status = 'landed'`,
     [queueId],
   );

@@ -103,9 +103,10 @@ function decideSubmit(
     );
   if (endedBy !== null) return accepted(ending(entry, endedBy), begin);
   const rewritten: FactBody = { kind: 'rewritten', ...wish };
-  return samePullRequest(entry.pullRequest, pullRequest)
+  const seen = settled(entry.pullRequest, pullRequest);
+  return samePullRequest(entry.pullRequest, seen)
     ? accepted(rewritten)
-    : accepted(rewritten, { kind: 'observed', pullRequest });
+    : accepted(rewritten, { kind: 'observed', pullRequest: seen });
 }
 
 function decideCancel(entry: Entry, reason: CancelledReason, accepted: Accept): Decision {
@@ -156,11 +157,13 @@ function decideTry(
 }
 
 /**
- * A host that is still working out whether it can be merged has no news: what it said before of the same commits stands.
- * Hosts begin anew whenever the branch moves, which is with every landing.
+ * A host that is still working out whether it can be merged has no news: that it can be merged, said before of the same
+ * commits, stands. Hosts begin anew whenever the branch moves, which is with every landing. That it cannot be merged does
+ * not stand: a host that works it out again has taken back what it had against it.
  */
 const settled = (before: PullRequest | null, now: PullRequest): PullRequest =>
   before !== null &&
+  before.mergeability === 'mergeable' &&
   !isMergeabilityKnown(now) &&
   now.headSha === before.headSha &&
   now.baseBranch === before.baseBranch &&

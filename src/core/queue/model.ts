@@ -71,11 +71,11 @@ export type Stage =
   | { readonly kind: 'not_ready' }
   /** Ready and in line. → testing, not_ready, cancelled, merged */
   | { readonly kind: 'pending' }
-  /** Its run is under way. → tests_passed, pending_failure, pending, cancelled, merged */
+  /** Its run is under way. → tests_passed, pending_failure, pending, not_ready, cancelled, merged */
   | { readonly kind: 'testing'; readonly runId: RunId }
-  /** Proved, waiting to land. → merged, pending, cancelled */
+  /** Proved, waiting to land. → merged, pending, not_ready, cancelled */
   | { readonly kind: 'tests_passed'; readonly runId: RunId }
-  /** Its run failed and blame is not settled. → failed, tests_passed, pending, cancelled, merged */
+  /** Its run failed and blame is not settled. → failed, tests_passed, pending, not_ready, cancelled, merged */
   | { readonly kind: 'pending_failure'; readonly runId: RunId }
   /** On the branch. The end. */
   | { readonly kind: 'merged'; readonly reason: MergedReason; readonly runId: RunId | null }

@@ -52,6 +52,9 @@ export function createGiteaHost(options: GiteaOptions): Host {
     // It marks what it is told to; where a repository does not let it, the pull request is closed instead.
     showsPushedAsMerged: () => true,
     ...createMerger(client, log, mergePausesMs),
+    // It keeps refs/pull/<number>/head only (Gitea models/issues/pull.go, GetGitHeadRefName): what it would merge can
+    // be compared only once it has.
+    trialMergeRef: () => null,
     parseWebhook: createWebhookParser(host),
     findRepository: async (organizationId, repository) => {
       const found = await client.read(organizationId, Repository, { path: repositoryPath(repository) });

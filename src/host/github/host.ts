@@ -11,6 +11,7 @@ import { type OwnRuns, readChecks, writeCheck } from './check.ts';
 import { type Answers, type Client, createClient } from './client.ts';
 import { changeLabels, writeComment } from './comment.ts';
 import { inspect, readInstallation } from './inspect.ts';
+import { trialMergeRef } from '#git/ref.ts';
 import { createShelf } from '#base/shelf.ts';
 import { createMemory } from './memory.ts';
 import { merge } from './merge.ts';
@@ -79,6 +80,8 @@ export function createGithubHost(options: GithubOptions): Host {
     showsPushedAsMerged: (method) => method === 'merge_commit',
     markMerged: () => Promise.resolve(),
     merge: async (request) => merge(await of(request.repository), request),
+    // GitHub docs, "Checking out pull requests locally" and REST "Get a pull request": the merge branch of a pull request.
+    trialMergeRef,
     parseWebhook: (delivery) => parseWebhook(host, delivery),
     findRepository: async (organizationId, repository) =>
       findRepository(await clientOf(organizationId), repository),

@@ -9,7 +9,7 @@ import type { Log } from '#base/log.ts';
 import { standingApprovals } from '#core/queue/approval.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import { fullName } from '#core/repository.ts';
-import { branchRef } from '#git/ref.ts';
+import { branchRef, trialMergeRef } from '#git/ref.ts';
 import { type Host, HostError, type HostRepository } from '../host.ts';
 import { type Announce, createAnnouncer } from './announce.ts';
 import { checkEvents, createCi } from './ci.ts';
@@ -30,6 +30,7 @@ import {
 } from './setting.ts';
 import type { SandboxPullRequest, SandboxStore } from './store.ts';
 import { openTestPullRequest } from './test-pull-request.ts';
+import { updateTrialMerge } from './trial-merge.ts';
 import { parseWebhook } from './webhook.ts';
 import { createWords, ownLogin, type Words } from './word.ts';
 
@@ -78,6 +79,7 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
       if (found !== null) await requireAnswer(settingsFrom({ faults: found.faults ?? {} }).faults, clock);
       else await settingsOf(repository);
       const kept = found?.pullRequest ?? (await store.insert(repository, madeUp(query)));
+      if (query.isFresh === true) await updateTrialMerge(await disk.ensure(repository), kept, clock.now());
       return kept.state === 'missing'
         ? null
         : shown(repository, await withMergeability(disk, repository, kept));
@@ -115,6 +117,7 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
       await settingsOf(request.repository);
       return merge(request);
     },
+    trialMergeRef,
     parseWebhook,
     stopRuns: () =>
       Promise.resolve({ kind: 'cannot', reason: 'Signalbox has no call for it on this host yet.' }),

@@ -40,11 +40,11 @@ export type LandingReport = { readonly number: number } & (
   | {
       readonly kind: 'landed';
       readonly tip: Tip;
-      /** Only these, which it begins with: the next was refused. */
+      /** Only these, which it begins with: the next was refused, or (null) may not land now. */
       readonly inPart?: {
         readonly members: readonly number[];
-        readonly pr: number;
-        readonly reason: 'MERGE_REFUSED_BY_HOST' | 'PR_UPDATED_AT_MERGE_TIME';
+        readonly pr: number | null;
+        readonly reason: 'MERGE_REFUSED_BY_HOST' | 'PR_UPDATED_AT_MERGE_TIME' | null;
       };
     }
   | { readonly kind: 'lost'; readonly tip: Tip; readonly restart: readonly number[] }

@@ -1,6 +1,10 @@
 // Who is in the line at all: a ready entry of a RUNNING queue becomes pending, one that is no longer ready goes back and
 // keeps its seniority, and one that never was ready is cancelled when the queue's patience is over. With direct merge,
 // what is already tested on the tip lands at once if nothing is ahead of it.
+//
+// An entry under test that is no longer ready, because an approval was withdrawn or changes were requested, leaves the line
+// at once: its run is cancelled, and what was tested on top of it is tested again without it. While it is landing only the
+// branch can say how that ends: it leaves if the landing does not happen.
 
 import type { Draft } from './draft.ts';
 import { LaneWalk } from './lane.ts';
@@ -8,9 +12,17 @@ import { inOrder } from './order.ts';
 
 const hourMs = 3_600_000;
 
+/** Takes every entry under test that is no longer ready out of the line. */
+export function withdrawUnready(draft: Draft): void {
+  for (const { pr, place, ready } of draft.items.values())
+    if (!ready && (place.kind === 'line' || place.kind === 'search') && !draft.isLanding(pr))
+      draft.withdraw(pr);
+}
+
 export function admit(draft: Draft): void {
   for (const item of draft.items.values()) {
     const { pr, place, ready } = item;
+    if (draft.isLanding(pr)) continue;
     if (place.kind === 'pending' && !ready) {
       draft.put(pr, { kind: 'not_ready' });
       draft.facts.push({ kind: 'unready', pr });

@@ -161,7 +161,20 @@ export class Draft {
   dissolve(group: Group, reason: QueuedReason, how: { alone?: boolean } = {}): void {
     this.line = this.line.filter((other) => other.id !== group.id);
     for (const run of this.runsOf(group)) this.dropRun(run);
-    for (const pr of group.members) if (this.items.has(pr)) this.requeue(pr, reason, how);
+    for (const pr of group.members)
+      if (this.items.get(pr)?.place.kind === 'line') this.requeue(pr, reason, how);
+  }
+
+  /**
+   * Takes an entry that is no longer ready out of the line, where it keeps its seniority. Entries that were tested with it
+   * or on top of it are tested again without it.
+   */
+  withdraw(pr: number): void {
+    this.put(pr, { kind: 'not_ready' });
+    this.facts.push({ kind: 'unready', pr });
+    this.gone.set(pr, 'cancelled');
+    const group = this.line.find(({ members }) => members.includes(pr));
+    if (group !== undefined) this.dissolve(group, restartReasons.cancelled);
   }
 
   /** Ends a search: its runs are dropped. Where its members go is for the caller to say. */

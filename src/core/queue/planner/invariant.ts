@@ -25,7 +25,12 @@ export function violationsOf(snapshot: Snapshot, now: number): string[] {
 export function misshapen(snapshot: Snapshot): string[] {
   // While the host is away nothing is decided: what happened meanwhile is taken in when it is back.
   if (snapshot.frozenAt !== null) return [];
-  return [...misplaced(snapshot), ...orphaned(snapshot), ...wrongLanding(snapshot)];
+  return [
+    ...misplaced(snapshot),
+    ...orphaned(snapshot),
+    ...wrongLanding(snapshot),
+    ...testedUnready(snapshot),
+  ];
 }
 
 /** An entry is in one place, and that place knows it. */
@@ -87,6 +92,13 @@ function* wrongLanding({ landing, runs, items, tip, line, settings }: Snapshot):
   const first = line.flatMap((group) => group.members).slice(0, members.length);
   if (proof.kind !== 'direct' && !sameMembers(first, members))
     yield `${names(members)} lands before ${names(first)}`;
+}
+
+/** What the host would not merge is not under test, unless it is landing already. */
+function* testedUnready({ items, landing }: Snapshot): Generator<string> {
+  for (const { pr, ready, place } of items.values())
+    if (!ready && (place.kind === 'line' || place.kind === 'search') && !landing?.members.includes(pr))
+      yield `#${pr} is under test and not ready`;
 }
 
 /** Every live entry waits for something, and the plan can name it. */

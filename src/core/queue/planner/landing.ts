@@ -69,12 +69,17 @@ export function landingRefused(draft: Draft, { pr, reason }: { pr: number; reaso
   standDown(draft, landing);
 }
 
-type InPart = { members: readonly number[]; tip: Tip; pr: number; reason: LandingRefusal };
+type InPart = {
+  members: readonly number[];
+  tip: Tip;
+  pr: number | null;
+  reason: LandingRefusal | null;
+};
 
-/** Some of it is on the branch, and the next will not be. */
+/** Some of it is on the branch, and the next will not be: it is refused, or (null) it may not land now. */
 export function landedInPart(draft: Draft, { members, tip, pr, reason }: InPart): void {
   const { landing } = draft;
-  if (landing === null || !landing.members.includes(pr)) return;
+  if (landing === null || (pr !== null && !landing.members.includes(pr))) return;
   draft.landing = { ...landing, members };
   landed(draft, tip);
   // Whoever was in one group with what landed has lost it.
@@ -83,7 +88,7 @@ export function landedInPart(draft: Draft, { members, tip, pr, reason }: InPart)
     if (place?.kind === 'line' && !draft.line.some((group) => group.id === place.group))
       draft.requeue(member, 'PREREQUISITE_MERGE_ITEM_FAILED');
   }
-  draft.fail(pr, reason, null);
+  if (pr !== null && reason !== null) draft.fail(pr, reason, null);
   standDown(draft, { ...landing, members: landing.members.filter((member) => draft.items.has(member)) });
 }
 

@@ -41,14 +41,14 @@ export type Event =
   /** A member conflicts textually with the tip, or with an entry ahead of it. */
   | { readonly kind: 'conflict'; readonly run: number; readonly pr: number; readonly with: 'tip' | number }
   | { readonly kind: 'landed'; readonly landing: number; readonly tip: Tip }
-  /** The host took these, which it begins with, and then would not have the next. */
+  /** The host took these, which it begins with; then it would not have the next, or (null) the rest may not land now. */
   | {
       readonly kind: 'landed-in-part';
       readonly landing: number;
       readonly members: readonly number[];
       readonly tip: Tip;
-      readonly pr: number;
-      readonly reason: LandingRefusal;
+      readonly pr: number | null;
+      readonly reason: LandingRefusal | null;
     }
   /** The branch had moved: nothing was pushed. */
   | { readonly kind: 'landing-lost'; readonly landing: number; readonly tip: Tip }

@@ -10,7 +10,8 @@
 //     optimistic merging a passing run proves what it contains. The branch only ever moves to a tree that passed.
 //  4. Blame. Nobody fails without direct evidence: a failed run in which it is the last change, and whose composition
 //     without it passed or is the branch itself (verdict.ts). A batch is searched by prefixes (search.ts).
-//  5. Admission. Ready entries of a RUNNING queue are pending; those no longer ready go back; patience ends (admit.ts).
+//  5. Admission. Ready entries of a RUNNING queue are pending; those no longer ready go back, from under test too, before
+//     anything else is decided; patience ends (admit.ts).
 //  6. Urgent entries go ahead of what is under test (start.ts).
 //  7. Free slots are filled as the strategy proposes (strategy.ts, batch.ts), in lanes (lane.ts), in order (order.ts).
 //
@@ -21,13 +22,13 @@
 //   #3 was tested on top of #2, which is gone: it begins anew as T1+3.
 //   Had T+1 failed instead, #1 would have left, and #2 would have been tested again without it: T+2.
 //
-//   not_ready ◄──► pending ──► testing ──► tests_passed ──► merged
+//   not_ready ◄──► pending ──► testing ──► tests_passed ──► merged   (testing, tests_passed, pending_failure ──► not_ready)
 //                    ▲            │  ▲          │
 //                    │            ▼  │          │           (everything live: ──► cancelled, or merged by hand)
 //                    ├──── pending_failure ──► failed
 //                    └──── search: prefixes of a failed batch ──► failed (the culprit), pending (the others)
 
-import { admit, mergeDirectly } from './admit.ts';
+import { admit, mergeDirectly, withdrawUnready } from './admit.ts';
 import { retryRuns, wakeByDeadlines, watchClocks } from './clock.ts';
 import { Draft } from './draft.ts';
 import { pruneLine, showLine } from './line.ts';
@@ -51,6 +52,7 @@ export function plan(snapshot: Snapshot, now: number, strategy: Strategy = prefi
   if (draft.frozenAt === null) {
     watchClocks(draft);
     do {
+      withdrawUnready(draft);
       settle(draft);
       admit(draft);
       if (finishSwitch(draft)) admit(draft);

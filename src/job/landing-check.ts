@@ -1,0 +1,86 @@
+// Whether a landing may still happen, asked of the host just before anything is pushed or merged: between the end of the
+// tests and the landing a person may have pushed, closed, retargeted, or withdrawn an approval. Every reason why a
+// landing must not happen is here, in `objectionTo`.
+
+import type { PullRequest } from '#core/queue/model.ts';
+import type { IntendedLanding } from '#db/landing-store.ts';
+import type { Place } from './at-host.ts';
+import { lost, type NotLanded, type Outcome } from './landing-outcome.ts';
+
+type Member = IntendedLanding['members'][number];
+
+/** A member and how the host shows it now; null: the host has no such pull request. */
+export type SeenMember = { readonly member: Member; readonly now: PullRequest | null };
+
+export type Objection =
+  /** The host would not have this pull request as it is: it leaves the queue. */
+  | {
+      readonly kind: 'refused';
+      readonly pr: number;
+      readonly reason: Extract<NotLanded, { kind: 'refused' }>['reason'];
+    }
+  /** The host would not merge it any more: it waits until the host would. */
+  | { readonly kind: 'not-mergeable'; readonly seen: PullRequest }
+  /** What was tested is not what counts any more: these are tested again. */
+  | { readonly kind: 'restart'; readonly prs: readonly number[] };
+
+/** The members as the host shows them now, with nothing that was read before. */
+export async function readMembers(
+  { repository, queue }: IntendedLanding,
+  { host }: Place,
+  members: readonly Member[],
+): Promise<readonly SeenMember[]> {
+  const seen: SeenMember[] = [];
+  for (const member of members) {
+    const query = { repository, number: member.number, targetBranch: queue.targetBranch, isFresh: true };
+    seen.push({ member, now: await host.readPullRequest(query) });
+  }
+  return seen;
+}
+
+/**
+ * Why these members must not land now; null: they may. What concerns the landing as a whole is asked here too, before the
+ * members: this is called with all of them before a push, and with each of them before its merge call.
+ */
+export function objectionTo(
+  landing: IntendedLanding,
+  _place: Place,
+  seen: readonly SeenMember[],
+): Promise<Objection | null> {
+  for (const { member, now } of seen) {
+    const objection = objectionToMember(landing, member, now);
+    if (objection !== null) return Promise.resolve(objection);
+  }
+  return Promise.resolve(null);
+}
+
+function objectionToMember(
+  { queue, run }: IntendedLanding,
+  { number, headSha, forced }: Member,
+  now: PullRequest | null,
+): Objection | null {
+  const refused = (reason: Extract<Objection, { kind: 'refused' }>['reason']): Objection => ({
+    kind: 'refused',
+    pr: number,
+    reason,
+  });
+  if (now === null || now.state === 'closed') return refused('MERGE_REFUSED_BY_HOST');
+  // A person merged it, and no webhook reported it: it is tested again, and read again meanwhile.
+  if (now.state === 'merged' && run !== null) return { kind: 'restart', prs: [number] };
+  if (now.headSha !== headSha) return refused('PR_UPDATED_AT_MERGE_TIME');
+  if (now.draft || now.baseBranch !== queue.targetBranch) return refused('MERGE_REFUSED_BY_HOST');
+  if (now.mergeability === 'not_mergeable' && !forced) return { kind: 'not-mergeable', seen: now };
+  return null;
+}
+
+/** What follows from an objection where nothing has landed. */
+export function outcomeOf(landing: IntendedLanding, objection: Objection, tip: string): Outcome {
+  switch (objection.kind) {
+    case 'refused':
+      return { kind: 'ended', report: { ...objection, number: landing.number }, halt: null };
+    case 'not-mergeable':
+      return lost(landing, tip, { seen: objection.seen });
+    case 'restart':
+      return lost(landing, tip, { restart: objection.prs });
+  }
+}

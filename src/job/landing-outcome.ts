@@ -1,0 +1,28 @@
+// How an attempt to land ends, as land.ts records it.
+
+import type { LandingReport } from '#core/queue/engine/picture.ts';
+import type { PullRequest } from '#core/queue/model.ts';
+import type { IntendedLanding, LandedCommits } from '#db/landing-store.ts';
+
+export type NotLanded = Exclude<LandingReport, { kind: 'landed' }>;
+
+export type Outcome = {
+  /** The pull request that the host would not merge any more, as the host shows it: its entry is told. */
+  readonly seen?: PullRequest | undefined;
+  /** Why the queue stops until a person has looked; null: it does not. */
+  readonly halt: string | null;
+} & (
+  | { readonly kind: 'landed'; readonly commits: LandedCommits }
+  | { readonly kind: 'ended'; readonly report: NotLanded }
+);
+
+/** Nothing landed, and the branch is at this commit. */
+export const lost = (
+  { number }: IntendedLanding,
+  tip: string,
+  {
+    restart = [],
+    halt = null,
+    seen,
+  }: { restart?: readonly number[]; halt?: string | null; seen?: PullRequest } = {},
+): Outcome => ({ kind: 'ended', report: { kind: 'lost', number, tip, restart }, halt, seen });
