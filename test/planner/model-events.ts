@@ -91,6 +91,14 @@ function* eventsOf(snapshot: Snapshot): Generator<Event> {
         pr,
         reason: 'MERGE_REFUSED_BY_HOST',
       };
+      yield {
+        kind: 'landed-in-part',
+        landing: landing.id,
+        members: taken,
+        tip: [tip, ...taken].join(),
+        pr: null,
+        reason: null,
+      };
     }
   }
   yield { kind: 'branch-moved', tip: moved };

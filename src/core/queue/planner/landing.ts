@@ -82,11 +82,18 @@ export function landedInPart(draft: Draft, { members, tip, pr, reason }: InPart)
   if (landing === null || (pr !== null && !landing.members.includes(pr))) return;
   draft.landing = { ...landing, members };
   landed(draft, tip);
-  // Whoever was in one group with what landed has lost it.
-  for (const member of landing.members) {
-    const place = draft.items.get(member)?.place;
-    if (place?.kind === 'line' && !draft.line.some((group) => group.id === place.group))
-      draft.requeue(member, 'PREREQUISITE_MERGE_ITEM_FAILED');
+  const rest = landing.members.filter((member) => draft.items.has(member));
+  const why =
+    pr !== null
+      ? 'PREREQUISITE_MERGE_ITEM_FAILED'
+      : rest.every((member) => draft.item(member).ready)
+        ? 'MANUAL_PUSH_TO_TARGET_BRANCH'
+        : 'PREREQUISITE_MERGE_ITEM_CANCELLED';
+  // Members that were in one group with what landed have lost it.
+  for (const member of rest) {
+    const { place } = draft.item(member);
+    if (place.kind === 'line' && !draft.line.some((group) => group.id === place.group))
+      draft.requeue(member, why);
   }
   if (pr !== null && reason !== null) draft.fail(pr, reason, null);
   standDown(draft, { ...landing, members: landing.members.filter((member) => draft.items.has(member)) });
