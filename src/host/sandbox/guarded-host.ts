@@ -14,7 +14,11 @@ type Immediate = {
 }[keyof Host];
 
 /** These answer without waiting, and say nothing about a repository. */
-const immediate: { readonly [Name in Immediate]: true } = { showsPushedAsMerged: true, parseWebhook: true };
+const immediate: { readonly [Name in Immediate]: true } = {
+  showsPushedAsMerged: true,
+  trialMergeRef: true,
+  parseWebhook: true,
+};
 
 type Call = (...args: readonly unknown[]) => Promise<unknown>;
 
