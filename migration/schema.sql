@@ -234,7 +234,11 @@ CREATE TABLE public.queue (
 
 CREATE TABLE public.queue_plan (
     queue_id uuid NOT NULL,
-    state jsonb NOT NULL
+    state jsonb NOT NULL,
+    measured_at timestamp with time zone,
+    start_p99_ms bigint,
+    test_p99_ms bigint,
+    test_p50_ms bigint
 );
 
 CREATE TABLE public.repository (
@@ -507,8 +511,12 @@ CREATE TABLE public.test_run (
     started_at timestamp with time zone,
     test_pr_number bigint,
     required_sources text[] DEFAULT '{}'::text[] NOT NULL,
-    rule_changes jsonb DEFAULT '[]'::jsonb NOT NULL
+    rule_changes jsonb DEFAULT '[]'::jsonb NOT NULL,
+    stopped_count integer,
+    saved_ms bigint
 );
+
+COMMENT ON COLUMN public.test_run.outcome IS 'passed, failed, infrastructure, not_started, conflict, timed_out, cancelled; null while it is under way';
 
 CREATE TABLE public.test_run_member (
     queue_id uuid NOT NULL,
@@ -907,6 +915,8 @@ CREATE INDEX test_run_newest ON public.test_run USING btree (queue_id, created_a
 CREATE UNIQUE INDEX test_run_number ON public.test_run USING btree (queue_id, number);
 
 CREATE INDEX test_run_open ON public.test_run USING btree (queue_id) WHERE (phase <> 'closed'::text);
+
+CREATE INDEX test_run_saved ON public.test_run USING btree (queue_id, created_at) INCLUDE (saved_ms) WHERE (saved_ms > 0);
 
 CREATE INDEX test_run_sha ON public.test_run USING btree (test_branch_sha) WHERE (status = 'in_progress'::text);
 

@@ -107,7 +107,7 @@ const effects: Readonly<Record<QueueSetting, Effect>> = {
       : 'A required check that CI skips did not pass.',
   testingTimeoutMinutes: (value, _all, { medianRunSeconds }) => {
     if (value === 0) return 'A run that never reports waits for ever, and so does everything behind it.';
-    const first = `A run that takes longer than ${spanOf(Number(value) * 60)} fails.`;
+    const first = `No run may take longer than ${spanOf(Number(value) * 60)}; the queue’s own history sets shorter limits.`;
     return medianRunSeconds === null ? first : `${first} Your median run takes ${spanOf(medianRunSeconds)}.`;
   },
   createPrsForTestingBranches: onOff(

@@ -30,7 +30,9 @@ export const queueSettings = {
     .int()
     .min(0)
     .max(10_080)
-    .describe('Minutes until a run counts as timed out; 0 is never.'),
+    .describe(
+      'The longest a run may take, in minutes; the queue’s own history sets shorter limits. 0 is no limit.',
+    ),
   pendingFailureDepth: z.int().min(0).max(1000).describe('Successors to wait for before a failure is final.'),
   canOptimisticallyMerge: z.boolean().describe('A passing run also proves what it contains ahead of it.'),
   batch: z.boolean().describe('Test several pull requests in one run.'),

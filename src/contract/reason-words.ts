@@ -15,6 +15,7 @@ export const reasonWords: Readonly<Record<Reason, string>> = {
   BISECTION_TEST_RUN_PASSED: 'it did not break its batch',
   TEST_RUN_REQUIRED_STATUS_FAILED: 'a required check failed',
   TEST_RUN_TIMEOUT: 'its tests took too long',
+  TEST_RUN_INFRASTRUCTURE_FAILED: 'CI gave no result',
   START_TEST_RUN_MERGE_CONFLICT: 'it conflicts with the branch or with one ahead of it',
   START_TEST_RUN_NO_REQUIRED_STATUSES: 'no check is required anywhere',
   START_TEST_RUN_CONFIG_PARSING_FAILURE: 'the file .signalbox.yaml cannot be read',

@@ -229,8 +229,12 @@ export interface Queue {
 }
 
 export interface QueuePlan {
+  measured_at: Timestamp | null;
   queue_id: string;
+  start_p99_ms: number | null;
   state: Json;
+  test_p50_ms: number | null;
+  test_p99_ms: number | null;
 }
 
 export interface Repository {
@@ -455,6 +459,9 @@ export interface TestRun {
   id: string;
   kind: Generated<string>;
   number: number | null;
+  /**
+   * passed, failed, infrastructure, not_started, conflict, timed_out, cancelled; null while it is under way
+   */
   outcome: string | null;
   outcome_detail: Json | null;
   phase: Generated<string>;
@@ -464,9 +471,11 @@ export interface TestRun {
   required_statuses: Generated<string[]>;
   required_statuses_source: Generated<string>;
   rule_changes: Generated<Json>;
+  saved_ms: number | null;
   started_at: Timestamp | null;
   status: Generated<string>;
   status_checks: Generated<Json>;
+  stopped_count: number | null;
   test_branch: string;
   test_branch_sha: string | null;
   test_pr_number: number | null;

@@ -8,6 +8,7 @@ import type { Look } from '#core/queue/engine/look.ts';
 import type { LandingReport, Picture, PictureEntry, RunReport } from '#core/queue/engine/picture.ts';
 import { isSameJson, type StoredItem, type StoredPlan } from '#core/queue/engine/stored.ts';
 import type { Fact } from '#core/queue/fact.ts';
+import { limitsFrom } from '#core/queue/limits.ts';
 import type { Entry } from '#core/queue/model.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
 import type { RepositoryName } from '#core/repository.ts';
@@ -17,6 +18,7 @@ import { noticeQueue } from './queue-notice.ts';
 import { saveQueue } from './queue-store.ts';
 import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type QueueRow } from './row.ts';
 import { requiredChecksColumn, wireState } from './required-view.ts';
+import { measureRuns } from './run-measure-store.ts';
 import { holdRuns } from './run-store.ts';
 import { statement } from './statement.ts';
 import type { QueueLock } from './transaction.ts';
@@ -31,12 +33,15 @@ type HeadRow = QueueRow & {
   branch_sha: string | null;
   host_away_at: Date | null;
   plan: StoredPlan | null;
+  measured_at: Date | null;
+  start_p99_ms: number | null;
+  test_p99_ms: number | null;
   is_told: boolean;
 };
 
 const selectHead = statement<[queueId: string], HeadRow>(`
   select ${queueColumns}, q.repository_id, r.organization_id, r.host, r.owner, r.name, q.branch_sha, q.host_away_at,
-    p.state as plan, ${isToldColumn('r.id')} as is_told
+    p.state as plan, p.measured_at, p.start_p99_ms, p.test_p99_ms, ${isToldColumn('r.id')} as is_told
   from queue q join repository r on r.id = q.repository_id left join queue_plan p on p.queue_id = q.id
   where q.id = $1 and q.deleted_at is null`);
 
@@ -68,7 +73,7 @@ const selectOpen = statement<[queueId: string], OpenRow>(`
 type RunRow = {
   id: string;
   number: number;
-  phase: string;
+  pushed_at: Date | null;
   outcome: string | null;
   outcome_detail: object | null;
   required: RequiredCheck[];
@@ -77,7 +82,7 @@ type RunRow = {
 };
 
 const selectRuns = statement<[queueId: string], RunRow>(`
-  select t.id, t.number, t.phase, t.outcome, t.outcome_detail, t.started_at,
+  select t.id, t.number, t.pushed_at, t.outcome, t.outcome_detail, t.started_at,
     ${requiredChecksColumn('t')} as required,
     case when t.status = 'in_progress' and t.test_branch_sha is not null then (
       select json_agg(c.body) from commit_check c
@@ -108,6 +113,8 @@ export type LoadedPicture = {
   readonly places: ReadonlyMap<number, LinePlace>;
   /** Whether some pull request is to be told where it stands; soon, if its trip begins or has ended. */
   readonly untold: 'not' | 'soon' | 'later';
+  /** When the times of the queue's runs were last computed. */
+  readonly measuredAt: Date | null;
   /** Whether an endpoint of the organization may want to know of what happens. */
   readonly isTold: boolean;
 };
@@ -141,10 +148,12 @@ export async function loadPicture(
     repository: { id: repositoryId, organizationId: organizationId as OrganizationId, host, owner, name },
     places: new Map(open.flatMap(placeOf)),
     untold: (['soon', 'later'] as const).find((when) => open.some((row) => row.untold === when)) ?? 'not',
+    measuredAt: head.measured_at,
     isTold: head.is_told,
     picture: {
       queue,
       branchSha: head.branch_sha,
+      limits: limitsFrom({ startP99Ms: head.start_p99_ms, testP99Ms: head.test_p99_ms }),
       hostAwayAt: head.host_away_at,
       stored: head.plan,
       entries: open.map((row) => pictureEntry(row, sets)),
@@ -179,7 +188,7 @@ function reportOf(row: RunRow): RunReport {
     // Written by the jobs as the union says.
     outcome:
       row.outcome === null ? null : ({ kind: row.outcome, ...row.outcome_detail } as RunReport['outcome']),
-    isPushed: row.phase === 'pushed',
+    pushedAt: row.pushed_at?.getTime() ?? null,
     required: row.required,
     checks: row.checks ?? [],
     startedAt: row.started_at?.getTime() ?? null,
@@ -264,7 +273,7 @@ const markObserved = statement<[queueId: string, number: number]>(
 export async function saveLook(
   tx: Tx,
   lock: QueueLock,
-  { picture, places, isTold }: LoadedPicture,
+  { picture, places, measuredAt, isTold }: LoadedPicture,
   look: Look,
   now: Date,
 ): Promise<void> {
@@ -286,6 +295,8 @@ export async function saveLook(
   if (look.concluded.length > 1) sent.push(holdRuns(tx, queueId));
   if (look.concluded.length > 0)
     sent.push(concludeRuns(tx, queueId, JSON.stringify(look.concluded.map(conclusionRow)), now));
+  // After the runs are concluded, so that they count too.
+  if (look.concluded.length > 0) sent.push(measureRuns(tx, queueId, measuredAt, now));
   if (picture.landing !== null) sent.push(markObserved(tx, queueId, picture.landing.number));
   if (look.landing !== null) sent.push(saveLanding(tx, queueId, picture, look.landing, entries, now));
   if (sent.length > 0) sent.push(noticeQueue(tx, queueId));
@@ -318,6 +329,8 @@ function changedItems(picture: Picture, before: ReadonlyMap<number, LinePlace>, 
 const statuses = {
   passed: 'succeeded',
   failed: 'failed',
+  // It says nothing about the change.
+  infrastructure: 'cancelled',
   timed_out: 'failed',
   not_started: 'failed',
   cancelled: 'cancelled',

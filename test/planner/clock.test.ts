@@ -1,6 +1,6 @@
 // Time-outs, pauses between attempts, and when the queue wants to look again.
 import { describe, expect, it } from 'vitest';
-import { deadlineOf, startByMs, startPauseMs } from '#core/queue/planner/clock.ts';
+import { deadlineOf, pushByMs, startPauseMs } from '#core/queue/planner/clock.ts';
 import { observe } from '#core/queue/planner/observe.ts';
 import { plan } from '#core/queue/planner/plan.ts';
 import { World } from './world.ts';
@@ -9,15 +9,69 @@ const minutes = (count: number) => count * 60_000;
 const on = (...list: number[]) => ({ targets: Uint32Array.from(list) });
 const begin = (world: World, members: string) =>
   world.send({ kind: 'run-started', run: world.run(members).id });
+const push = (world: World, members: string) =>
+  world.send({ kind: 'run-pushed', run: world.run(members).id, at: world.now });
 const notStarted = (world: World, members: string) =>
   world.send({ kind: 'run-not-started', run: world.run(members).id });
 
 describe('a run', () => {
-  it('must have begun within an hour', () => {
+  it('must have begun within three minutes of its push, where the queue has no history', () => {
+    const world = new World({ testingTimeoutMinutes: 300 });
+    world.submit(1);
+    world.advance(minutes(5));
+    push(world, '1');
+    expect(world.wakeAt).toBe(minutes(8));
+    world.advance(minutes(3) - 1);
+    expect(world.run('1').attempt).toBe(0);
+    world.advance(1);
+    expect(world.run('1')).toMatchObject({ attempt: 1, timeouts: 0, pushedAt: null });
+  });
+
+  it('must have begun within what the history of the queue says', () => {
+    const world = new World({ testingTimeoutMinutes: 300 });
+    world.snapshot = { ...world.snapshot, limits: { startByMs: minutes(20), finishByMs: null } };
+    world.submit(1);
+    push(world, '1');
+    expect(world.wakeAt).toBe(minutes(20));
+  });
+
+  it('is given twice the time to begin with every repeat', () => {
+    const world = new World({ testingTimeoutMinutes: 300 });
+    world.submit(1);
+    for (const allowed of [3, 6, 12, 24]) {
+      push(world, '1');
+      expect(world.wakeAt).toBe(world.now + minutes(allowed));
+      world.advance(minutes(allowed));
+    }
+    expect(world.outcome(1)).toBe('failed');
+    expect(world.now).toBe(minutes(45));
+  });
+
+  it('must be finished within what the history of the queue says, at most the time-out', () => {
+    const limits = { startByMs: minutes(3), finishByMs: minutes(20) };
+    for (const [testingTimeoutMinutes, first, second] of [
+      [300, 20, 40],
+      [30, 20, 30],
+      [15, 15, 15],
+    ] as const) {
+      const world = new World({ testingTimeoutMinutes });
+      world.snapshot = { ...world.snapshot, limits };
+      world.submit(1);
+      begin(world, '1');
+      expect(world.wakeAt).toBe(minutes(first));
+      world.advance(minutes(first));
+      begin(world, '1');
+      expect(world.wakeAt).toBe(minutes(first + second));
+      world.advance(minutes(second));
+      expect(world.facts.at(-1)).toMatchObject({ kind: 'failed', reason: 'TEST_RUN_TIMEOUT' });
+    }
+  });
+
+  it('must have its test branch pushed within an hour', () => {
     const world = new World({ testingTimeoutMinutes: 300 });
     world.submit(1);
     world.advance(0);
-    expect([startByMs, world.wakeAt]).toEqual([minutes(60), minutes(60)]);
+    expect([pushByMs, world.wakeAt]).toEqual([minutes(60), minutes(60)]);
     world.advance(minutes(60) - 1);
     expect(world.run('1').attempt).toBe(0);
     world.advance(1);
@@ -232,5 +286,7 @@ describe('a look that nothing follows from', () => {
     const { snapshot } = world;
     for (const kind of ['run-started', 'run-passed', 'run-failed', 'run-not-started'] as const)
       expect(observe(snapshot, { kind, run: id }, 0)).toEqual({ snapshot, facts: [], actions: [] });
+    const late = { kind: 'run-infrastructure-failed', run: id, timedOut: false } as const;
+    expect(observe(snapshot, late, 0)).toEqual({ snapshot, facts: [], actions: [] });
   });
 });

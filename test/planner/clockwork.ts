@@ -1,7 +1,7 @@
 // A world in which everything takes its time: CI begins late and tests for as long as it likes, and landings take a
 // while. Time goes from one thing that happens to the next, or to when the queue wants to look again.
 import fc from 'fast-check';
-import { startByMs, startPauseMs } from '#core/queue/planner/clock.ts';
+import { pushByMs, startPauseMs } from '#core/queue/planner/clock.ts';
 import { ageingMs } from '#core/queue/planner/order.ts';
 import type { Event } from '#core/queue/planner/observe.ts';
 import { priorities } from '#core/queue/priority.ts';
@@ -37,7 +37,7 @@ export const somePace = fc
     const timeoutMs = rest.testingTimeoutMinutes * minuteMs;
     return {
       ...rest,
-      beginMs: (Math.min(startByMs, timeoutMs) * begins) / 100,
+      beginMs: (Math.min(pushByMs, timeoutMs) * begins) / 100,
       testMs: (timeoutMs * tests) / 100,
     };
   });
@@ -179,7 +179,7 @@ export class Clockwork {
 function longestTryMs({ testingTimeoutMinutes }: QueueSettings, { beginMs, testMs, troubles }: Pace): number {
   if (troubles === 0) return beginMs + testMs;
   const timeoutMs = testingTimeoutMinutes * minuteMs;
-  const attemptMs = Math.max(Math.min(startByMs, timeoutMs), beginMs + timeoutMs);
+  const attemptMs = Math.max(Math.min(pushByMs, timeoutMs), beginMs + timeoutMs);
   // The first attempt; what is in all the slots until one is free for the second; and the second.
   return 3 * attemptMs + startPauseMs(0);
 }

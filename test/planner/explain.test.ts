@@ -138,7 +138,7 @@ describe('one in the line', () => {
     const world = new World();
     world.submit(1);
     world.send({ kind: 'run-not-started', run: world.run('1').id });
-    expect(told(world, 1)).toEqual(['Its tests could not be run: they are tried again.']);
+    expect(told(world, 1)).toEqual(['CI gave no result about it. Its tests are repeated after a pause.']);
   });
 
   it('is told whom its failure waits for', () => {

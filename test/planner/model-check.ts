@@ -7,7 +7,7 @@
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
 import { violationsOf, violationsOfStep } from '#core/queue/planner/invariant.ts';
 import type { Snapshot } from '#core/queue/planner/model.ts';
-import { observe } from '#core/queue/planner/observe.ts';
+import { type Event, observe } from '#core/queue/planner/observe.ts';
 import { type Plan, plan } from '#core/queue/planner/plan.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import {
@@ -33,6 +33,8 @@ export type Configuration = {
   readonly entries: readonly Partial<NewItem>[];
   /** How many disturbances a path may hold. */
   readonly disturbances: number;
+  /** Only these kinds of events disturb it, so that paths with many of them can be followed; absent: all do. */
+  readonly only?: readonly Event['kind'][];
 };
 
 /** A state of the world. */
@@ -82,7 +84,10 @@ class Exploration {
       const beginnings = level === 0 ? [null] : before;
       for (const beginning of beginnings) {
         if (Date.now() > deadline) return this.#result(level - 1);
-        const open = beginning === null ? [this.#root()] : this.#after(beginning, disturbancesOf(beginning));
+        const open =
+          beginning === null
+            ? [this.#root()]
+            : this.#after(beginning, disturbancesOf(beginning, this.#configuration.only));
         // The closure: everything that follows without another disturbance.
         for (let at = 0; at < open.length; at++) {
           if (Date.now() > deadline) return this.#result(level - 1);

@@ -38,9 +38,10 @@ export function movesOf(
 
 const minuteMs = 60_000;
 
-export function disturbancesOf({ snapshot, now, wakeAt }: Node): Move[] {
+export function disturbancesOf({ snapshot, now, wakeAt }: Node, only?: readonly Event['kind'][]): Move[] {
   const moves: Move[] = [];
-  for (const event of eventsOf(snapshot)) moves.push({ event, now });
+  for (const event of eventsOf(snapshot))
+    if (only === undefined || only.includes(event.kind)) moves.push({ event, now });
   if (snapshot.frozenAt !== null) moves.push({ event: { kind: 'host-back' }, now: now + 10 * minuteMs });
   if (wakeAt !== null) moves.push({ event: null, now: wakeAt });
   return moves;
@@ -68,7 +69,11 @@ function* eventsOf(snapshot: Snapshot): Generator<Event> {
   for (const run of runs.values()) {
     if (!isActive(run)) continue;
     yield { kind: 'run-not-started', run: run.id };
+    yield { kind: 'run-infrastructure-failed', run: run.id, timedOut: false };
+    yield { kind: 'run-infrastructure-failed', run: run.id, timedOut: true };
     if (run.status === 'starting') yield { kind: 'run-started', run: run.id };
+    // Told by another clock: it is not taken for later than now.
+    if (run.pushedAt === null) yield { kind: 'run-pushed', run: run.id, at: Number.MAX_SAFE_INTEGER };
     const { members } = run.composition;
     for (const [index, pr] of members.entries()) {
       yield { kind: 'conflict', run: run.id, pr, with: 'tip' };
@@ -119,10 +124,12 @@ const names = {
   ended: 'cancel',
   'merged-by-hand': 'merge by hand',
   restart: 'restart',
+  'run-pushed': 'push of a test branch',
   'run-started': 'start',
   'run-passed': 'pass',
   'run-failed': 'fail',
   'run-not-started': 'no start',
+  'run-infrastructure-failed': 'no result',
   conflict: 'conflict',
   landed: 'landing',
   'landed-in-part': 'landing in part',

@@ -20,6 +20,7 @@ const statuses = {
   failed: 3,
   timed_out: 4,
   start_failed: 5,
+  infrastructure: 6,
 } as const satisfies Codes<Run['status']>;
 const proofs = { exact: 1, lane: 2, direct: 3 } as const satisfies Codes<Landing['proof']['kind']>;
 
@@ -73,11 +74,11 @@ export class Key {
     else this.#addNumbers(targets);
   }
 
-  #addQueue({ state, switching, settings, frozenAt }: Snapshot, now: number): void {
+  #addQueue({ state, switching, settings, frozenAt, outageSince }: Snapshot, now: number): void {
     this.#add(states[state]);
     this.#add(switching === null ? -1 : modes[switching.mode] * 8 + states[switching.returnTo]);
     this.#add(modes[settings.mode]);
-    this.#addFlags(settings.canOptimisticallyMerge);
+    this.#addFlags(settings.canOptimisticallyMerge, outageSince !== null);
     this.#add(frozenAt === null ? -1 : now - frozenAt);
   }
 
@@ -102,10 +103,11 @@ export class Key {
     const { composition, status, drifted, overtaken } = run;
     this.#addNumbers(composition.members);
     this.#add(composition.tested * 8 + statuses[status]);
-    this.#addFlags(composition.base === tip, drifted, overtaken);
-    if (status === 'starting' || status === 'running') this.#add(now - (run.startedAt ?? run.requestedAt));
+    this.#addFlags(composition.base === tip, drifted, overtaken, run.pushedAt !== null);
+    if (status === 'starting' || status === 'running')
+      this.#add(now - (run.startedAt ?? run.pushedAt ?? run.requestedAt));
     else if (status !== 'passed' && status !== 'failed') this.#add(Math.max(-1, run.notBefore - now));
-    if (status !== 'passed' && status !== 'failed') this.#add(run.attempt);
+    if (status !== 'passed' && status !== 'failed') this.#add(run.attempt * 4 + run.timeouts);
     if (!drifted) return;
     const { untested, absent } = driftOf(snapshot, run, history);
     for (const pr of untested) {

@@ -7,7 +7,23 @@ const on = (...targets: number[]): { readonly targets: Targets } => ({ targets: 
 const alike = (count: number) => Array.from({ length: count }, () => on(1));
 const batch = { batch: true, batchingMaxWaitTimeMinutes: 5 };
 
+const outage = { only: ['run-infrastructure-failed', 'ended'] as const, disturbances: 6 };
+
 export const worlds: readonly Configuration[] = [
+  { name: 'an outage, one at a time', settings: { concurrency: 1 }, entries: alike(2), ...outage },
+  { name: 'an outage, a train of two', settings: { concurrency: 2 }, entries: alike(2), ...outage },
+  {
+    name: 'an outage, batches of two',
+    settings: { ...batch, batchingMinSize: 2, concurrency: 2, bisectionConcurrency: 1 },
+    entries: alike(2),
+    ...outage,
+  },
+  {
+    name: 'an outage, two lanes',
+    settings: { mode: 'parallel', concurrency: 2 },
+    entries: [on(1), on(2)],
+    ...outage,
+  },
   { name: 'one at a time', settings: { concurrency: 1 }, entries: alike(3), disturbances: 3 },
   {
     name: 'with an end to its patience',

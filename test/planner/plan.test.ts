@@ -131,9 +131,9 @@ describe('the machinery', () => {
     const world = new World({ testingTimeoutMinutes: 10 });
     world.submit(1);
     world.send({ kind: 'run-started', run: world.run('1').id });
-    world.advance(minutes(10));
+    world.advanceBegun(minutes(10));
     expect(world.state(1)).toBe('testing');
-    world.advance(minutes(10));
+    world.advanceBegun(minutes(10));
     expect(world.state(1)).toBe('failed');
   });
 

@@ -58,7 +58,7 @@ describe('an end says why', () => {
 
     const slow = new World({ testingTimeoutMinutes: 10 });
     slow.submit(1);
-    for (let round = 0; round < 2; round++) slow.advance(minutes(10));
+    for (let round = 0; round < 2; round++) slow.advanceBegun(minutes(10));
     expect(lastOf(slow, 1)).toMatchObject({ kind: 'failed', reason: 'TEST_RUN_TIMEOUT' });
 
     const stuck = new World();
@@ -119,7 +119,7 @@ describe('a batch that the machinery gave up on', () => {
   it('is not searched: each of it is tested alone', () => {
     const world = new World({ batch: true, batchingMinSize: 2, testingTimeoutMinutes: 10 });
     for (const pr of [1, 2]) world.submit(pr);
-    for (let round = 0; round < 2; round++) world.advance(minutes(10));
+    for (let round = 0; round < 2; round++) world.advanceBegun(minutes(10));
     expect(world.active('search')).toEqual([]);
     expect(world.active()).toEqual(['1', '1+2']);
     expect(world.snapshot.line.map(({ members }) => members)).toEqual([[1], [2]]);

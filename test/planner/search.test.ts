@@ -270,9 +270,9 @@ describe('the machinery of a search', () => {
 
   it('that is given up on ends the search: each is tested alone, and nobody is to blame', () => {
     const world = searching(3, { bisectionConcurrency: 1, testingTimeoutMinutes: 10 });
-    world.advance(minutes(10));
+    world.advanceBegun(minutes(10));
     expect(world.active('search')).toEqual(['1+2']);
-    world.advance(minutes(10));
+    world.advanceBegun(minutes(10));
     expect(world.active('search')).toEqual([]);
     expect([1, 2, 3].map((pr) => world.outcome(pr))).toEqual([undefined, undefined, undefined]);
     expect(world.active()).toEqual(['1', '1+2']);
@@ -282,7 +282,7 @@ describe('the machinery of a search', () => {
 
 describe('a search that the machinery ends', () => {
   const timeOutTwice = (world: World) => {
-    for (let round = 0; round < 2; round++) world.advance(minutes(10));
+    for (let round = 0; round < 2; round++) world.advanceBegun(minutes(10));
   };
 
   it('blames nobody of those that are still suspected', () => {

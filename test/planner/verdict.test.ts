@@ -50,7 +50,7 @@ describe('a failure', () => {
   it('of a batch that the machinery gave up on sends it back to be tested one by one', () => {
     const world = new World({ batch: true, batchingMinSize: 2, testingTimeoutMinutes: 10 });
     for (const pr of [1, 2]) world.submit(pr);
-    for (let round = 0; round < 2; round++) world.advance(minutes(10));
+    for (let round = 0; round < 2; round++) world.advanceBegun(minutes(10));
     expect(reasonsOf(world, 2)).toEqual(['MERGE_ITEM_NOW_READY', 'BISECTION_REQUIRED']);
     expect(world.active()).toEqual(['1', '1+2']);
   });
@@ -132,11 +132,11 @@ describe('what people see', () => {
     const world = new World({ testingTimeoutMinutes: 10 });
     for (const pr of [1, 2]) world.submit(pr);
     world.send({ kind: 'state', state: 'PAUSED' });
-    world.advance(minutes(10));
+    world.advanceBegun(minutes(10));
     expect([world.state(1), world.active()]).toEqual(['testing', []]);
     world.send({ kind: 'state', state: 'RUNNING' });
     expect(world.active()).toEqual(['1', '1+2']);
-    world.advance(minutes(10));
+    world.advanceBegun(minutes(10));
     expect(world.outcome(1)).toBe('failed');
   });
 });

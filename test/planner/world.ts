@@ -89,6 +89,13 @@ export class World {
     this.send(null);
   }
 
+  /** CI begins everything that is under way; then the clock moves. */
+  advanceBegun(ms: number): void {
+    for (const run of this.snapshot.runs.values())
+      if (isActive(run)) this.send({ kind: 'run-started', run: run.id });
+    this.advance(ms);
+  }
+
   /** Active runs by what they test, as "1+2" for a run of #1 and #2 in that order. */
   active(kind: Run['of']['kind'] = 'line'): string[] {
     return [...this.snapshot.runs.values()]

@@ -119,6 +119,15 @@ const failed = {
     },
     { settings: { testingTimeoutMinutes: 10 } },
   ],
+  TEST_RUN_INFRASTRUCTURE_FAILED: [
+    'CI never begins, nor does any of three repeats',
+    async (story) => {
+      await submit(story, 1);
+      for (const minutes of [4, 7, 13, 25]) await story.time.pass(minutes);
+      return 1;
+    },
+    { settings: { requiredStatuses: ['ci/test'] }, sandbox: { ci: { mode: 'manual', contexts: [] } } },
+  ],
   START_TEST_RUN_MERGE_CONFLICT: [
     'it conflicts with the branch',
     async (story) => {

@@ -180,7 +180,7 @@ describe('an entry under test', () => {
     [{ kind: 'passed', ahead: [] }, 'Its tests passed: it lands next.'],
     [{ kind: 'passed', ahead: [4] }, 'Its tests passed on top of #4: it lands once #4 can.'],
     [{ kind: 'landing' }, 'It is landing: its commits are being put on the branch.'],
-    [{ kind: 'retrying' }, 'Its tests could not be run: they are tried again.'],
+    [{ kind: 'retrying' }, 'CI gave no result about it. Its tests are repeated after a pause.'],
     [
       { kind: 'failed', ahead: [4], isBatch: false },
       'Its tests failed on top of #4: whether it is to blame is known once #4 has passed.',

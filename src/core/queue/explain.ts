@@ -62,7 +62,7 @@ export function explainSituation(situation: Situation): string {
         ? 'Its tests passed: it lands next.'
         : `Its tests passed on top of ${list(situation.ahead)}: it lands once ${list(situation.ahead)} can.`;
     case 'retrying':
-      return 'Its tests could not be run: they are tried again.';
+      return 'CI gave no result about it. Its tests are repeated after a pause.';
     case 'failed':
       return explainFailed(situation);
     case 'searched': {

@@ -48,7 +48,7 @@ describe('the comment on a pull request', () => {
     const failures = reasons.filter((reason) =>
       /^(TEST_RUN|START_TEST|MERGE_REFUSED|PR_UPDATED)/.test(reason),
     );
-    expect(failures).toHaveLength(11);
+    expect(failures).toHaveLength(12);
     for (const reason of failures) {
       const text = statusComment(told(failed(reason)), noon);
       expect(text).toMatch(/^\*\*Left the queue: [^*]+\*\*/);
@@ -59,6 +59,29 @@ describe('the comment on a pull request', () => {
       expect(text).toMatch(/^\*\*Taken out of the queue: [^*]+\*\*/);
       expect(text).toMatch(/comment `\/signalbox merge`/);
     }
+  });
+
+  it('does not say that tests failed where CI gave no result, and says what to do', () => {
+    const cancelled: Check = {
+      kind: 'check',
+      suite: '1',
+      name: 'ci / test',
+      status: 'completed',
+      conclusion: 'cancelled',
+      url: 'https://ci.example/9',
+      at: 0,
+    };
+    const run = { required: [], checks: [cancelled], ahead: [], failedTests: noTests };
+    const text = statusComment(told(failed('TEST_RUN_INFRASTRUCTURE_FAILED'), { run }), noon);
+    expect(text).toMatch(/^\*\*Left the queue: CI gave no result\*\*/);
+    expect(text).toContain('No required check failed.');
+    expect(text).toContain('[`ci / test`](https://ci.example/9): it was cancelled');
+    expect(text).toContain('See why CI stopped');
+    expect(text).not.toMatch(/tests failed|came with this pull request/);
+    const unbegun = { ...run, checks: [] };
+    expect(statusComment(told(failed('TEST_RUN_INFRASTRUCTURE_FAILED'), { run: unbegun }), noon)).toContain(
+      'CI never began. See whether CI runs for branches named `signalbox/…`',
+    );
   });
 
   it('names the failed checks with their addresses, and what it was tested on', () => {

@@ -2,6 +2,7 @@
 // state labels, and answers to commands. Names that others chose are shown as code, so that nothing in them is markup.
 
 import { type Check, failedChecks, type RequiredCheck } from './check.ts';
+import { inconclusiveChecks } from './inconclusive-check.ts';
 import { type FailedTests, wordsOf } from './failed-test.ts';
 import { type Entry, type EntryState, entryStates, isEnded, type Queue } from './model.ts';
 import type { CancelledReason, FailedReason, MergedReason } from './reason.ts';
@@ -148,6 +149,7 @@ const failedHeadlines: { readonly [Reason in FailedReason]: string } = {
   TEST_RUN_REQUIRED_STATUS_FAILED: 'its tests failed',
   TEST_RUN_FAILED_BY_OPTIMIZATION: 'its tests failed',
   TEST_RUN_TIMEOUT: 'its tests took too long',
+  TEST_RUN_INFRASTRUCTURE_FAILED: 'CI gave no result',
   START_TEST_RUN_MERGE_CONFLICT: 'it conflicts',
   START_TEST_RUN_NO_REQUIRED_STATUSES: 'no check is required',
   START_TEST_RUN_CONFIG_PARSING_FAILURE: 'the queue’s file cannot be read',
@@ -193,8 +195,10 @@ function failedText({ run, queue, word }: Told, reason: FailedReason): string[] 
     }
     case 'TEST_RUN_TIMEOUT':
       return [
-        `Its required checks did not finish within ${queue.settings.testingTimeoutMinutes} minutes, twice. See whether CI runs for test branches (\`signalbox/…\`), then ${again}.`,
+        `Its required checks did not finish in time, twice. The limit comes from how long earlier runs of this queue took and is at most ${queue.settings.testingTimeoutMinutes} minutes (\`testingTimeoutMinutes\`). See whether a test hangs and whether CI has free runners, then ${again}.`,
       ];
+    case 'TEST_RUN_INFRASTRUCTURE_FAILED':
+      return infrastructureText(run, again);
     case 'START_TEST_RUN_MERGE_CONFLICT':
       if (queue.settings.mergeMethod === 'rebase')
         return [
@@ -223,6 +227,21 @@ function failedText({ run, queue, word }: Told, reason: FailedReason): string[] 
     case 'PR_UPDATED_AT_MERGE_TIME':
       return [`What was tested is not its head any more, so nothing landed. To test the new head, ${again}.`];
   }
+}
+
+/** No required check failed: CI was cancelled, lost, or never began, and so was every repeat. */
+function infrastructureText(run: Told['run'], again: string): string[] {
+  const inconclusive = run === null ? [] : inconclusiveChecks(run.checks);
+  const nothing = run !== null && run.checks.length === 0;
+  return [
+    'No required check failed. CI gave no result about this pull request, and Signalbox repeated the run three times with growing pauses.',
+    ...(inconclusive.length === 0
+      ? []
+      : [inconclusive.map(({ name, url, how }) => `- ${linked(name, url)}: ${how}`).join('\n')]),
+    nothing
+      ? `CI never began. See whether CI runs for branches named \`signalbox/…\` and has free runners, then ${again}.`
+      : `See why CI stopped (a lost runner, a workflow that cancels other runs, a workflow file that cannot be read), then ${again}.`,
+  ];
 }
 
 /** What failed in the checks, where reports name it. */

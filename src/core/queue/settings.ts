@@ -13,7 +13,7 @@ export type QueueSettings = {
   readonly concurrency: number;
   /** Runs at once while isolating a failure, a budget of its own. 0..1000; 0 is the same as `concurrency`. */
   readonly bisectionConcurrency: number;
-  /** Minutes until a run counts as timed out. 0..10080; 0 is never. */
+  /** The longest a run may take, in minutes; the queue's own history sets shorter limits. 0..10080; 0 is no limit. */
   readonly testingTimeoutMinutes: number;
   /** Successors to wait for before a failure is final. 0..1000. */
   readonly pendingFailureDepth: number;

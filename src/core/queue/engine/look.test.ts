@@ -4,6 +4,7 @@ import { anEntry, aQueue, noon, later } from '../../../../test/fixture/entry.ts'
 import type { Check } from '../check.ts';
 import { evolve } from '../evolve.ts';
 import type { Entry, Queue } from '../model.ts';
+import { limitsWithoutHistory } from '../planner/clock.ts';
 import type { QueueSettings } from '../settings.ts';
 import { look, type Look } from './look.ts';
 import type { LandingReport, Picture, PictureEntry, RunReport } from './picture.ts';
@@ -42,6 +43,7 @@ class Tables {
     const picture: Picture = {
       queue: this.queue,
       branchSha: this.branchSha,
+      limits: limitsWithoutHistory,
       hostAwayAt: this.hostAwayAt,
       stored: this.stored,
       entries: [...this.entries.values()].map(({ entry, stored }): PictureEntry => ({
@@ -70,7 +72,7 @@ class Tables {
         id,
         number: run.id,
         outcome: null,
-        isPushed: true,
+        pushedAt: this.now,
         required: [{ name: 'ci', source: null }],
         checks: [],
         startedAt: null,
@@ -196,7 +198,7 @@ describe('a look', () => {
     tables.look();
     tables.hostAwayAt = null;
     const { wakeAt } = tables.look();
-    expect([tables.state(1), wakeAt]).toEqual(['testing', tables.now + 10 * 60_000]);
+    expect([tables.state(1), wakeAt]).toEqual(['testing', tables.now + 3 * 60_000]);
   });
 
   it('shows those that are searched among as under test', () => {

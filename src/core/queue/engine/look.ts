@@ -9,7 +9,7 @@ import { assert, unreachable } from '#base/assert.ts';
 import type { RunId } from '#base/id.ts';
 import type { FactBody } from '../fact.ts';
 import { isEnded, type Queue, type Stage } from '../model.ts';
-import { deadlineOf } from '../planner/clock.ts';
+import { deadlineOf, statusOutOfTime } from '../planner/clock.ts';
 import { misshapen, violationsOfStep } from '../planner/invariant.ts';
 import {
   type Action,
@@ -30,7 +30,7 @@ import { isSameJson, type StoredItem, type StoredPlan } from './stored.ts';
 /** How a run ended that was under way before. */
 type RunConclusion = {
   readonly number: number;
-  readonly outcome: 'passed' | 'failed' | 'timed_out' | 'not_started' | 'cancelled';
+  readonly outcome: 'passed' | 'failed' | 'infrastructure' | 'timed_out' | 'not_started' | 'cancelled';
 };
 
 export type Look = {
@@ -68,7 +68,7 @@ export function look(picture: Picture, now: number, newRunId: () => RunId): Look
     if (run !== undefined && !isActive(run)) ended.set(run.id, outcomeOf(run));
   }
   for (const run of snapshot.runs.values())
-    if (isOutOfTime(snapshot, run, now)) ended.set(run.id, 'timed_out');
+    if (isOutOfTime(snapshot, run, now)) ended.set(run.id, statusOutOfTime(run));
   const planned = plan(snapshot, now);
   take(planned);
   const wrong = misshapen(snapshot);
@@ -107,8 +107,19 @@ function queueAfter(queue: Queue, { settings, state, switching }: Snapshot): Que
   return { ...queue, state, settings, switching };
 }
 
-function storedOf({ tip, line, searches, runs, landing, gone, frozenAt, nextId }: Snapshot): StoredPlan {
-  return { tip, line, searches, runs: [...runs.values()], landing, gone: [...gone], frozenAt, nextId };
+function storedOf(snapshot: Snapshot): StoredPlan {
+  const { tip, line, searches, runs, landing, gone, frozenAt, outageSince, nextId } = snapshot;
+  return {
+    tip,
+    line,
+    searches,
+    runs: [...runs.values()],
+    landing,
+    gone: [...gone],
+    frozenAt,
+    outageSince,
+    nextId,
+  };
 }
 
 function itemsAfter(picture: Picture, { items }: Snapshot): Map<number, StoredItem | null> {
@@ -158,6 +169,7 @@ function outcomeOf(run: Run | undefined): RunConclusion['outcome'] {
   switch (run?.status) {
     case 'passed':
     case 'failed':
+    case 'infrastructure':
     case 'timed_out':
       return run.status;
     case 'start_failed':

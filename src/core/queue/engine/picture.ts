@@ -3,7 +3,7 @@
 import type { Check, RequiredCheck } from '../check.ts';
 import type { Entry, Queue } from '../model.ts';
 import type { Targets } from '../planner/lane.ts';
-import type { Tip } from '../planner/model.ts';
+import type { Limits, Tip } from '../planner/model.ts';
 import type { FailedReason } from '../reason.ts';
 import type { RunId } from '#base/id.ts';
 import type { StoredItem, StoredPlan } from './stored.ts';
@@ -27,8 +27,8 @@ export type RunReport = {
     | { readonly kind: 'not_started'; readonly why: FailedReason | null }
     | { readonly kind: 'failed'; readonly why: FailedReason }
     | { readonly kind: 'conflict'; readonly pr: number; readonly with: 'tip' | number };
-  /** Empty until its test branch is pushed. */
-  readonly isPushed: boolean;
+  /** When its test branch was pushed; null until it is. */
+  readonly pushedAt: number | null;
   readonly required: readonly RequiredCheck[];
   readonly checks: readonly Check[];
   /** When CI first spoke of it. */
@@ -59,6 +59,8 @@ export type Picture = {
   readonly queue: Queue;
   /** The head of the branch as last seen; null until it was looked at. */
   readonly branchSha: Tip | null;
+  /** From the queue's own history of runs. */
+  readonly limits: Limits;
   readonly hostAwayAt: Date | null;
   readonly stored: StoredPlan | null;
   /** Live entries, and those that ended since the last look. */

@@ -4,7 +4,7 @@
 import { verdictOf } from '../check.ts';
 import { isEnded } from '../model.ts';
 import { noTargets, type Targets } from '../planner/lane.ts';
-import { isActive, type Item, type Snapshot } from '../planner/model.ts';
+import { isActive, type Item, type Run, type Snapshot } from '../planner/model.ts';
 import type { Event } from '../planner/observe.ts';
 import { isReady, readinessOf } from '../readiness.ts';
 import type { Picture, PictureEntry, RunReport } from './picture.ts';
@@ -18,15 +18,17 @@ export function restore(picture: Picture): Snapshot {
   return {
     state: queue.state,
     settings: queue.settings,
+    limits: picture.limits,
     switching: queue.switching,
     tip: stored?.tip ?? branchSha ?? '',
     items,
     line: stored?.line ?? [],
     searches: stored?.searches ?? [],
-    runs: new Map(stored?.runs.map((run) => [run.id, run])),
+    runs: new Map(stored?.runs.map((run) => [run.id, { pushedAt: null, timeouts: 0, ...run }])),
     landing: stored?.landing ?? null,
     gone: new Map(stored?.gone),
     frozenAt: stored?.frozenAt ?? null,
+    outageSince: stored?.outageSince ?? null,
     nextId: stored?.nextId ?? 1,
   };
 }
@@ -84,7 +86,7 @@ export function* eventsSince(picture: Picture, snapshot: () => Snapshot): Genera
   for (const shown of picture.entries) yield* changesOf(picture, shown);
   for (const report of picture.runs) {
     const run = snapshot().runs.get(report.number);
-    if (run !== undefined && isActive(run)) yield* reportOf(picture, report, run.status === 'starting');
+    if (run !== undefined && isActive(run)) yield* reportOf(picture, report, run);
   }
 }
 
@@ -141,7 +143,7 @@ function* changesOf(picture: Picture, shown: PictureEntry): Generator<Event> {
 function* reportOf(
   { queue }: Picture,
   { number: run, outcome, ...report }: RunReport,
-  isStarting: boolean,
+  known: Run,
 ): Generator<Event> {
   switch (outcome?.kind) {
     case 'not_started':
@@ -155,11 +157,14 @@ function* reportOf(
       return;
     case undefined:
   }
-  if (!report.isPushed) return;
+  if (report.pushedAt === null) return;
+  if (known.pushedAt === null) yield { kind: 'run-pushed', run, at: report.pushedAt };
   const verdict = verdictOf(report.required, report.checks, queue.settings.skippableStatuses);
   const { startedAt: at } = report;
   if (verdict.kind === 'passed') yield { kind: 'run-passed', run };
   else if (verdict.kind === 'failed') yield { kind: 'run-failed', run };
-  else if (verdict.kind === 'infrastructure') yield { kind: 'run-not-started', run };
-  else if (at !== null && isStarting) yield { kind: 'run-started', run, at };
+  else if (verdict.kind === 'infrastructure') {
+    const timedOut = verdict.by.some(({ conclusion }) => conclusion === 'timed_out');
+    yield { kind: 'run-infrastructure-failed', run, timedOut };
+  } else if (at !== null && known.status === 'starting') yield { kind: 'run-started', run, at };
 }

@@ -3,15 +3,20 @@
 
 import type { Departure, Group, Landing, Place, Run, Search, Tip } from '../planner/model.ts';
 
+/** A run that an earlier version stored lacks what was not kept then. */
+export type StoredRun = Omit<Run, 'pushedAt' | 'timeouts'> & Partial<Pick<Run, 'pushedAt' | 'timeouts'>>;
+
 /** Kept per queue: what is under test, and what lands. Its size follows the test slots, not the length of the line. */
 export type StoredPlan = {
   readonly tip: Tip;
   readonly line: readonly Group[];
   readonly searches: readonly Search[];
-  readonly runs: readonly Run[];
+  readonly runs: readonly StoredRun[];
   readonly landing: Landing | null;
   readonly gone: readonly (readonly [number, Departure])[];
   readonly frozenAt: number | null;
+  /** Absent in a plan that an earlier version stored. */
+  readonly outageSince?: number | null;
   readonly nextId: number;
 };
 

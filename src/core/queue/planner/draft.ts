@@ -49,6 +49,7 @@ class CountedMap<Key, Value> extends Map<Key, Value> {
 export class Draft {
   state: Snapshot['state'];
   settings: Snapshot['settings'];
+  readonly limits: Snapshot['limits'];
   switching: Snapshot['switching'];
   tip: Snapshot['tip'];
   readonly items: Map<number, Item>;
@@ -58,6 +59,7 @@ export class Draft {
   landing: Landing | null;
   readonly gone: Map<number, Departure>;
   frozenAt: number | null;
+  outageSince: number | null;
   nextId: number;
   readonly now: number;
   readonly facts: Fact[] = [];
@@ -68,6 +70,7 @@ export class Draft {
   constructor(snapshot: Snapshot, now: number) {
     this.state = snapshot.state;
     this.settings = snapshot.settings;
+    this.limits = snapshot.limits;
     this.switching = snapshot.switching;
     this.tip = snapshot.tip;
     this.items = new Map(snapshot.items);
@@ -77,14 +80,30 @@ export class Draft {
     this.landing = snapshot.landing;
     this.gone = new Map(snapshot.gone);
     this.frozenAt = snapshot.frozenAt;
+    this.outageSince = snapshot.outageSince;
     this.nextId = snapshot.nextId;
     this.now = now;
   }
 
   snapshot(): Snapshot {
-    const { state, settings, switching, tip, items, line, searches, runs, landing, gone, frozenAt, nextId } =
-      this;
-    return { state, settings, switching, tip, items, line, searches, runs, landing, gone, frozenAt, nextId };
+    const { state, settings, limits, switching, tip, items, line, searches, runs, landing, gone } = this;
+    const { frozenAt, outageSince, nextId } = this;
+    return {
+      state,
+      settings,
+      limits,
+      switching,
+      tip,
+      items,
+      line,
+      searches,
+      runs,
+      landing,
+      gone,
+      frozenAt,
+      outageSince,
+      nextId,
+    };
   }
 
   item(pr: number): Item {
@@ -127,15 +146,17 @@ export class Draft {
     this.leave(pr, 'failed');
   }
 
-  startRun(of: Run['of'], composition: Composition, attempt = 0): Run {
+  startRun(of: Run['of'], composition: Composition, { attempt = 0, timeouts = 0 } = {}): Run {
     const run: Run = {
       id: this.nextId++,
       of,
       composition,
       status: 'starting',
       requestedAt: this.now,
+      pushedAt: null,
       startedAt: null,
       attempt,
+      timeouts,
       notBefore: this.now,
       drifted: false,
       why: null,
@@ -151,10 +172,27 @@ export class Draft {
     if (isActive(run)) this.actions.push({ kind: 'cancel-run', run: run.id });
   }
 
+  /** The same composition once more, in place, because this run ended without a result. */
+  repeatRun(run: Run): void {
+    const { of, composition, attempt, status, timeouts } = run;
+    this.dropRun(run);
+    this.startRun(of, composition, {
+      attempt: attempt + 1,
+      timeouts: timeouts + (status === 'timed_out' ? 1 : 0),
+    });
+  }
+
   /** The same composition once more, in place, as soon as there is room; it counts as a first attempt. */
   runAgain(run: Run): void {
     this.dropRun(run);
-    this.runs.set(run.id, { ...run, status: 'start_failed', attempt: -1, notBefore: this.now });
+    this.runs.set(run.id, {
+      ...run,
+      status: 'start_failed',
+      attempt: -1,
+      timeouts: 0,
+      why: null,
+      notBefore: this.now,
+    });
   }
 
   /** Ends a group: its runs are dropped and its members are pending again. */

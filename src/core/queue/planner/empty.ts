@@ -1,11 +1,13 @@
 import type { QueueSettings } from '../settings.ts';
 import { defaultSettings } from '../settings.ts';
+import { limitsWithoutHistory } from './clock.ts';
 import type { Snapshot, Tip } from './model.ts';
 
 /** A running queue that nothing was submitted to yet. */
 export const emptySnapshot = (settings: Partial<QueueSettings>, tip: Tip): Snapshot => ({
   state: 'RUNNING',
   settings: { ...defaultSettings, ...settings },
+  limits: limitsWithoutHistory,
   switching: null,
   tip,
   items: new Map(),
@@ -15,5 +17,6 @@ export const emptySnapshot = (settings: Partial<QueueSettings>, tip: Tip): Snaps
   landing: null,
   gone: new Map(),
   frozenAt: null,
+  outageSince: null,
   nextId: 1,
 });

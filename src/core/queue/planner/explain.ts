@@ -81,7 +81,7 @@ function lineSituation(snapshot: Snapshot, pr: number, now: number): Situation |
   const ahead = assumed(run);
   if (isActive(run)) return testingSituation(snapshot, run, ahead, now);
   if (run.status === 'passed') return { kind: 'passed', ahead };
-  if (!hasFailed(run)) return { kind: 'retrying' };
+  if (!hasFailed(snapshot, run) || run.status === 'infrastructure') return { kind: 'retrying' };
   return { kind: 'failed', ahead, isBatch: group.members.length > 1 };
 }
 

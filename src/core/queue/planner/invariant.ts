@@ -2,6 +2,7 @@
 // wrong, so that a failing test reads like a story. Checked in tests, in simulation, and before a plan is committed.
 
 import type { FailedReason } from '../reason.ts';
+import { outageRepeatsMax } from './clock.ts';
 import { explain } from './explain.ts';
 import { assumed } from './line.ts';
 import {
@@ -127,13 +128,37 @@ const provedByHost: ReadonlySet<FailedReason> = new Set([
 
 /** Nobody fails without direct evidence. */
 function* unjust(before: Snapshot, { facts }: Step): Generator<string> {
+  let mayBeOutage = before.outageSince !== null;
   for (const fact of facts) {
     if (fact.kind !== 'failed') continue;
     const { pr, reason, evidence } = fact;
-    if (evidence !== null) yield* unproved(before, pr, evidence);
-    else if (!provedByHost.has(reason)) yield `#${pr} failed (${reason}) without evidence`;
+    if (evidence === null) {
+      if (!provedByHost.has(reason)) yield `#${pr} failed (${reason}) without evidence`;
+      continue;
+    }
+    yield* unproved(before, pr, evidence);
+    const run = before.runs.get(evidence.failedRun);
+    if (redReasons.has(reason) && run !== undefined && run.status !== 'failed' && run.status !== 'passed')
+      yield `#${pr} failed (${reason}) by run ${evidence.failedRun}, in which no check failed`;
+    if (!inconclusiveReasons.has(reason)) continue;
+    if (mayBeOutage && run !== undefined && run.attempt < outageRepeatsMax)
+      yield `#${pr} failed (${reason}) although CI has given no result since the last entry was removed for that`;
+    mayBeOutage = true;
   }
 }
+
+/** Reasons that say that a required check failed. */
+const redReasons: ReadonlySet<FailedReason> = new Set([
+  'TEST_RUN_REQUIRED_STATUS_FAILED',
+  'TEST_RUN_FAILED_BY_OPTIMIZATION',
+]);
+
+/** Reasons that say that CI, or the way to it, gave no result. */
+const inconclusiveReasons: ReadonlySet<FailedReason> = new Set([
+  'TEST_RUN_INFRASTRUCTURE_FAILED',
+  'TEST_RUN_TIMEOUT',
+  'START_TEST_RUN_RETRY_EXHAUSTED',
+]);
 
 function* unproved(before: Snapshot, pr: number, { failedRun, withoutIt }: Evidence): Generator<string> {
   const failed = before.runs.get(failedRun);

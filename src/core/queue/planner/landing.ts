@@ -1,6 +1,7 @@
 // How a landing ends, and what that makes of everything that was tested on the branch as it was.
 
 import type { CancelledReason, FailedReason } from '../reason.ts';
+import { withOneMoreAttempt } from './clock.ts';
 import type { Draft } from './draft.ts';
 import { share, type Targets } from './lane.ts';
 import type { Landing, Run, Tip } from './model.ts';
@@ -16,7 +17,10 @@ export function landed(draft: Draft, tip: Tip): void {
   const reason = landing.proof.kind === 'direct' ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
   for (const run of draft.runs.values())
     if (run.of.kind === 'line' && run.composition.base === before)
-      draft.runs.set(run.id, rebased(draft, run, landing.members, landedTargets));
+      draft.runs.set(
+        run.id,
+        withOneMoreAttempt(rebased(draft, run, landing.members, landedTargets), draft.now),
+      );
   for (const pr of landing.members) {
     draft.facts.push({ kind: 'merged', pr, reason, proof: landing.proof, tip });
     const group = draft.line.find(({ members }) => members.includes(pr));

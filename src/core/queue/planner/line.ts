@@ -1,6 +1,7 @@
 // The line as it stands: which runs are still about something that can happen, what each group has shown, and what is
 // ahead of it. One view is computed per look, because every verdict changes it.
 
+import { isRetriable } from './clock.ts';
 import type { Draft } from './draft.ts';
 import { type Group, isActive, type Run } from './model.ts';
 import type { QueuedReason } from '../reason.ts';
@@ -149,7 +150,7 @@ function whyRestarted(draft: Draft, run: Run): QueuedReason {
 export function showLine(draft: Draft): void {
   const views = viewLine(draft);
   for (const view of views) {
-    const shown = view.passed ? 'tests_passed' : hasFailed(view.main) ? 'pending_failure' : 'testing';
+    const shown = shownAs(draft, view);
     for (const pr of view.group.members) {
       const { place } = draft.item(pr);
       if (place.kind !== 'line' || place.shown === shown) continue;
@@ -162,14 +163,12 @@ export function showLine(draft: Draft): void {
   }
 }
 
-/** A result against it: red, or the machinery gave up on it. */
-export const hasFailed = (run: Run | null): boolean =>
-  run !== null && !isActive(run) && run.status !== 'passed' && !isRetriable(run);
+/** A result against it, or no result after every repeat. */
+export const hasFailed = (draft: Pick<Draft, 'outageSince'>, run: Run | null): boolean =>
+  run !== null && !isActive(run) && run.status !== 'passed' && !isRetriable(draft, run);
 
-/** Time-outs are tried once more, failures to start several times with pauses. */
-const attemptsMax = { timed_out: 1, start_failed: 4 } as const;
-
-export function isRetriable(run: Run): boolean {
-  if (run.status === 'timed_out') return run.attempt < attemptsMax.timed_out;
-  return run.status === 'start_failed' && run.attempt < attemptsMax.start_failed;
+/** A run that was given up without a result shows nothing against the change. */
+function shownAs(draft: Draft, { passed, main }: GroupView): 'testing' | 'tests_passed' | 'pending_failure' {
+  if (passed) return 'tests_passed';
+  return hasFailed(draft, main) && main?.status !== 'infrastructure' ? 'pending_failure' : 'testing';
 }

@@ -62,15 +62,17 @@ export type Composition = {
 };
 
 type RunStatus =
-  /** Asked for; the test branch is not pushed yet. → running, failed, timed_out, start_failed */
+  /** Asked for, and CI has not reported yet. → running, failed, infrastructure, start_failed */
   | 'starting'
-  /** CI is at it. → passed, failed, timed_out */
+  /** CI has begun. → passed, failed, infrastructure, timed_out */
   | 'running'
   | 'passed'
   | 'failed'
-  /** Out of time. The machinery's problem until it happens again. */
+  /** CI gave no result: it was cancelled, its runner was lost, or it never began. This says nothing about the change. */
+  | 'infrastructure'
+  /** Out of time, by the queue's clock or by CI's own. An infrastructure failure until it happens again. */
   | 'timed_out'
-  /** It could not be started. The machinery's problem until it happens several times. */
+  /** It could not be started. An infrastructure failure until it happens several times. */
   | 'start_failed';
 
 export type Run = {
@@ -80,10 +82,14 @@ export type Run = {
   readonly composition: Composition;
   readonly status: RunStatus;
   readonly requestedAt: number;
+  /** When its test branch was pushed; null before. CI must begin within some time of this. */
+  readonly pushedAt: number | null;
   /** When CI first reported; null before. */
   readonly startedAt: number | null;
-  /** How often this composition was tried before and failed for the machinery's sake. */
+  /** How often this composition was tried before without a result. */
   readonly attempt: number;
+  /** How many of those attempts ran out of time. */
+  readonly timeouts: number;
   /** Not to be tried again before this. */
   readonly notBefore: number;
   /** Other lanes landed since it was built: its proof is `lane`, not `exact`. */
@@ -130,11 +136,20 @@ export type Landing = {
   readonly proof: Proof;
 };
 
+/** What the queue's own history of runs says about how long CI takes. The settings are the upper bound of both. */
+export type Limits = {
+  /** From the push of a test branch to the first check result: after that, CI has lost the run. */
+  readonly startByMs: number;
+  /** From the first check result to the last; null: there is no history yet. */
+  readonly finishByMs: number | null;
+};
+
 export type Departure = 'cancelled' | 'failed' | 'merged_by_hand';
 
 export type Snapshot = {
   readonly state: QueueState;
   readonly settings: QueueSettings;
+  readonly limits: Limits;
   readonly switching: { readonly mode: QueueSettings['mode']; readonly returnTo: SettableQueueState } | null;
   readonly tip: Tip;
   readonly items: ReadonlyMap<number, Item>;
@@ -148,6 +163,11 @@ export type Snapshot = {
   readonly gone: ReadonlyMap<number, Departure>;
   /** The host does not answer: no verdicts, no clocks. Null while it does. */
   readonly frozenAt: number | null;
+  /**
+   * When an entry was last removed because CI gave no result for it; null again as soon as CI has given one for any run.
+   * Until then this may be an outage of CI, and no other entry is removed for it soon.
+   */
+  readonly outageSince: number | null;
   /** Groups, searches and runs are numbered in the order they are made. */
   readonly nextId: number;
 };
@@ -181,6 +201,10 @@ export type Action =
   | { readonly kind: 'start-run'; readonly run: Run }
   | { readonly kind: 'cancel-run'; readonly run: number }
   | { readonly kind: 'land'; readonly landing: Landing; readonly base: Tip };
+
+/** It ended without a result about the change. */
+export const isInconclusive = ({ status }: Run): boolean =>
+  status === 'infrastructure' || status === 'timed_out' || status === 'start_failed';
 
 export const isActive = (run: Run): boolean => run.status === 'starting' || run.status === 'running';
 

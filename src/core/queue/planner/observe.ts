@@ -5,7 +5,7 @@ import { unreachable } from '#base/assert.ts';
 import type { CancelledReason, FailedReason } from '../reason.ts';
 import type { QueueSettings } from '../settings.ts';
 import type { SettableQueueState } from '../model.ts';
-import { startPauseMs } from './clock.ts';
+import { endOutage, infrastructurePauseMs, startPauseMs } from './clock.ts';
 import { Draft } from './draft.ts';
 import type { Targets } from './lane.ts';
 import {
@@ -32,10 +32,14 @@ export type Event =
   | { readonly kind: 'ended'; readonly pr: number; readonly reason: CancelledReason }
   | { readonly kind: 'merged-by-hand'; readonly pr: number; readonly tip: Tip }
   | { readonly kind: 'restart'; readonly pr: number }
+  /** Its test branch is there for CI to see. */
+  | { readonly kind: 'run-pushed'; readonly run: number; readonly at: number }
   /** `at`: when CI began, if that is known; else now. */
   | { readonly kind: 'run-started'; readonly run: number; readonly at?: number }
   | { readonly kind: 'run-passed'; readonly run: number }
-  /** `why` where it is something else than its required checks or the machinery. */
+  /** CI ended without a result about the change; `timedOut`: it ran out of CI's own time. */
+  | { readonly kind: 'run-infrastructure-failed'; readonly run: number; readonly timedOut: boolean }
+  /** `why` where it is something else than its required checks or the infrastructure. */
   | { readonly kind: 'run-failed'; readonly run: number; readonly why?: FailedReason }
   | { readonly kind: 'run-not-started'; readonly run: number; readonly why?: FailedReason }
   /** A member conflicts textually with the tip, or with an entry ahead of it. */
@@ -90,19 +94,13 @@ function apply(draft: Draft, event: Event): void {
       return applyToItem(draft, event);
     case 'restart':
       return restart(draft, event.pr);
+    case 'run-pushed':
     case 'run-started':
-      return report(draft, event.run, (run, now) => ({
-        ...run,
-        status: 'running',
-        // Told by another clock: never before it was asked for, and never to come.
-        startedAt: run.startedAt ?? Math.max(run.requestedAt, Math.min(event.at ?? now, now)),
-      }));
     case 'run-passed':
-      return report(draft, event.run, (run) => ({ ...run, status: 'passed' }));
     case 'run-failed':
-      return report(draft, event.run, (run) => ({ ...run, status: 'failed', why: event.why ?? null }));
+    case 'run-infrastructure-failed':
     case 'run-not-started':
-      return report(draft, event.run, (run, now) => ({ ...notStarted(run, now), why: event.why ?? null }));
+      return applyToRun(draft, event);
     case 'conflict':
       return conflict(draft, event);
     case 'landed':
@@ -123,6 +121,50 @@ function apply(draft: Draft, event: Event): void {
     case 'host-away':
     case 'host-back':
       return freeze(draft, event.kind === 'host-away');
+    default:
+      return unreachable(event);
+  }
+}
+
+type RunEvent = Extract<
+  Event,
+  {
+    kind:
+      | 'run-pushed'
+      | 'run-started'
+      | 'run-passed'
+      | 'run-failed'
+      | 'run-infrastructure-failed'
+      | 'run-not-started';
+  }
+>;
+
+function applyToRun(draft: Draft, event: RunEvent): void {
+  switch (event.kind) {
+    case 'run-pushed':
+      return report(draft, event.run, (run, now) => ({
+        ...run,
+        pushedAt: run.pushedAt ?? Math.max(run.requestedAt, Math.min(event.at, now)),
+      }));
+    case 'run-started':
+      return report(draft, event.run, (run, now) => ({
+        ...run,
+        status: 'running',
+        // Told by another clock: never before it was asked for, and never to come.
+        startedAt: run.startedAt ?? Math.max(run.requestedAt, Math.min(event.at ?? now, now)),
+      }));
+    case 'run-passed':
+      return report(draft, event.run, (run) => ({ ...run, status: 'passed' }));
+    case 'run-failed':
+      return report(draft, event.run, (run) => ({ ...run, status: 'failed', why: event.why ?? null }));
+    case 'run-infrastructure-failed':
+      return report(draft, event.run, (run, now) => ({
+        ...run,
+        status: event.timedOut ? 'timed_out' : 'infrastructure',
+        notBefore: now + infrastructurePauseMs(run.attempt),
+      }));
+    case 'run-not-started':
+      return report(draft, event.run, (run, now) => ({ ...notStarted(run, now), why: event.why ?? null }));
     default:
       return unreachable(event);
   }
@@ -214,7 +256,11 @@ function restart(draft: Draft, pr: number): void {
 
 function report(draft: Draft, id: number, change: (run: Run, now: number) => Run): void {
   const run = draft.runs.get(id);
-  if (run !== undefined && isActive(run)) draft.runs.set(id, change(run, draft.now));
+  if (run === undefined || !isActive(run)) return;
+  const changed = change(run, draft.now);
+  draft.runs.set(id, changed);
+  // With a `why` CI was never asked.
+  if (changed.status === 'passed' || (changed.status === 'failed' && changed.why === null)) endOutage(draft);
 }
 
 const notStarted = (run: Run, now: number): Run => ({
@@ -267,6 +313,7 @@ function freeze(draft: Draft, away: boolean): void {
     draft.runs.set(run.id, {
       ...run,
       requestedAt: moved(run.requestedAt),
+      pushedAt: run.pushedAt === null ? null : moved(run.pushedAt),
       startedAt: run.startedAt === null ? null : moved(run.startedAt),
       notBefore: run.notBefore + draft.now - since,
     });

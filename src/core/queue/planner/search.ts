@@ -14,7 +14,8 @@
 import type { Draft } from './draft.ts';
 import { LaneWalk } from './lane.ts';
 import { type Group, isActive, type Run, type Search } from './model.ts';
-import { hasFailed, isRetriable } from './line.ts';
+import { isRetriable } from './clock.ts';
+import { hasFailed } from './line.ts';
 
 export function beginSearch(draft: Draft, group: Group, failed: Run): void {
   const search: Search = {
@@ -88,9 +89,9 @@ function learn(draft: Draft, search: Search): Search {
 const isConcluded = ({ passes, fails, failedRun, members }: Search): boolean =>
   passes === members.length || (fails === passes + 1 && failedRun !== null);
 
-/** A run that the machinery gave up on: the search cannot go on. */
+/** A run was given up without a result: the search cannot go on. */
 const wasGivenUp = (draft: Draft, search: Search): boolean =>
-  draft.runsOfSearch(search).some((run) => run.status !== 'failed' && hasFailed(run));
+  draft.runsOfSearch(search).some((run) => run.status !== 'failed' && hasFailed(draft, run));
 
 function conclude(draft: Draft, search: Search): void {
   const { members, passes, fails, passedRun, failedRun } = search;
@@ -139,10 +140,9 @@ export function runSearches(draft: Draft): void {
       if (isActive(run) && !matters(search, run)) draft.dropRun(run);
     const known = draft.runsOfSearch(search).filter((run) => matters(search, run));
     for (const run of known)
-      if (isRetriable(run) && run.notBefore <= draft.now && draft.activeRuns('search') < budget) {
-        draft.dropRun(run);
-        draft.startRun(run.of, run.composition, run.attempt + 1);
-      } else if (isRetriable(run)) draft.wake(run.notBefore);
+      if (isRetriable(draft, run) && run.notBefore <= draft.now && draft.activeRuns('search') < budget)
+        draft.repeatRun(run);
+      else if (isRetriable(draft, run)) draft.wake(run.notBefore);
     const free = budget - draft.activeRuns('search');
     const asked = new Set(known.map((run) => run.composition.members.length));
     for (const length of nextPrefixes(search, asked, free))

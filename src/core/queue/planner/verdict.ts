@@ -6,7 +6,7 @@
 import type { FailedReason } from '../reason.ts';
 import type { Draft } from './draft.ts';
 import { assumed, type GroupView, hasFailed, viewLine } from './line.ts';
-import { isActive, type Run } from './model.ts';
+import { isActive, isInconclusive, type Run } from './model.ts';
 import { beginSearch } from './search.ts';
 
 /** Intends the longest landing that is proved; answers whether there is one. */
@@ -32,7 +32,7 @@ export function settleFailure(draft: Draft): boolean {
   const views = viewLine(draft);
   for (const view of views) {
     const { main, group } = view;
-    if (main === null || !hasFailed(main) || view.passed) continue;
+    if (main === null || !hasFailed(draft, main) || view.passed) continue;
     if (draft.isProtected(group)) continue;
     // What it was tested on top of has not landed, and may never: until then the failure is not its own.
     if (assumed(main).length > 0) continue;
@@ -43,10 +43,12 @@ export function settleFailure(draft: Draft): boolean {
       return true;
     }
     if (group.members.length === 1) {
+      // Perhaps CI has an outage: no other entry is removed for it before CI has given a result again.
+      if (isInconclusive(main) && main.why === null) draft.outageSince = draft.now;
       draft.fail(group.members[0]!, reasonOf(main), { failedRun: main.id, withoutIt: 'branch' });
       return true;
     }
-    // A batch that the machinery gave up on is not searched: each of it is tried alone.
+    // A batch without a result is not searched: each of it is tried alone.
     if (main.status !== 'failed') {
       draft.dissolve(group, 'BISECTION_REQUIRED', { alone: true });
       return true;
@@ -59,6 +61,7 @@ export function settleFailure(draft: Draft): boolean {
 
 function reasonOf(run: Run): FailedReason {
   if (run.why !== null) return run.why;
+  if (run.status === 'infrastructure') return 'TEST_RUN_INFRASTRUCTURE_FAILED';
   if (run.status === 'timed_out') return 'TEST_RUN_TIMEOUT';
   return run.status === 'start_failed' ? 'START_TEST_RUN_RETRY_EXHAUSTED' : 'TEST_RUN_REQUIRED_STATUS_FAILED';
 }
