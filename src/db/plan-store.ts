@@ -8,7 +8,7 @@ import type { Look } from '#core/queue/engine/look.ts';
 import type { LandingReport, Picture, PictureEntry, RunReport } from '#core/queue/engine/picture.ts';
 import { isSameJson, type StoredItem, type StoredPlan } from '#core/queue/engine/stored.ts';
 import type { Fact } from '#core/queue/fact.ts';
-import { limitsFrom } from '#core/queue/limits.ts';
+import { limitsFrom } from '#core/queue/planner/limits.ts';
 import type { Entry } from '#core/queue/model.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
 import type { RepositoryName } from '#core/repository.ts';

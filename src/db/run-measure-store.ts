@@ -1,7 +1,7 @@
 // Writes what the runs of a queue show about how long CI takes: columns of queue_plan, and of test_run where CI was stopped.
 
 import type { QueueId, RunId } from '#base/id.ts';
-import { durationsMin, historyMax } from '#core/queue/limits.ts';
+import { durationsMin, historyMax } from '#core/queue/planner/limits.ts';
 import type { Tx } from './cell.ts';
 import { statement } from './statement.ts';
 

@@ -135,7 +135,7 @@ describe('an outage of CI', () => {
   function outage(world: World, forMs: number): void {
     const until = world.now + forMs;
     for (;;) {
-      for (const run of [...world.snapshot.runs.values()])
+      for (const run of world.snapshot.runs.values())
         if (run.status === 'starting' && world.snapshot.runs.get(run.id)?.status === 'starting')
           world.send({ kind: 'run-infrastructure-failed', run: run.id, timedOut: false });
       if (world.wakeAt === null || world.wakeAt > until) break;

@@ -1,7 +1,7 @@
-// How long CI may take, from the queue's own history of runs. The settings bound both from above (planner/clock.ts).
+// How long CI may take, from the queue's own history of runs. The settings bound both from above (clock.ts).
 
-import { limitsWithoutHistory } from './planner/clock.ts';
-import type { Limits } from './planner/model.ts';
+import { limitsWithoutHistory } from './clock.ts';
+import type { Limits } from './model.ts';
 
 const minuteMs = 60_000;
 
