@@ -195,7 +195,8 @@ CREATE TABLE public.landing_member (
     pr_number bigint NOT NULL,
     trip integer NOT NULL,
     head_sha text NOT NULL,
-    commit_sha text
+    commit_sha text,
+    forced boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE public.organization (
@@ -213,6 +214,14 @@ CREATE TABLE public.person (
     name text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     signed_in_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.pull_request_head (
+    repository_id uuid NOT NULL,
+    pr_number bigint NOT NULL,
+    head_sha text NOT NULL,
+    since timestamp with time zone,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.queue (
@@ -314,6 +323,8 @@ CREATE TABLE public.sandbox_pull_request (
     merge_sha text,
     disk_sha text,
     labels text[] DEFAULT '{}'::text[] NOT NULL,
+    head_since timestamp with time zone,
+    label_changes jsonb DEFAULT '{}'::jsonb NOT NULL,
     fork text,
     reviews jsonb DEFAULT '[]'::jsonb NOT NULL
 );
@@ -349,7 +360,8 @@ CREATE TABLE public.telling (
     words_hash text,
     comment_id text,
     comment_tried boolean DEFAULT false NOT NULL,
-    by_label boolean DEFAULT false NOT NULL
+    by_label boolean DEFAULT false NOT NULL,
+    label_used_at timestamp with time zone
 );
 
 CREATE TABLE public.test_case (
@@ -732,6 +744,9 @@ ALTER TABLE ONLY public.organization
 ALTER TABLE ONLY public.person
     ADD CONSTRAINT person_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.pull_request_head
+    ADD CONSTRAINT pull_request_head_pkey PRIMARY KEY (repository_id, pr_number, head_sha);
+
 ALTER TABLE ONLY public.queue
     ADD CONSTRAINT queue_pkey PRIMARY KEY (id);
 
@@ -862,6 +877,8 @@ CREATE UNIQUE INDEX person_identity ON public.person USING btree (organization_i
 
 CREATE UNIQUE INDEX person_name ON public.person USING btree (organization_id, lower(name));
 
+CREATE INDEX pull_request_head_age ON public.pull_request_head USING btree (seen_at);
+
 CREATE UNIQUE INDEX queue_branch ON public.queue USING btree (repository_id, branch) WHERE (deleted_at IS NULL);
 
 CREATE INDEX queue_repository ON public.queue USING btree (repository_id);
@@ -974,6 +991,9 @@ ALTER TABLE ONLY public.landing
 
 ALTER TABLE ONLY public.person
     ADD CONSTRAINT person_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
+
+ALTER TABLE ONLY public.pull_request_head
+    ADD CONSTRAINT pull_request_head_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
 ALTER TABLE ONLY public.queue_plan
     ADD CONSTRAINT queue_plan_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);

@@ -22,11 +22,11 @@ export function createSandboxStore(cell: Cell): SandboxStore {
     forgetWritten: ({ id }) => pulls.forgetWrittenPullRequests(db, id),
     markContained: ({ id }, branch, shas, mergeSha) =>
       pulls.markContainedPullRequests(db, id, branch, shas, mergeSha),
-    moveHeads: ({ id }, branch, sha) => pulls.moveSandboxHeads(db, id, branch, sha),
+    moveHeads: ({ id }, branch, sha, at) => pulls.moveSandboxHeads(db, id, branch, sha, at),
     closeFrom: ({ id }, branch) => pulls.closeSandboxPullRequestsFrom(db, id, branch),
     findTest: ({ id }, branch) => tests.findSandboxTestPullRequest(reader, id, branch),
     insertTest: ({ id }, words) => tests.insertSandboxTestPullRequest(db, id, words),
-    changeLabels: ({ id }, number, change) => pulls.changeSandboxLabels(db, id, number, change),
+    changeLabels: ({ id }, number, change, act) => pulls.changeSandboxLabels(db, id, number, change, act),
     listLabelled: ({ id }, label) => pulls.listLabelledSandboxPullRequests(reader, id, label),
     addReview: ({ id }, number, review) => pulls.addSandboxReview(db, id, number, review),
     listReviews: ({ id }, number) => pulls.listSandboxReviews(reader, id, number),

@@ -8,10 +8,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OrganizationId, QueueId, RepositoryId } from '#base/id.ts';
 import { mayBeCommand } from '#core/queue/comment-command.ts';
+import type { KnownHead } from '#core/queue/authority.ts';
 import type { HostEvent, WrittenComment } from '#core/queue/host-event.ts';
 import { repositoryKey } from '#core/repository.ts';
 import type { Cell, Tx } from '#db/cell.ts';
 import { type CheckWord, recordChecks } from '#db/check-store.ts';
+import { recordHead } from '#db/head-store.ts';
 import {
   enqueueBranchLook,
   enqueueComment,
@@ -82,6 +84,7 @@ async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
   );
   const words: CheckWord[] = [];
   const refreshes = new Map<string, readonly [RepositoryId, number]>();
+  const heads = new Map<string, readonly [RepositoryId, number, KnownHead]>();
   const comments: (WrittenComment & { readonly repositoryId: RepositoryId })[] = [];
   const labels = new Map<string, JobPayloads['obey-label']>();
   const moves: { repositoryId: RepositoryId; branch: string; sha: string | null }[] = [];
@@ -92,16 +95,26 @@ async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
     else if (event.kind === 'branch-moved')
       moves.push({ repositoryId, branch: event.branch, sha: event.sha });
     else if (event.kind === 'comment-written') {
-      const { number, commentId, author, text } = event;
-      if (mayBeCommand(text)) comments.push({ repositoryId, number, commentId, author, text });
+      const { number, commentId, author, text, writtenAt } = event;
+      if (mayBeCommand(text)) comments.push({ repositoryId, number, commentId, author, text, writtenAt });
     } else if (event.kind === 'label-changed') {
-      const { number, label, isOn, by } = event;
-      labels.set(`${repositoryId} ${number} ${label}`, { repositoryId, number, label, isOn, by });
-    } else refreshes.set(`${repositoryId} ${event.number}`, [repositoryId, event.number]);
+      const { number, label, labels: on } = event;
+      labels.set(`${repositoryId} ${number} ${label}`, { repositoryId, number, label, labels: on });
+    } else {
+      const { number, head } = event;
+      refreshes.set(`${repositoryId} ${number}`, [repositoryId, number]);
+      if (head !== undefined)
+        heads.set(`${repositoryId} ${number} ${head.sha}`, [
+          repositoryId,
+          number,
+          { sha: head.sha, since: head.at },
+        ]);
+    }
   }
   // In a fixed order, so that two batches never wait for each other in a circle.
   const dirty = words.length === 0 ? [] : await recordChecks(tx, words);
   if (dirty.length > 0) await enqueueReconciles(tx, dirty);
+  for (const key of [...heads.keys()].toSorted()) await recordHead(tx, ...heads.get(key)!);
   for (const key of [...refreshes.keys()].toSorted()) await enqueueRefresh(tx, ...refreshes.get(key)!);
   const commentKey = (comment: (typeof comments)[number]) => `${comment.repositoryId} ${comment.commentId}`;
   for (const comment of comments.toSorted((a, b) => (commentKey(a) < commentKey(b) ? -1 : 1)))

@@ -55,6 +55,9 @@ export const queueSettings = {
   createPrsForTestingBranches: z.boolean().describe('Open a draft pull request per test branch.'),
   commentsEnabled: z.boolean().describe('Write comments on pull requests.'),
   commandsEnabled: z.boolean().describe('Obey slash commands in comments.'),
+  forceEnabled: z
+    .boolean()
+    .describe('Let those with admin rights at the host submit with --force; each use is in the audit log.'),
   statusCheckEnabled: z.boolean().describe('Show the queue’s own check on pull requests.'),
   enqueueingLabel: line(1, 50).describe('Adding this label submits, removing it cancels.'),
   labelCommandsEnabled: z.boolean().describe('Obey the label.'),

@@ -186,6 +186,7 @@ export interface Landing {
 
 export interface LandingMember {
   commit_sha: string | null;
+  forced: Generated<boolean>;
   head_sha: string;
   number: number;
   position: number;
@@ -209,6 +210,14 @@ export interface Person {
   organization_id: string;
   signed_in_at: Generated<Timestamp>;
   subject: string;
+}
+
+export interface PullRequestHead {
+  head_sha: string;
+  pr_number: number;
+  repository_id: string;
+  seen_at: Generated<Timestamp>;
+  since: Timestamp | null;
 }
 
 export interface Queue {
@@ -293,6 +302,8 @@ export interface SandboxPullRequest {
   draft: Generated<boolean>;
   fork: string | null;
   head_sha: string;
+  head_since: Timestamp | null;
+  label_changes: Generated<Json>;
   labels: Generated<string[]>;
   merge_sha: string | null;
   mergeability: Generated<string>;
@@ -330,6 +341,7 @@ export interface Telling {
   by_label: Generated<boolean>;
   comment_id: string | null;
   comment_tried: Generated<boolean>;
+  label_used_at: Timestamp | null;
   pr_number: number;
   queue_id: string;
   told_at: Timestamp | null;
@@ -640,6 +652,7 @@ export interface DB {
   landing_member: LandingMember;
   organization: Organization;
   person: Person;
+  pull_request_head: PullRequestHead;
   queue: Queue;
   queue_plan: QueuePlan;
   repository: Repository;

@@ -13,8 +13,9 @@ import type { QueueLock } from './transaction.ts';
 type OfRepository = { readonly repositoryId: RepositoryId };
 type Labelled = Extract<HostEvent, { kind: 'label-changed' }>;
 type OfQueue = { readonly queueId: QueueId };
+type Tries = { readonly tries?: number };
 /** Work at a host; `tries`: how often it was put off because the host did not answer. */
-type AtHost = OfQueue & { readonly tries?: number };
+type AtHost = OfQueue & Tries;
 
 /** What the worker can be asked to do, with what it needs to know. */
 export type JobPayloads = {
@@ -27,8 +28,8 @@ export type JobPayloads = {
   'probe-entries': AtHost;
   'try-merges': AtHost;
   tell: AtHost;
-  'obey-comment': OfRepository & WrittenComment;
-  'obey-label': OfRepository & Pick<Labelled, 'number' | 'label' | 'isOn' | 'by'>;
+  'obey-comment': OfRepository & WrittenComment & Tries;
+  'obey-label': OfRepository & Pick<Labelled, 'number' | 'label' | 'labels'> & Tries;
   'sandbox-ci': { readonly repositoryId: RepositoryId; readonly branch: string; readonly sha: string };
   /** One that is stored; whatever else the repository has stored is read with it. */
   'ingest-upload': OfRepository & { readonly uploadId: string; readonly uploadedAt: number };
@@ -182,14 +183,23 @@ export const enqueueTell = (tx: Tx, queueId: QueueId, when: 'soon' | 'later'): P
   });
 
 /** Does what a comment asks for. */
-export const enqueueComment = (tx: Tx, payload: JobPayloads['obey-comment']): Promise<void> =>
-  add(tx, { task: 'obey-comment', payload, key: `comment:${payload.repositoryId}:${payload.commentId}` });
+export const enqueueComment = (
+  tx: Tx,
+  payload: JobPayloads['obey-comment'],
+  at: Date | null = null,
+): Promise<void> =>
+  add(tx, { task: 'obey-comment', payload, at, key: `comment:${payload.repositoryId}:${payload.commentId}` });
 
-/** Does what a label asks for: the last word on it counts. */
-export const enqueueLabel = (tx: Tx, payload: JobPayloads['obey-label']): Promise<void> =>
+/** Asks the host for the label, and does what it asks for. */
+export const enqueueLabel = (
+  tx: Tx,
+  payload: JobPayloads['obey-label'],
+  at: Date | null = null,
+): Promise<void> =>
   add(tx, {
     task: 'obey-label',
     payload,
+    at,
     key: `label:${payload.repositoryId}:${payload.number}:${payload.label}`,
   });
 

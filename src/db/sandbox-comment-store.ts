@@ -9,42 +9,56 @@ type Comment = {
   readonly number: number;
   readonly author: string;
   readonly text: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
 };
 
-type Row = { id: number; pr_number: number; author: string; body: string };
+type Wish = Pick<Comment, 'number' | 'author' | 'text'> & { readonly at: Date };
 
-const columns = 'id, pr_number, author, body';
+type Row = {
+  id: number;
+  pr_number: number;
+  author: string;
+  body: string;
+  created_at: Date;
+  updated_at: Date;
+};
 
-const commentOf = ({ id, pr_number, author, body }: Row): Comment => ({
-  id: String(id),
-  number: pr_number,
-  author,
-  text: body,
+const columns = 'id, pr_number, author, body, created_at, updated_at';
+
+const commentOf = (row: Row): Comment => ({
+  id: String(row.id),
+  number: row.pr_number,
+  author: row.author,
+  text: row.body,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
 });
 
-const insert = statement<[repositoryId: string, number: number, author: string, body: string], Row>(`
-  insert into sandbox_comment (repository_id, pr_number, author, body) values ($1, $2, $3, $4) returning ${columns}`);
+const insert = statement<[repositoryId: string, number: number, author: string, body: string, at: Date], Row>(`
+  insert into sandbox_comment (repository_id, pr_number, author, body, created_at, updated_at)
+  values ($1, $2, $3, $4, $5, $5) returning ${columns}`);
 
 export async function insertSandboxComment(
   db: Tx,
   repositoryId: RepositoryId,
-  { number, author, text }: Omit<Comment, 'id'>,
+  { number, author, text, at }: Wish,
 ): Promise<Comment> {
-  return commentOf((await insert(db, repositoryId, number, author, text))[0]!);
+  return commentOf((await insert(db, repositoryId, number, author, text, at))[0]!);
 }
 
 // Whatever a caller takes for an id is compared as text.
-const update = statement<[repositoryId: string, number: number, id: string, body: string], Row>(`
-  update sandbox_comment set body = $4, updated_at = now()
+const update = statement<[repositoryId: string, number: number, id: string, body: string, at: Date], Row>(`
+  update sandbox_comment set body = $4, updated_at = greatest($5, created_at + interval '1 millisecond')
   where repository_id = $1 and pr_number = $2 and id::text = $3 returning ${columns}`);
 
 /** False if there is none. */
 export async function editSandboxComment(
   db: Tx,
   repositoryId: RepositoryId,
-  { id, number, text }: Omit<Comment, 'author'>,
+  { id, number, text, at }: Omit<Wish, 'author'> & { readonly id: string },
 ): Promise<boolean> {
-  return (await update(db, repositoryId, number, id, text)).length > 0;
+  return (await update(db, repositoryId, number, id, text, at)).length > 0;
 }
 
 const remove = statement<[repositoryId: string, number: number, id: string]>(

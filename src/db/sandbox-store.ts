@@ -12,7 +12,13 @@ type Kept = Omit<PullRequest, 'url' | 'state'> & {
   readonly branch: string | null;
   readonly mergeSha: string | null;
   readonly labels: readonly string[];
+  readonly headSince: Date | null;
+  readonly labelChanges: LabelChanges;
 };
+
+type LabelChanges = Readonly<
+  Record<string, { readonly isOn: boolean; readonly by: string; readonly at: number }>
+>;
 
 type Row = {
   number: number;
@@ -29,6 +35,8 @@ type Row = {
   branch: string | null;
   merge_sha: string | null;
   labels: string[];
+  head_since: Date | null;
+  label_changes: LabelChanges;
 };
 
 const names = [
@@ -46,6 +54,8 @@ const names = [
   'branch',
   'merge_sha',
   'labels',
+  'head_since',
+  'label_changes',
 ] as const satisfies readonly (keyof Row)[];
 
 const columns = names.join(', ');
@@ -65,6 +75,8 @@ const keptOf = (row: Row): Kept => ({
   branch: row.branch,
   mergeSha: row.merge_sha,
   labels: row.labels,
+  headSince: row.head_since,
+  labelChanges: row.label_changes,
 });
 
 // With the faults of its repository: whether the host answers at all is known without a second round trip.
@@ -85,7 +97,7 @@ export async function findSandboxPullRequest(
   return row === undefined ? null : { pullRequest: keptOf(row), faults: row.faults };
 }
 
-type Values = [repositoryId: string, ...(string | number | boolean | null | readonly string[])[]];
+type Values = [repositoryId: string, ...(string | number | boolean | Date | null | readonly string[])[]];
 
 const insertText = `insert into sandbox_pull_request (repository_id, ${columns})
   values ($1, ${names.map((_, index) => `$${index + 2}`).join(', ')})`;
@@ -118,6 +130,8 @@ const valuesOf = (repositoryId: RepositoryId, kept: Kept): Values => [
   kept.branch,
   kept.mergeSha,
   kept.labels,
+  kept.headSince,
+  JSON.stringify(kept.labelChanges),
 ];
 
 /** Keeps it unless one of that number is kept already; returns the kept one. */
@@ -136,7 +150,9 @@ export async function saveSandboxPullRequest(tx: Tx, repositoryId: RepositoryId,
   return keptOf(row!);
 }
 
-const columnOf: { readonly [Field in keyof Omit<Kept, 'number'>]: Exclude<keyof Row, 'number'> } = {
+const columnOf: {
+  readonly [Field in keyof Omit<Kept, 'number' | 'labelChanges'>]: Exclude<keyof Row, 'number'>;
+} = {
   title: 'title',
   body: 'body',
   headSha: 'head_sha',
@@ -150,6 +166,7 @@ const columnOf: { readonly [Field in keyof Omit<Kept, 'number'>]: Exclude<keyof 
   branch: 'branch',
   mergeSha: 'merge_sha',
   labels: 'labels',
+  headSince: 'head_since',
 };
 
 /** Changes what is given; null if it is not kept. */
@@ -170,7 +187,7 @@ export async function patchSandboxPullRequest(
     .where('number', '=', number)
     .returning(names)
     .executeTakeFirst();
-  return row === undefined ? null : keptOf(row);
+  return row === undefined ? null : keptOf(row as Row);
 }
 
 /** At most this many are shown or written at once. */
@@ -236,8 +253,8 @@ export async function markContainedPullRequests(
   return (await markContained(db, repositoryId, branch, shas, mergeSha)).map(({ number }) => number);
 }
 
-const moveHeads = statement<[repositoryId: string, branch: string, sha: string], { number: number }>(`
-  update sandbox_pull_request set head_sha = $3, disk_sha = null, updated_at = now()
+const moveHeads = statement<[repositoryId: string, branch: string, sha: string, at: Date], { number: number }>(`
+  update sandbox_pull_request set head_sha = $3, head_since = $4, disk_sha = null, updated_at = now()
   where repository_id = $1 and branch = $2 and state = 'open' and head_sha <> $3
   returning number`);
 
@@ -247,8 +264,9 @@ export async function moveSandboxHeads(
   repositoryId: RepositoryId,
   branch: string,
   sha: string,
+  at: Date,
 ): Promise<readonly number[]> {
-  return (await moveHeads(db, repositoryId, branch, sha)).map(({ number }) => number);
+  return (await moveHeads(db, repositoryId, branch, sha, at)).map(({ number }) => number);
 }
 
 const closeFrom = statement<[repositoryId: string, branch: string], { number: number }>(`
@@ -265,12 +283,26 @@ export async function closeSandboxPullRequestsFrom(
 }
 
 const changeLabels = statement<
-  [repositoryId: string, number: number, add: readonly string[], remove: readonly string[]],
+  [
+    repositoryId: string,
+    number: number,
+    add: readonly string[],
+    remove: readonly string[],
+    by: string,
+    at: number,
+  ],
   { before: string[]; after: string[] }
 >(`
   with kept as (select labels from sandbox_pull_request where repository_id = $1 and number = $2 for update)
   update sandbox_pull_request p set updated_at = now(),
-    labels = array(select distinct l from unnest(kept.labels || $3::text[]) l where l <> all($4::text[]) order by l)
+    labels = array(select distinct l from unnest(kept.labels || $3::text[]) l where l <> all($4::text[]) order by l),
+    label_changes = p.label_changes || (
+      select coalesce(jsonb_object_agg(c.label, jsonb_build_object('isOn', c.is_on, 'by', $5::text, 'at', $6::bigint)), '{}')
+      from (
+        select l as label, true as is_on from unnest($3::text[]) l where l <> all(kept.labels) and l <> all($4::text[])
+        union all
+        select l, false from unnest($4::text[]) l where l = any(kept.labels)
+      ) c)
   from kept where repository_id = $1 and number = $2
   returning kept.labels as before, p.labels as after`);
 
@@ -280,8 +312,10 @@ export async function changeSandboxLabels(
   repositoryId: RepositoryId,
   number: number,
   change: { readonly add: readonly string[]; readonly remove: readonly string[] },
+  act: { readonly by: string; readonly at: Date },
 ): Promise<{ readonly before: readonly string[]; readonly after: readonly string[] } | null> {
-  return (await changeLabels(db, repositoryId, number, change.add, change.remove))[0] ?? null;
+  const at = act.at.getTime();
+  return (await changeLabels(db, repositoryId, number, change.add, change.remove, act.by, at))[0] ?? null;
 }
 
 const selectLabelled = statement<[repositoryId: string, label: string, limit: number], { number: number }>(`

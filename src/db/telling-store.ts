@@ -129,21 +129,26 @@ export const recordTold = (
   { toldAt, commentId, isByLabel, wordsHash }: ToldRecord,
 ): Promise<unknown> => upsertTold(tx, queueId, pr, toldAt, commentId, isByLabel, wordsHash);
 
-const upsertByLabel = statement<[queueId: string, pr: number]>(`
-  insert into telling (queue_id, pr_number, by_label) values ($1, $2, true)
-  on conflict (queue_id, pr_number) do update set by_label = true`);
+const upsertByLabel = statement<[queueId: string, pr: number, usedAt: Date | null]>(`
+  insert into telling (queue_id, pr_number, by_label, label_used_at) values ($1, $2, true, $3)
+  on conflict (queue_id, pr_number) do update set by_label = true,
+    label_used_at = greatest(telling.label_used_at, excluded.label_used_at)`);
 
-/** Its label is taken off when its trip ends. */
-export const recordByLabel = (tx: Tx, queueId: QueueId, pr: number): Promise<unknown> =>
-  upsertByLabel(tx, queueId, pr);
+/** The label is removed when the attempt ends. `usedAt`: the act that submitted it; null: it was queued already. */
+export const recordByLabel = (
+  tx: Tx,
+  queueId: QueueId,
+  pr: number,
+  usedAt: Date | null,
+): Promise<unknown> => upsertByLabel(tx, queueId, pr, usedAt);
 
-const selectByLabel = statement<[queueId: string, pr: number], { by_label: boolean }>(
-  `select by_label from telling where queue_id = $1 and pr_number = $2`,
+const selectUsed = statement<[queueId: string, pr: number], { label_used_at: Date | null }>(
+  `select label_used_at from telling where queue_id = $1 and pr_number = $2`,
 );
 
-/** Whether the label of a trip that ended is still to be taken off. */
-export async function hasOldLabel(db: Tx, queueId: QueueId, pr: number): Promise<boolean> {
-  return (await selectByLabel(db, queueId, pr))[0]?.by_label ?? false;
+/** The label act that submitted the pull request last, by the host's clock; null: none did. */
+export async function labelUsedAt(db: Tx, queueId: QueueId, pr: number): Promise<Date | null> {
+  return (await selectUsed(db, queueId, pr))[0]?.label_used_at ?? null;
 }
 
 const updateUntold = statement<[repositoryId: string, uploads: string], { queue_id: QueueId }>(`

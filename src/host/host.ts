@@ -89,6 +89,20 @@ export type WebhookResult =
 export const permissions = ['none', 'read', 'write', 'admin'] as const;
 export type Permission = (typeof permissions)[number];
 
+/** What the host's own record says of a label on a pull request. */
+export type LabelState = {
+  /** Whether the pull request has the label now. */
+  readonly isOn: boolean;
+  /** The last change of it; null: there was none, or Signalbox made it. */
+  readonly lastChange: {
+    readonly isOn: boolean;
+    /** Null: the host names no account, for example because it was deleted. */
+    readonly by: string | null;
+    /** By the host's clock. */
+    readonly at: Date;
+  } | null;
+};
+
 /** A draft pull request that shows a test branch, so that CI which only looks at pull requests tests it. */
 export type TestPullRequest = {
   readonly branch: string;
@@ -228,6 +242,12 @@ export type Host = {
     change: { readonly add: readonly string[]; readonly remove: readonly string[] },
   ) => Promise<void>;
   readonly permissionOf: (repository: HostRepository, person: string) => Promise<Permission>;
+  readonly readLabel: (repository: HostRepository, number: number, label: string) => Promise<LabelState>;
+  /**
+   * When the pull request got this head, by the host's clock: an instant that no earlier act can be about. The epoch: it
+   * had the head from its beginning. Null: the host does not say.
+   */
+  readonly headSince: (repository: HostRepository, number: number, headSha: string) => Promise<Date | null>;
   /**
    * What people wrote and labelled since an instant, for what webhooks missed: comments, and the open pull requests that
    * have the label now. The same may be told twice.

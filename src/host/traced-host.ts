@@ -18,6 +18,8 @@ const calls = [
   'writeCheck',
   'changeLabels',
   'permissionOf',
+  'readLabel',
+  'headSince',
   'readWords',
   'inspect',
   'stopRuns',

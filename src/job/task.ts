@@ -6,13 +6,15 @@ import { forgetDeliveries } from '#db/delivery-store.ts';
 import { enqueueIdleSweeps, type JobPayloads } from '#db/job.ts';
 import { dropOldPartitions, ensurePartitions } from '#db/partition.ts';
 import { listQueuesOf } from '#db/queue-view.ts';
+import { forgetHeads } from '#db/head-store.ts';
 import { forgetHeard } from '#db/words-store.ts';
 import { findRepository } from '#db/repository-store.ts';
 import type { TaskDeps } from './deps.ts';
 import { forgetTests } from './forget-tests.ts';
 import { ingestUpload } from './ingest.ts';
 import { land } from './land.ts';
-import { obeyComment, obeyLabel } from './obey.ts';
+import { heardKeptMs, obeyComment } from './obey.ts';
+import { obeyLabel } from './obey-label.ts';
 import { probeEntries } from './probe.ts';
 import { publishRuns } from './publish.ts';
 import { runSandboxCi } from './sandbox-ci.ts';
@@ -43,7 +45,7 @@ async function sweepIdle({ cell }: TaskDeps): Promise<void> {
 }
 
 const checksKeptMs = 7 * 86_400_000;
-const heardKeptMs = 90 * 86_400_000;
+const headsKeptMs = 90 * 86_400_000;
 /** What was sent to webhook endpoints is kept for 14 days. */
 const deliveriesKeptMs = 14 * 86_400_000;
 
@@ -53,6 +55,7 @@ async function maintainHistory({ cell, clock, historyMonths }: TaskDeps): Promis
   await dropOldPartitions(cell.db, clock.now(), historyMonths);
   await forgetChecks(cell.db, new Date(clock.now().getTime() - checksKeptMs));
   await forgetHeard(cell.db, new Date(clock.now().getTime() - heardKeptMs));
+  await forgetHeads(cell.db, new Date(clock.now().getTime() - headsKeptMs));
   await forgetDeliveries(cell.db, new Date(clock.now().getTime() - deliveriesKeptMs));
   await forgetTests(cell, clock.now());
 }

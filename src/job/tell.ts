@@ -51,7 +51,7 @@ async function tellOne(deps: TaskDeps, work: Telling, place: Place, untold: Unto
   try {
     if (wordsHash !== untold.wordsHash)
       commentId = await write(deps, work, place, untold, { ...ownCheck(told, now), body });
-    if (isByLabel && isEnded(stage)) {
+    if (isEnded(stage) && (isByLabel || isSuperseded(untold, queue))) {
       const remove = [queue.settings.enqueueingLabel];
       await place.host.changeLabels(work.repository, number, { add: [], remove });
       isByLabel = false;
@@ -63,6 +63,13 @@ async function tellOne(deps: TaskDeps, work: Telling, place: Place, untold: Unto
   }
   await recordTold(cell.db, queue.id, number, { toldAt: stageChangedAt, commentId, isByLabel, wordsHash });
 }
+
+/** After a push or a close the label is removed in any case: it was put on for what the pull request was before. */
+const isSuperseded = ({ standing }: UntoldEntry, { settings }: Telling['queue']): boolean => {
+  const { stage } = standing.entry;
+  const isMoved = stage.kind === 'cancelled' && ['PR_PUSHED_TO', 'PR_CLOSED'].includes(stage.reason);
+  return isMoved && settings.labelCommandsEnabled;
+};
 
 /** Answers with the id of the comment, if there is one. */
 async function write(

@@ -10,6 +10,8 @@ export type CommentCommand =
       readonly priority: number | null;
       readonly noBatch: boolean;
       readonly force: boolean;
+      /** The head that is meant, in lower case: its first seven digits or more; null: the one of the moment. */
+      readonly sha: string | null;
     }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'restart' }
@@ -30,7 +32,7 @@ export function parseComment(text: string, words: readonly string[]): CommentCom
 }
 
 const usageOf = (word: string): string =>
-  `Write \`${word} merge\`, \`${word} cancel\`, \`${word} restart\` or \`${word} status\` on a line of its own; \`merge\` takes \`--priority=high\` (a name, or 0–255), \`--no-batch\` and \`--force\`.`;
+  `Write \`${word} merge\`, \`${word} cancel\`, \`${word} restart\` or \`${word} status\` on a line of its own; \`merge\` takes the commit that you mean (seven digits or more), \`--priority=high\` (a name, or 0–255), \`--no-batch\` and \`--force\`.`;
 
 function parseLine(word: string, [verb = '', ...options]: readonly string[]): CommentCommand {
   const kind = verb.toLowerCase();
@@ -50,11 +52,13 @@ function parseMerge(word: string, options: readonly string[]): CommentCommand {
   let priority: number | null = null;
   let noBatch = false;
   let force = false;
+  let sha: string | null = null;
   const rest = [...options];
   for (let option = rest.shift(); option !== undefined; option = rest.shift()) {
     const value = /^(?:--priority|-p)=(.+)$/.exec(option)?.[1];
     if (option === '--no-batch') noBatch = true;
     else if (option === '--force') force = true;
+    else if (sha === null && /^[0-9a-f]{7,64}$/i.test(option)) sha = option.toLowerCase();
     else if (value !== undefined || option === '-p' || option === '--priority') {
       const wish = value ?? rest.shift() ?? '';
       const found = priorityOf(wish);
@@ -66,7 +70,7 @@ function parseMerge(word: string, options: readonly string[]): CommentCommand {
       priority = found;
     } else return { kind: 'mistake', message: `\`merge\` takes no \`${shown(option)}\`. ${usageOf(word)}` };
   }
-  return { kind: 'merge', priority, noBatch, force };
+  return { kind: 'merge', priority, noBatch, force, sha };
 }
 
 function priorityOf(wish: string): number | null {

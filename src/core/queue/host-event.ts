@@ -6,7 +6,13 @@ import type { RepositoryName } from '../repository.ts';
 /** What a webhook told us. It is signed, so what it says of a check or a branch is believed as it is. */
 export type HostEvent =
   /** Only that something changed: the host is asked for the rest. */
-  | { readonly kind: 'pull-request-changed'; readonly repository: RepositoryName; readonly number: number }
+  | {
+      readonly kind: 'pull-request-changed';
+      readonly repository: RepositoryName;
+      readonly number: number;
+      /** Where the event says which head the pull request has got: the head, with the instant in milliseconds by the host's clock, or null where the host does not name it. */
+      readonly head?: { readonly sha: string; readonly at: number | null };
+    }
   | {
       readonly kind: 'check-changed';
       readonly repository: RepositoryName;
@@ -22,22 +28,27 @@ export type HostEvent =
     }
   /** Somebody wrote on a pull request. */
   | ({ readonly kind: 'comment-written'; readonly repository: RepositoryName } & WrittenComment)
-  /** A label was put on a pull request or taken off it. */
+  /**
+   * Labels of a pull request changed, or a poll found the label on. It is a hint and no command: the host is asked who
+   * changed the label last and when (`Host.readLabel`), so that a webhook sent a second time decides nothing.
+   */
   | {
       readonly kind: 'label-changed';
       readonly repository: RepositoryName;
       readonly number: number;
-      readonly label: string;
-      readonly isOn: boolean;
-      /** Null where the host lets only those who may write do so, and does not say who it was. */
-      readonly by: string | null;
+      /** The label that came or went; null where the host does not say which. */
+      readonly label: string | null;
+      /** The labels that the pull request has after the change. */
+      readonly labels: readonly string[];
     };
 
 export type WrittenComment = {
   readonly number: number;
-  /** As the host names it: each is heard once. */
+  /** As the host names it: each is read once. */
   readonly commentId: string;
   readonly author: string;
   /** At most 64 KiB. */
   readonly text: string;
+  /** Milliseconds by the host's clock. Comments that were edited are no events at all: their text need not be their author's. */
+  readonly writtenAt: number;
 };

@@ -325,6 +325,16 @@ export const refusals = {
     `${code(person)} may not do this: commands need write access to the repository. Ask somebody who has it.`,
   forceNeedsAdmin: (person: string): string =>
     `${code(person)} may not use \`--force\`: it needs admin rights on the repository. Without it the pull request waits until the host says that it can be merged.`,
+  forceIsOff: (branch: string): string =>
+    `\`--force\` is switched off for the queue of ${code(branch)} (\`forceEnabled\`). Comment without it: the pull request then waits until the host says that it can be merged.`,
+  namesOtherHead: (named: string, headSha: string): string =>
+    `Nothing was submitted: the comment names ${code(named)}, but the head of this pull request is ${code(headSha)}.`,
+  headIsNewer: (headSha: string, word: string): string =>
+    `Nothing was submitted: ${code(headSha.slice(0, 12))} was pushed after this comment was written, so the comment is not about it. Look at the new head, then comment \`/${word} merge\` again, or \`/${word} merge ${headSha.slice(0, 12)}\`.`,
+  headAgeUnknown: (headSha: string, word: string): string =>
+    `Nothing was submitted: the host does not say when ${code(headSha.slice(0, 12))} was pushed, so it may be newer than this comment. Name the commit that you mean: \`/${word} merge ${headSha.slice(0, 12)}\`.`,
+  labelIsOlder: (label: string, headSha: string, word: string): string =>
+    `Nothing was submitted: the label ${code(label)} is not known to be newer than the head ${code(headSha.slice(0, 12))}, so it was removed. Look at the head, then put the label on again, or comment \`/${word} merge ${headSha.slice(0, 12)}\`.`,
   noQueue: (branch: string): string =>
     `The branch ${code(branch)} has no merge queue. Set the base of this pull request to one that has, or create one with \`createQueue\`.`,
   notSubmitted: (word: string): string =>

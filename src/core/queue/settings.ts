@@ -39,6 +39,8 @@ export type QueueSettings = {
   readonly commentsEnabled: boolean;
   /** Obey slash commands in comments. */
   readonly commandsEnabled: boolean;
+  /** Let those with admin rights submit with `--force`. */
+  readonly forceEnabled: boolean;
   /** Show the queue's own check on pull requests. */
   readonly statusCheckEnabled: boolean;
   /** Adding this label submits, removing it cancels. 1..50 characters. */
@@ -74,6 +76,7 @@ export const defaultSettings: QueueSettings = {
   createPrsForTestingBranches: true,
   commentsEnabled: true,
   commandsEnabled: true,
+  forceEnabled: true,
   statusCheckEnabled: true,
   enqueueingLabel: 'signalbox-submit',
   labelCommandsEnabled: true,

@@ -8,6 +8,7 @@ import { createChecks } from './check.ts';
 import { type Client, createClient, repositoryPath } from './client.ts';
 import { createTokenOf } from './credential.ts';
 import { createInspect } from './inspect.ts';
+import { createLabelReader } from './label.ts';
 import { createMerger } from './merge.ts';
 import { createDemandsOf } from './protection.ts';
 import { createPullRequestReader, createTestPullRequests } from './pull-request.ts';
@@ -64,6 +65,7 @@ export function createGiteaHost(options: GiteaOptions): Host {
     writeComment: createComments(client),
     changeLabels: labels.changeLabels,
     permissionOf: (repository, person) => permissionOf(client, repository, person),
+    ...createLabelReader(client),
     readWords: createWordReader(client, labels),
     inspect: createInspect(client, createVersionOf(client, clock)),
     stopRuns: () =>

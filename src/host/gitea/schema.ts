@@ -115,8 +115,22 @@ export const Comment = z.object({
   body: textOrNothing,
   /** Empty: it is on an issue. */
   pull_request_url: textOrNothing,
+  created_at: instant,
+  /** Later than `created_at` where somebody edited it. */
+  updated_at: instant,
 });
 export type Comment = z.infer<typeof Comment>;
+
+/** An entry of the timeline of a pull request (Gitea services/convert/issue_comment.go, ToTimelineComment). */
+export const TimelineEntry = z.object({
+  type: z.string(),
+  user: loginOf,
+  /** Of a label: `1` where it was put on, empty where it was taken off (models/issues/issue_label.go). */
+  body: textOrNothing,
+  label: z.object({ name: z.string() }).nullish(),
+  created_at: instant,
+});
+export type TimelineEntry = z.infer<typeof TimelineEntry>;
 
 export const Review = z.object({
   state: z.string(),
@@ -178,13 +192,22 @@ export const CommentPayload = z.object({
   action: z.string(),
   is_pull: z.boolean(),
   issue: z.object({ number: z.int().positive() }),
-  comment: z.object({ id: z.int(), user: loginOf, body: textOrNothing }),
+  comment: z.object({
+    id: z.int(),
+    user: loginOf,
+    body: textOrNothing,
+    created_at: instant,
+    updated_at: instant,
+  }),
 });
 
 export const PullRequestPayload = z.object({
   ...payload,
   action: z.string(),
   number: z.int().positive(),
-  pull_request: z.object({ labels: listOf(z.object({ name: z.string() })) }),
+  pull_request: z.object({
+    labels: listOf(z.object({ name: z.string() })),
+    head: z.object({ sha: z.string() }),
+  }),
 });
 export type PullRequestPayload = z.infer<typeof PullRequestPayload>;

@@ -1,9 +1,7 @@
 // Webhooks of Gitea and Forgejo, signed with HMAC-SHA256 over the body. They are told apart by what is in them.
 //
-// A webhook about labels says which ones a pull request has now, and not which one came or went. So the labels of a pull
-// request are remembered from webhook to webhook, in this process: one that was not there before came, one that is
-// missing now went. Of a pull request that nobody has spoken of before, all labels are told as having come, by nobody
-// known: what has come before is then told twice, and what went meanwhile is not told.
+// A webhook about labels says which ones a pull request has now, and neither which one came or went nor who put on those
+// that were there before. So it says only that labels changed; who changed one is read from the timeline (label.ts).
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { HostEvent } from '#core/queue/host-event.ts';
@@ -16,12 +14,11 @@ import { boundedText } from './text.ts';
 const signatureHeaders = ['x-forgejo-signature', 'x-gitea-signature'] as const;
 
 export function createWebhookParser(host: string): Host['parseWebhook'] {
-  const labelsSeen = createLabelMemory();
   return ({ headers, body, secret }) => {
     const payload = payloadOf(headers, body);
     if (!isSigned(headers, payload, secret))
       return { kind: 'refused', reason: 'The signature of the webhook does not match its body.' };
-    return { kind: 'accepted', events: eventsOf(host, parseJson(payload), labelsSeen) };
+    return { kind: 'accepted', events: eventsOf(host, parseJson(payload)) };
   };
 }
 
@@ -48,7 +45,7 @@ function parseJson(body: Buffer): unknown {
 }
 
 /** A signed event that we do not know is not an error: hosts have many kinds. */
-function eventsOf(host: string, payload: unknown, labelsSeen: LabelMemory): readonly HostEvent[] {
+function eventsOf(host: string, payload: unknown): readonly HostEvent[] {
   const named = (repository: { readonly name: string; readonly owner: { readonly login: string } }) => ({
     host,
     owner: repository.owner.login,
@@ -63,20 +60,16 @@ function eventsOf(host: string, payload: unknown, labelsSeen: LabelMemory): read
   }
   const comment = CommentPayload.safeParse(payload).data;
   if (comment !== undefined) {
-    const { id, user: author, body } = comment.comment;
-    if (!comment.is_pull || comment.action !== 'created') return [];
+    const { id, user: author, body, created_at: writtenAt, updated_at } = comment.comment;
+    // Who may write issues can edit the comments of others (Gitea routers/web/repo/issue_comment.go, UpdateCommentContent):
+    // only a comment as it was created is its author's.
+    if (!comment.is_pull || comment.action !== 'created' || writtenAt !== updated_at) return [];
     const { number } = comment.issue;
-    const written = { number, commentId: String(id), author, text: boundedText(body) };
+    const written = { number, commentId: String(id), author, text: boundedText(body), writtenAt };
     return [{ kind: 'comment-written', repository: named(comment.repository), ...written }];
   }
   const pullRequest = PullRequestPayload.safeParse(payload).data;
-  if (pullRequest !== undefined) {
-    const repository = named(pullRequest.repository);
-    return [
-      { kind: 'pull-request-changed', repository, number: pullRequest.number },
-      ...labelsSeen.changes(repository, pullRequest),
-    ];
-  }
+  if (pullRequest !== undefined) return pullRequestEvents(named(pullRequest.repository), pullRequest);
   const push = PushPayload.safeParse(payload).data;
   if (push !== undefined) return branchMoved(named(push.repository), push.ref, push.after);
   const ref = RefPayload.safeParse(payload).data;
@@ -94,39 +87,24 @@ function branchMoved(repository: RepositoryName, ref: string, sha: string | null
   return [{ kind: 'branch-moved', repository, branch, sha: isGone ? null : sha }];
 }
 
-type LabelMemory = {
-  readonly changes: (repository: RepositoryName, payload: PullRequestPayload) => readonly HostEvent[];
-};
-
-/** Pull requests whose labels are remembered; the ones longest unheard of are forgotten. */
-const rememberedMax = 20_000;
-/** Of these all labels count as having come. */
+/** Actions after which the labels may be others than before. */
 const labelling: ReadonlySet<string> = new Set(['opened', 'label_updated', 'label_cleared']);
 
-function createLabelMemory(): LabelMemory {
-  const seen = new Map<string, readonly string[]>();
-  return {
-    changes: (repository, { number, action, sender, pull_request: { labels } }) => {
-      const key = `${repository.owner}/${repository.name}#${number}`.toLowerCase();
-      const before = seen.get(key);
-      const after = action === 'label_cleared' ? [] : labels.map(({ name }) => name);
-      seen.delete(key);
-      seen.set(key, after);
-      if (seen.size > rememberedMax) seen.delete(seen.keys().next().value!);
-      const told = (label: string, isOn: boolean, by: string | null): HostEvent => ({
-        kind: 'label-changed',
-        repository,
-        number,
-        label,
-        isOn,
-        by,
-      });
-      if (before === undefined)
-        return labelling.has(action) ? after.map((label) => told(label, true, null)) : [];
-      return [
-        ...after.filter((label) => !before.includes(label)).map((label) => told(label, true, sender)),
-        ...before.filter((label) => !after.includes(label)).map((label) => told(label, false, sender)),
-      ];
-    },
-  };
+function pullRequestEvents(
+  repository: RepositoryName,
+  { number, action, pull_request: pull }: PullRequestPayload,
+): readonly HostEvent[] {
+  // What it says of labels when all were taken off is from before.
+  const labels = action === 'label_cleared' ? [] : pull.labels.map(({ name }) => name);
+  const isLabelling = labelling.has(action) && (action !== 'opened' || labels.length > 0);
+  const changed: HostEvent = { kind: 'pull-request-changed', repository, number };
+  const { sha } = pull.head;
+  // A pull request is never without the head of its opening. Of a push the webhook has no instant of its own.
+  const head = action === 'opened' ? { sha, at: 0 } : action === 'synchronized' ? { sha, at: null } : undefined;
+  return [
+    head === undefined ? changed : { ...changed, head },
+    ...(isLabelling
+      ? [{ kind: 'label-changed' as const, repository, number, label: null, labels }]
+      : []),
+  ];
 }

@@ -146,9 +146,11 @@ export const createWordReader =
       ...comments.flatMap((comment): HostEvent[] => {
         const number = Number(/\/(\d+)$/.exec(comment.pull_request_url)?.[1] ?? 0);
         if (number === 0) return [];
-        const { id: commentId, user: author, body } = comment;
-        const text = boundedText(body);
-        return [{ kind: 'comment-written', repository, number, commentId: String(commentId), author, text }];
+        const { id, user: author, body, created_at: writtenAt, updated_at } = comment;
+        // The list has comments that were updated since; of one that was edited the text need not be its author's.
+        if (writtenAt !== updated_at) return [];
+        const written = { number, commentId: String(id), author, text: boundedText(body), writtenAt };
+        return [{ kind: 'comment-written', repository, ...written }];
       }),
       ...labelled
         .filter((pullRequest) => pullRequest.labels.some((on) => on.name === label))
@@ -157,8 +159,7 @@ export const createWordReader =
           repository,
           number,
           label,
-          isOn: true,
-          by: null,
+          labels: [label],
         })),
     ];
   };

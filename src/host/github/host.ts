@@ -10,6 +10,7 @@ import { type Host, HostError, type HostRepository } from '../host.ts';
 import { type OwnRuns, readChecks, writeCheck } from './check.ts';
 import { type Answers, type Client, createClient } from './client.ts';
 import { changeLabels, writeComment } from './comment.ts';
+import { headSince, readLabel } from './label.ts';
 import { inspect, readInstallation } from './inspect.ts';
 import { trialMergeRef } from '#git/ref.ts';
 import { createShelf } from '#base/shelf.ts';
@@ -48,7 +49,7 @@ export function createGithubHost(options: GithubOptions): Host {
   const clientOf = clients(options);
   const reviews: Reviews = { kept: createMemory(reviewsMax), clock };
   const ownRuns: OwnRuns = createMemory(ownRunsMax);
-  const labelled: Labelled = createMemory(labelledMax);
+  const labelled: Labelled = { reported: createMemory(labelledMax), clock };
   const now = () => clock.now().getTime();
   const shelf = createShelf<Demands>(now, demandsKeptMs, demandsMax).recall;
   const reviewShelf = createShelf<boolean>(now, reviewRuleKeptMs, demandsMax).recall;
@@ -94,6 +95,10 @@ export function createGithubHost(options: GithubOptions): Host {
     changeLabels: async (repository, number, change) =>
       changeLabels(await of(repository), repository, number, change),
     permissionOf: async (repository, person) => permissionOf(await of(repository), repository, person),
+    readLabel: async (repository, number, label) =>
+      readLabel(await of(repository), repository, number, label),
+    headSince: async (repository, number, headSha) =>
+      headSince(await of(repository), repository, number, headSha),
     readWords: async (repository, since, label) =>
       readWords(await of(repository), labelled, repository, since, label),
     inspect: async (repository, branch) => inspect(await of(repository), repository, branch),

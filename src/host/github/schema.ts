@@ -28,7 +28,11 @@ export const PullRequest = z.object({
   mergeable: z.boolean().nullable(),
   mergeable_state: z.string(),
   /** `repo` is null when the fork was deleted (GitHub REST docs, "Pull requests", schema of `head.repo`). */
-  head: z.object({ sha: z.string(), repo: z.object({ id: z.int(), full_name: z.string() }).nullish() }),
+  head: z.object({
+    sha: z.string(),
+    ref: z.string().optional(),
+    repo: z.object({ id: z.int(), full_name: z.string() }).nullish(),
+  }),
   base: z.object({ ref: z.string(), repo: z.object({ id: z.int() }).optional() }),
   user: account.nullable(),
   html_url: z.string(),
@@ -221,12 +225,17 @@ export const Issues = z.array(issue);
 
 const issueEvent = z.object({
   event: z.string(),
+  created_at: z.string(),
   actor: account.nullable(),
+  performed_via_github_app: z.object({ id: z.int() }).nullish(),
   label: label.nullish(),
   issue: z.object({ number: z.int().positive() }).nullish(),
 });
 export type IssueEvent = z.infer<typeof issueEvent>;
 export const IssueEvents = z.array(issueEvent);
+
+/** Pushes to a branch, newest first. */
+export const Activities = z.array(z.object({ after: z.string(), timestamp: z.string() }));
 
 // Webhooks, by the name of the event.
 
@@ -236,8 +245,12 @@ export const PullRequestEvent = z.object({
   action: z.string(),
   number: z.int().positive(),
   repository,
-  sender: account,
   label: label.optional(),
+  pull_request: z.object({
+    head: z.object({ sha: z.string() }),
+    labels: Labels.default([]),
+    updated_at: z.string(),
+  }),
 });
 
 export const ReviewEvent = z.object({
@@ -254,6 +267,8 @@ export const CommentEvent = z.object({
     id: z.int().positive(),
     body: z.string().nullish(),
     user: account.nullable(),
+    created_at: z.string(),
+    updated_at: z.string(),
     performed_via_github_app: z.object({ id: z.int() }).nullish(),
   }),
   repository,

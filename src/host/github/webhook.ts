@@ -77,15 +77,31 @@ const changes: ReadonlySet<string> = new Set([
   'converted_to_draft',
 ]);
 
+/** Actions after which the pull request has a head that it did not have before (GitHub webhook docs, `pull_request`). */
+const headChanges: ReadonlySet<string> = new Set(['opened', 'synchronize']);
+
 const branchPrefix = 'refs/heads/';
 
 const readers: ReadonlyMap<string, (told: Told) => readonly HostEvent[]> = new Map(
   Object.entries({
-    pull_request: reader(PullRequestEvent, ({ action, number, label, sender }, repository) => {
-      if (changes.has(action)) return [{ kind: 'pull-request-changed', repository, number }];
+    pull_request: reader(PullRequestEvent, (event, repository) => {
+      const { action, number, label, pull_request: pull } = event;
+      const labels = pull.labels.map(({ name }) => name);
+      if (changes.has(action)) {
+        // With the head of its opening a pull request was never without: whatever is done on it comes later.
+        const at = action === 'opened' ? 0 : Date.parse(pull.updated_at);
+        const head = { sha: pull.head.sha, at };
+        return [
+          {
+            kind: 'pull-request-changed',
+            repository,
+            number,
+            ...(headChanges.has(action) ? { head } : {}),
+          },
+        ];
+      }
       if ((action !== 'labeled' && action !== 'unlabeled') || label === undefined) return [];
-      const isOn = action === 'labeled';
-      return [{ kind: 'label-changed', repository, number, label: label.name, isOn, by: sender.login }];
+      return [{ kind: 'label-changed', repository, number, label: label.name, labels }];
     }),
     pull_request_review: reader(ReviewEvent, ({ action, review, pull_request: { number } }, repository) => {
       const decides = action === 'dismissed' || (action === 'submitted' && review.state !== 'commented');
@@ -98,7 +114,9 @@ const readers: ReadonlyMap<string, (told: Told) => readonly HostEvent[]> = new M
         headers['x-github-hook-installation-target-type'] === 'integration' &&
         app !== undefined &&
         String(app) === headers['x-github-hook-installation-target-id'];
-      if (action !== 'created' || issue.pull_request === undefined || isOurs) return [];
+      // Whoever may write can edit the comments of others: only a comment as it was created is its author's.
+      const isAsWritten = action === 'created' && comment.created_at === comment.updated_at;
+      if (!isAsWritten || issue.pull_request === undefined || isOurs) return [];
       return [
         {
           kind: 'comment-written',
@@ -107,6 +125,7 @@ const readers: ReadonlyMap<string, (told: Told) => readonly HostEvent[]> = new M
           commentId: String(comment.id),
           author: comment.user?.login ?? 'ghost',
           text: cut(comment.body ?? ''),
+          writtenAt: Date.parse(comment.created_at),
         },
       ];
     }),

@@ -1,24 +1,25 @@
-// What people said and did, asked for, in case that webhooks were lost.
+// What people wrote and did, read again in case webhooks were lost.
 //
-// Whoever may triage can label on GitHub without being allowed to write. So it is found out who did it, and only what
-// those did who may write is told; once for each pull request, and again when it has changed.
+// Of labels only the fact is reported that a pull request has one: label.ts reads who put it on. One that did not change
+// since it was reported is reported again after an hour, because each report costs calls.
 
+import type { Clock } from '#base/clock.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
 import { fullName } from '#core/repository.ts';
 import type { HostRepository } from '../host.ts';
 import type { Client } from './client.ts';
 import { isOurs } from './comment.ts';
 import type { Memory } from './memory.ts';
-import { permissionOf } from './permission.ts';
 import { cut } from './pull-request.ts';
-import { type Comment, Comments, type Issue, type IssueEvent, IssueEvents, Issues } from './schema.ts';
+import { type Comment, Comments, type Issue, Issues } from './schema.ts';
 
-/** Who put the label on a pull request as it was at an instant, and whether they may write. */
-export type Labelled = Memory<{
-  readonly updatedAt: string;
-  readonly by: string | null;
-  readonly mayWrite: boolean;
-}>;
+/** Pull requests that were reported to have the label: as of which change, and when, in milliseconds. */
+export type Labelled = {
+  readonly reported: Memory<{ readonly updatedAt: string; readonly at: number }>;
+  readonly clock: Clock;
+};
+
+const reportedAgainMs = 60 * 60_000;
 
 export async function readWords(
   client: Client,
@@ -59,6 +60,7 @@ async function readComments(
         commentId: String(comment.id),
         author: comment.user?.login ?? 'ghost',
         text: cut(comment.body ?? ''),
+        writtenAt: Date.parse(comment.created_at),
       });
     }
   return events;
@@ -80,7 +82,7 @@ function pullNumberOf({ html_url }: Comment, repository: HostRepository): number
 
 async function readLabelled(
   client: Client,
-  labelled: Labelled,
+  { reported, clock }: Labelled,
   repository: HostRepository,
   label: string,
 ): Promise<readonly HostEvent[]> {
@@ -90,61 +92,19 @@ async function readLabelled(
   const found: Issue[] = [];
   for await (const page of client.readPages(path, parameters, Issues))
     found.push(...page.filter(({ pull_request }) => pull_request !== undefined));
+  const now = clock.now().getTime();
   const keyOf = ({ number }: Issue) => `${repository.id} ${number} ${label}`;
-  const changed = found.filter((issue) => labelled.get(keyOf(issue))?.updatedAt !== issue.updated_at);
-  const people = await whoLabelled(client, repository, label, changed);
-  const writers = new Map<string | null, boolean>();
-  const isWriter = async (by: string | null) => {
-    const mayWrite = writers.get(by) ?? (await mayWriteTo(client, repository, by));
-    writers.set(by, mayWrite);
-    return mayWrite;
+  const isNews = (issue: Issue) => {
+    const known = reported.get(keyOf(issue));
+    return known?.updatedAt !== issue.updated_at || now - known.at >= reportedAgainMs;
   };
-  for (const issue of changed) {
-    const by = people.get(issue.number) ?? null;
-    const known = labelled.get(keyOf(issue));
-    const mayWrite = by === known?.by ? known.mayWrite : await isWriter(by);
-    labelled.set(keyOf(issue), { updatedAt: issue.updated_at, by, mayWrite });
-  }
-  return found
-    .filter((issue) => labelled.get(keyOf(issue))?.mayWrite === true)
-    .map(({ number }) => ({
-      kind: 'label-changed',
-      repository: { host, owner, name },
-      number,
-      label,
-      isOn: true,
-      // Of those that are told here it is known that they may.
-      by: null,
-    }));
-}
-
-async function mayWriteTo(client: Client, repository: HostRepository, by: string | null): Promise<boolean> {
-  if (by === null) return false;
-  return ['write', 'admin'].includes(await permissionOf(client, repository, by));
-}
-
-/** Who put it on last; null: GitHub does not say. */
-async function whoLabelled(
-  { read, readPages }: Client,
-  { owner, name: repo }: HostRepository,
-  label: string,
-  issues: readonly Issue[],
-): Promise<ReadonlyMap<number, string | null>> {
-  const people = new Map<number, string | null>();
-  if (issues.length === 0) return people;
-  const isIt = (event: IssueEvent) =>
-    event.event === 'labeled' && event.label?.name.toLowerCase() === label.toLowerCase();
-  // One question for all of them; the newest come first. Those that are not in it got the label longer ago.
-  const parameters = { owner, repo, per_page: 100 };
-  const latest = await read('/repos/{owner}/{repo}/issues/events', parameters, IssueEvents);
-  for (const event of (latest ?? []).filter(isIt)) {
-    const number = event.issue?.number;
-    if (number !== undefined && !people.has(number)) people.set(number, event.actor?.login ?? null);
-  }
-  for (const { number: issue_number } of issues.filter(({ number }) => !people.has(number))) {
-    const path = '/repos/{owner}/{repo}/issues/{issue_number}/events';
-    for await (const page of readPages(path, { owner, repo, issue_number }, IssueEvents))
-      for (const event of page.filter(isIt)) people.set(issue_number, event.actor?.login ?? null);
-  }
-  return people;
+  const news = found.filter(isNews);
+  for (const issue of news) reported.set(keyOf(issue), { updatedAt: issue.updated_at, at: now });
+  return news.map(({ number }) => ({
+    kind: 'label-changed',
+    repository: { host, owner, name },
+    number,
+    label,
+    labels: [label],
+  }));
 }

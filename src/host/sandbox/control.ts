@@ -35,6 +35,8 @@ type BranchWish = {
 export type SandboxControl = PullRequestControl & {
   /** Of a person. */
   readonly comment: Words['comment'];
+  /** As people edit what they or others wrote: null if there is no such comment. */
+  readonly editComment: Words['editComment'];
   /** One that is not there is no error. */
   readonly deleteComment: SandboxStore['deleteComment'];
   readonly listComments: SandboxStore['listComments'];
@@ -107,11 +109,12 @@ function settingsControl({ store, disk, announce, scripts }: ControlOptions) {
 
 function wordControl(
   options: ControlOptions,
-): Pick<SandboxControl, 'comment' | 'deleteComment' | 'listComments' | 'changeLabels'> {
+): Pick<SandboxControl, 'comment' | 'editComment' | 'deleteComment' | 'listComments' | 'changeLabels'> {
   const { store } = options;
-  const { comment, changeLabels } = createWords(options);
+  const { comment, editComment, changeLabels } = createWords(options);
   return {
     comment,
+    editComment,
     changeLabels,
     deleteComment: store.deleteComment,
     listComments: store.listComments,

@@ -59,7 +59,7 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
   const disk = createDisk(options.folder, store);
   const announce = createAnnouncer(options);
   const ci = createCi({ store, disk, announce, scripts: options.scripts });
-  const noticePush = createPushNotice({ store, disk, ci, announce });
+  const noticePush = createPushNotice({ store, disk, ci, announce, clock });
   const { merge, markMerged } = createMerger({ store, disk, clock, announce, noticePush });
 
   /** The settings, if the host is to answer at all. */
@@ -121,7 +121,7 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
     parseWebhook,
     stopRuns: () =>
       Promise.resolve({ kind: 'cannot', reason: 'Signalbox has no call for it on this host yet.' }),
-    ...conversationOf(options, { disk, announce, words: createWords({ store, announce }), settingsOf }),
+    ...conversationOf(options, { disk, announce, words: createWords({ store, announce, clock }), settingsOf }),
     control: createControl({ ...options, disk, announce, ci, noticePush, merge }),
   };
 }
@@ -141,6 +141,8 @@ type Conversation = Pick<
   | 'writeCheck'
   | 'changeLabels'
   | 'permissionOf'
+  | 'readLabel'
+  | 'headSince'
   | 'readWords'
   | 'inspect'
 >;
@@ -169,6 +171,16 @@ function conversationOf(options: SandboxOptions, parts: Parts): Conversation {
       await words.changeLabels(repository, number, change, ownLogin);
     },
     permissionOf: async (repository, person) => permissionIn(await settingsOf(repository), person),
+    readLabel: async (repository, number, label) => {
+      await settingsOf(repository);
+      return words.readLabel(repository, number, label);
+    },
+    headSince: async (repository, number, headSha) => {
+      await settingsOf(repository);
+      const kept = (await store.find(repository, number))?.pullRequest ?? null;
+      if (kept === null) return new Date(0);
+      return kept.headSha === headSha ? (kept.headSince ?? new Date(0)) : null;
+    },
     readWords: async (repository, since, label) => {
       await settingsOf(repository);
       return words.readWords(repository, since, label);

@@ -111,5 +111,7 @@ export function madeUp({ repository, number, targetBranch }: PullRequestQuery): 
     branch: null,
     mergeSha: null,
     labels: [],
+    headSince: null,
+    labelChanges: {},
   };
 }

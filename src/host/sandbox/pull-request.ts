@@ -63,14 +63,16 @@ export type PullRequestOptions = {
 export const refusal = (message: string) => appError('SANDBOX_REFUSED', { public: message });
 
 export function createPullRequestControl(options: PullRequestOptions): PullRequestControl {
-  const { store, announce, ci } = options;
+  const { store, announce, ci, clock } = options;
 
   /** After a change: CI of the new head where it runs for pull requests, then the webhook. */
   const tell = async (repository: HostRepository, saved: SandboxPullRequest, isPush: boolean) => {
     const settings = settingsFrom(await store.findSettings(repository));
     if (isPush && settings.ciOn === 'all')
       await ci.start(repository, settings, { branch: remotePullRef(saved.number), sha: saved.headSha });
-    await announce(repository, settings.faults, [pullRequestEvent(repository, saved.number)]);
+    const head = { sha: saved.headSha, at: (saved.headSince ?? new Date(0)).getTime() };
+    const event = pullRequestEvent(repository, saved.number, isPush ? head : undefined);
+    await announce(repository, settings.faults, [event]);
     return saved;
   };
 
@@ -83,8 +85,10 @@ export function createPullRequestControl(options: PullRequestOptions): PullReque
   };
 
   const updatePullRequest: PullRequestControl['updatePullRequest'] = async (repository, number, facts) => {
-    await requirePullRequest(repository, number);
-    const saved = await store.patch(repository, number, facts);
+    const kept = await requirePullRequest(repository, number);
+    const isMoved = facts.headSha !== undefined && facts.headSha !== kept.headSha;
+    const moved = isMoved ? { ...facts, headSince: clock.now() } : facts;
+    const saved = await store.patch(repository, number, moved);
     return tell(repository, saved!, facts.headSha !== undefined);
   };
 
@@ -93,8 +97,12 @@ export function createPullRequestControl(options: PullRequestOptions): PullReque
     updatePullRequest,
     createPullRequest: async (repository, number, wish) => {
       const described = { ...fresh(repository, number), ...wish.facts, branch: wish.branch ?? null };
-      const head = await createdHead(options, repository, described, wish);
-      return tell(repository, await store.save(repository, { ...described, headSha: head }), true);
+      const headSha = await createdHead(options, repository, described, wish);
+      // One that is described a second time has been there before: another head is a push.
+      const before = (await store.find(repository, number))?.pullRequest;
+      const isMoved = before !== undefined && before.headSha !== headSha;
+      const headSince = isMoved ? clock.now() : (before?.headSince ?? null);
+      return tell(repository, await store.save(repository, { ...described, headSha, headSince }), true);
     },
     pushPullRequest: async (repository, number, wish) => {
       const kept = await requirePullRequest(repository, number);

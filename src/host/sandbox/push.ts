@@ -2,6 +2,7 @@
 // with it, those whose head the branch now contains are merged, and webhooks tell of all that. Doing it twice changes
 // nothing.
 
+import type { Clock } from '#base/clock.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
 import { runGit } from '#git/run.ts';
 import type { HostRepository, RefUpdate } from '../host.ts';
@@ -16,17 +17,24 @@ type PushOptions = {
   readonly disk: Disk;
   readonly ci: Ci;
   readonly announce: Announce;
+  readonly clock: Clock;
 };
 
 export type NoticePush = (repository: HostRepository, updates: readonly RefUpdate[]) => Promise<void>;
 
-export const pullRequestEvent = ({ host, owner, name }: HostRepository, number: number): HostEvent => ({
+/** Of a push it also says the new head, and when it came. */
+export const pullRequestEvent = (
+  { host, owner, name }: HostRepository,
+  number: number,
+  head?: { readonly sha: string; readonly at: number },
+): HostEvent => ({
   kind: 'pull-request-changed',
   repository: { host, owner, name },
   number,
+  ...(head === undefined ? {} : { head }),
 });
 
-export function createPushNotice({ store, disk, ci, announce }: PushOptions): NoticePush {
+export function createPushNotice({ store, disk, ci, announce, clock }: PushOptions): NoticePush {
   const moveBranch = async (
     repository: HostRepository,
     settings: SandboxSettings,
@@ -37,16 +45,22 @@ export function createPushNotice({ store, disk, ci, announce }: PushOptions): No
     const moved: HostEvent = { kind: 'branch-moved', repository: { host, owner, name }, branch, sha: to };
     const changed = (numbers: readonly number[]) =>
       numbers.map((number) => pullRequestEvent(repository, number));
+    const moveHeads = async (sha: string) => {
+      const at = clock.now();
+      const head = { sha, at: at.getTime() };
+      return (await store.moveHeads(repository, branch, sha, at)).map((number) =>
+        pullRequestEvent(repository, number, head),
+      );
+    };
     if (to === null) return [moved, ...changed(await store.closeFrom(repository, branch))];
     const isTest = branch.startsWith(testBranchPrefix);
     if (isTest || settings.ciOn === 'all') await ci.start(repository, settings, { branch, sha: to });
     if (isTest)
       // Nothing was opened yet from a branch that is new.
-      return from === null ? [moved] : [moved, ...changed(await store.moveHeads(repository, branch, to))];
+      return from === null ? [moved] : [moved, ...(await moveHeads(to))];
     const added = await addedCommits(await disk.ensure(repository), from, to);
     const merged = await store.markContained(repository, branch, added, to);
-    const pushed = await store.moveHeads(repository, branch, to);
-    return [moved, ...changed([...merged, ...pushed])];
+    return [moved, ...changed(merged), ...(await moveHeads(to))];
   };
 
   return async (repository, updates) => {

@@ -4,7 +4,13 @@ const repository = z.object({ host: z.string(), owner: z.string(), name: z.strin
 
 /** The body of a webhook of the sandbox. */
 export const SandboxEvent = z.discriminatedUnion('event', [
-  z.object({ event: z.literal('pull_request'), repository, number: z.int().positive() }),
+  z.object({
+    event: z.literal('pull_request'),
+    repository,
+    number: z.int().positive(),
+    /** Of a push. */
+    head: z.object({ sha: z.string(), at: z.number().nullable() }).optional(),
+  }),
   z.object({
     event: z.literal('status'),
     repository,
@@ -34,14 +40,15 @@ export const SandboxEvent = z.discriminatedUnion('event', [
     id: z.string(),
     author: z.string(),
     text: z.string(),
+    /** Milliseconds. */
+    writtenAt: z.number(),
   }),
   z.object({
     event: z.literal('label'),
     repository,
     number: z.int().positive(),
-    label: z.string(),
-    isOn: z.boolean(),
-    by: z.string().nullable(),
+    label: z.string().nullable(),
+    labels: z.array(z.string()),
   }),
   /** Null: the branch is gone. */
   z.object({ event: z.literal('push'), repository, branch: z.string(), sha: z.string().nullable() }),

@@ -17,6 +17,10 @@ export type SandboxPullRequest = Omit<PullRequest, 'url' | 'state'> & {
   /** The commit that put it on its base. */
   readonly mergeSha: string | null;
   readonly labels: readonly string[];
+  /** When it got its head; null: it had it from the beginning. */
+  readonly headSince: Date | null;
+  /** The last change of each label. */
+  readonly labelChanges: LabelChanges;
 };
 
 /** A review as a script writes it. */
@@ -29,15 +33,29 @@ export type SandboxReview = {
 
 export const reviewStates = ['approved', 'changes_requested', 'commented', 'dismissed'] as const;
 
+/** By label; the instant is in milliseconds. */
+export type LabelChanges = Readonly<
+  Record<string, { readonly isOn: boolean; readonly by: string; readonly at: number }>
+>;
+
 export type SandboxComment = {
   readonly id: string;
   readonly number: number;
   readonly author: string;
   /** At most 64 KiB. */
   readonly text: string;
+  readonly createdAt: Date;
+  /** Later than `createdAt` where it was edited. */
+  readonly updatedAt: Date;
 };
 
+/** What is written at an instant. */
+export type SandboxCommentWish = Pick<SandboxComment, 'number' | 'author' | 'text'> & { readonly at: Date };
+
 export type LabelChange = { readonly add: readonly string[]; readonly remove: readonly string[] };
+
+/** Who changes labels, and when. */
+export type LabelAct = { readonly by: string; readonly at: Date };
 
 /** What is said of the draft pull request of a test branch. */
 type TestPullRequestWords = Pick<
@@ -110,7 +128,12 @@ export type SandboxStore = {
     mergeSha: string,
   ) => Promise<readonly number[]>;
   /** Pull requests opened from the branch have its head; answers with the numbers of those that moved. */
-  readonly moveHeads: (repository: HostRepository, branch: string, sha: string) => Promise<readonly number[]>;
+  readonly moveHeads: (
+    repository: HostRepository,
+    branch: string,
+    sha: string,
+    at: Date,
+  ) => Promise<readonly number[]>;
   /** Open pull requests made from a branch that is gone are closed; answers with their numbers. */
   readonly closeFrom: (repository: HostRepository, branch: string) => Promise<readonly number[]>;
   /** The open pull request that shows a test branch. */
@@ -122,6 +145,7 @@ export type SandboxStore = {
     repository: HostRepository,
     number: number,
     change: LabelChange,
+    act: LabelAct,
   ) => Promise<{ readonly before: readonly string[]; readonly after: readonly string[] } | null>;
   /** The numbers of open pull requests that have the label. */
   readonly listLabelled: (repository: HostRepository, label: string) => Promise<readonly number[]>;
@@ -130,12 +154,12 @@ export type SandboxStore = {
   readonly listReviews: (repository: HostRepository, number: number) => Promise<readonly SandboxReview[]>;
   readonly insertComment: (
     repository: HostRepository,
-    comment: Omit<SandboxComment, 'id'>,
+    comment: SandboxCommentWish,
   ) => Promise<SandboxComment>;
   /** False if there is none. */
   readonly editComment: (
     repository: HostRepository,
-    comment: Omit<SandboxComment, 'author'>,
+    comment: Omit<SandboxCommentWish, 'author'> & { readonly id: string },
   ) => Promise<boolean>;
   readonly deleteComment: (repository: HostRepository, number: number, id: string) => Promise<unknown>;
   /** The id of the first comment of the author that has the mark in it. */

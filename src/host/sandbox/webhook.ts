@@ -31,8 +31,10 @@ function parseJson(body: Buffer): unknown {
 function hostEventOf(event: SandboxEvent): HostEvent {
   const { repository } = event;
   switch (event.event) {
-    case 'pull_request':
-      return { kind: 'pull-request-changed', repository, number: event.number };
+    case 'pull_request': {
+      const { number, head } = event;
+      return { kind: 'pull-request-changed', repository, number, ...(head === undefined ? {} : { head }) };
+    }
     case 'status': {
       const { sha, name, state, url, at } = event;
       return { kind: 'check-changed', repository, sha, check: { kind: 'status', name, state, url, at } };
@@ -45,12 +47,12 @@ function hostEventOf(event: SandboxEvent): HostEvent {
     case 'push':
       return { kind: 'branch-moved', repository, branch: event.branch, sha: event.sha };
     case 'comment': {
-      const { number, id: commentId, author, text } = event;
-      return { kind: 'comment-written', repository, number, commentId, author, text };
+      const { number, id: commentId, author, text, writtenAt } = event;
+      return { kind: 'comment-written', repository, number, commentId, author, text, writtenAt };
     }
     case 'label': {
-      const { number, label, isOn, by } = event;
-      return { kind: 'label-changed', repository, number, label, isOn, by };
+      const { number, label, labels } = event;
+      return { kind: 'label-changed', repository, number, label, labels };
     }
   }
 }
@@ -66,8 +68,10 @@ type EventBody<Event = SandboxEvent> = Event extends SandboxEvent ? Omit<Event, 
 
 function eventBody(event: HostEvent): EventBody {
   switch (event.kind) {
-    case 'pull-request-changed':
-      return { event: 'pull_request', number: event.number };
+    case 'pull-request-changed': {
+      const { number, head } = event;
+      return { event: 'pull_request', number, ...(head === undefined ? {} : { head }) };
+    }
     case 'check-changed': {
       const { sha, check } = event;
       if (check.kind === 'check') {
@@ -81,12 +85,12 @@ function eventBody(event: HostEvent): EventBody {
     case 'branch-moved':
       return { event: 'push', branch: event.branch, sha: event.sha };
     case 'comment-written': {
-      const { number, commentId: id, author, text } = event;
-      return { event: 'comment', number, id, author, text };
+      const { number, commentId: id, author, text, writtenAt } = event;
+      return { event: 'comment', number, id, author, text, writtenAt };
     }
     case 'label-changed': {
-      const { number, label, isOn, by } = event;
-      return { event: 'label', number, label, isOn, by };
+      const { number, label, labels } = event;
+      return { event: 'label', number, label, labels: [...labels] };
     }
   }
 }
