@@ -149,6 +149,7 @@ describe('an organization', () => {
     ],
     sandboxWriteComment: [() => ({ repo: widgets, pr: { number: 7 }, author: 'grace', text: 'Hello' }), null],
     sandboxListComments: [() => ({ repo: widgets, pr: { number: 7 } }), null],
+    sandboxEditComment: [() => ({ repo: widgets, pr: { number: 7 }, id: commentId, text: 'Better.' }), null],
     sandboxDeleteComment: [() => ({ repo: widgets, pr: { number: 7 }, id: commentId }), null],
     sandboxChangeLabels: [() => ({ repo: widgets, pr: { number: 7 }, add: ['theirs'], by: 'grace' }), null],
     sandboxRemovePullRequest: [() => ({ repo: widgets, pr: { number: 7 } }), null],

@@ -325,6 +325,15 @@ export const endpoints = {
     response: sandbox.SandboxCommentResponse,
     errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'],
   },
+  sandboxEditComment: {
+    ...admin,
+    path: '/sandbox/v1/editComment',
+    tag: 'Sandbox',
+    summary: 'Edit a comment on a pull request of the sandbox host; an edited comment is no command',
+    request: sandbox.SandboxEditCommentRequest,
+    response: sandbox.SandboxCommentResponse,
+    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND', 'SANDBOX_REFUSED'],
+  },
   sandboxDeleteComment: {
     ...admin,
     path: '/sandbox/v1/deleteComment',

@@ -113,6 +113,11 @@ export const SandboxWriteCommentRequest = z.object({
   author: line(1, 100),
   text: z.string().min(1).max(65_536),
 });
+export const SandboxEditCommentRequest = z.object({
+  ...target,
+  id: line(1, 100),
+  text: z.string().min(1).max(65_536),
+});
 export const SandboxCommentRequest = z.object({ ...target, id: line(1, 100) });
 
 const SandboxComment = z

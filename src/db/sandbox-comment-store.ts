@@ -35,7 +35,10 @@ const commentOf = (row: Row): Comment => ({
   updatedAt: row.updated_at,
 });
 
-const insert = statement<[repositoryId: string, number: number, author: string, body: string, at: Date], Row>(`
+const insert = statement<
+  [repositoryId: string, number: number, author: string, body: string, at: Date],
+  Row
+>(`
   insert into sandbox_comment (repository_id, pr_number, author, body, created_at, updated_at)
   values ($1, $2, $3, $4, $5, $5) returning ${columns}`);
 

@@ -253,7 +253,10 @@ export async function markContainedPullRequests(
   return (await markContained(db, repositoryId, branch, shas, mergeSha)).map(({ number }) => number);
 }
 
-const moveHeads = statement<[repositoryId: string, branch: string, sha: string, at: Date], { number: number }>(`
+const moveHeads = statement<
+  [repositoryId: string, branch: string, sha: string, at: Date],
+  { number: number }
+>(`
   update sandbox_pull_request set head_sha = $3, head_since = $4, disk_sha = null, updated_at = now()
   where repository_id = $1 and branch = $2 and state = 'open' and head_sha <> $3
   returning number`);

@@ -135,12 +135,8 @@ const upsertByLabel = statement<[queueId: string, pr: number, usedAt: Date | nul
     label_used_at = greatest(telling.label_used_at, excluded.label_used_at)`);
 
 /** The label is removed when the attempt ends. `usedAt`: the act that submitted it; null: it was queued already. */
-export const recordByLabel = (
-  tx: Tx,
-  queueId: QueueId,
-  pr: number,
-  usedAt: Date | null,
-): Promise<unknown> => upsertByLabel(tx, queueId, pr, usedAt);
+export const recordByLabel = (tx: Tx, queueId: QueueId, pr: number, usedAt: Date | null): Promise<unknown> =>
+  upsertByLabel(tx, queueId, pr, usedAt);
 
 const selectUsed = statement<[queueId: string, pr: number], { label_used_at: Date | null }>(
   `select label_used_at from telling where queue_id = $1 and pr_number = $2`,

@@ -273,6 +273,18 @@ export type Repository = {
   protections: Protection[];
   readonly rulesets: Ruleset[];
   readonly hooks: Hook[];
+  /** Pushes to branches, oldest first. */
+  readonly activities: Activity[];
+};
+
+/** GitHub REST docs, "List repository activities". */
+export type Activity = {
+  readonly id: number;
+  readonly before: string;
+  readonly after: string;
+  readonly ref: string;
+  readonly at: Date;
+  readonly by: Account;
 };
 
 /** Who asks. */

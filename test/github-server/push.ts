@@ -38,6 +38,8 @@ export function movedSince(
 const branchOf = (ref: string): string | null =>
   ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : null;
 
+const none = '0'.repeat(40);
+
 /** To be called in the repository's turn. */
 export async function noticePush(
   site: Site,
@@ -53,6 +55,9 @@ export async function noticePush(
     site.announce(repository, 'push', null, by, await pushPayload(site, repository, update, by));
     const branch = branchOf(update.ref);
     if (branch === null) continue;
+    const { ref, from, to } = update;
+    const at = site.clock.now();
+    repository.activities.push({ id: site.nextId(), before: from ?? none, after: to ?? none, ref, at, by });
     await moveBases(site, repository, branch, update, principal);
     await moveHeads(site, repository, branch, update, principal);
     if (update.to !== null)

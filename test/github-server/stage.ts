@@ -94,6 +94,7 @@ function addRepository(
     protections: [],
     rulesets: [],
     hooks: [],
+    activities: [],
   };
   site.repositories.set(fullName.toLowerCase(), repository);
   return repository;

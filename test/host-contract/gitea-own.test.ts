@@ -300,7 +300,7 @@ describe('Gitea', { timeout: 90_000 }, () => {
       await world.host.changeLabels(repository, number, { add: ['submit'], remove: [] });
       expect(await call<object[]>('GET', '/repos/acme/gears/labels')).toEqual([]);
       const words = await world.host.readWords(repository, new Date(Date.now() + 5_000), 'submit');
-      expect(words).toMatchObject([{ kind: 'label-changed', number, label: 'submit', isOn: true }]);
+      expect(words).toMatchObject([{ kind: 'label-changed', number, label: 'submit', labels: ['submit'] }]);
       await world.host.changeLabels(repository, number, { add: [], remove: ['submit'] });
       expect(await labels()).toEqual([]);
 

@@ -200,11 +200,14 @@ const wordsOf = (
   { gitea, people }: Pick<Scene, 'gitea' | 'people'>,
   { path }: GiteaRepository,
   ask: Ask,
-): Pick<Place, 'comment' | 'deleteComment' | 'listComments' | 'label'> => ({
+): Pick<Place, 'comment' | 'editComment' | 'deleteComment' | 'listComments' | 'label'> => ({
   comment: async (by, number, body) => {
     const { token } = people.get(by)!;
     const { id } = await gitea.call<ApiComment>(token, 'POST', `${path}/issues/${number}/comments`, { body });
     return String(id);
+  },
+  editComment: async (_number, id, body) => {
+    await ask('PATCH', `/issues/comments/${id}`, { body });
   },
   deleteComment: async (_number, id) => {
     await ask('DELETE', `/issues/comments/${id}`);
@@ -213,13 +216,16 @@ const wordsOf = (
     const comments = await ask<readonly ApiComment[]>('GET', `/issues/${number}/comments`);
     return comments.map(({ id, body, user }) => ({ id: String(id), author: user.login, text: body }));
   },
-  label: async (number, label, isOn) => {
+  label: async (number, label, isOn, by) => {
     type ApiLabel = { readonly id: number; readonly name: string };
     const labels = await ask<readonly ApiLabel[]>('GET', '/labels?limit=50');
     const known = labels.find(({ name }) => name === label);
     const { id } = known ?? (await ask<ApiLabel>('POST', '/labels', { name: label, color: '#00aabb' }));
-    if (isOn) await ask('POST', `/issues/${number}/labels`, { labels: [id] });
-    else await ask('DELETE', `/issues/${number}/labels/${id}`);
+    const person = by === undefined ? undefined : people.get(by)!;
+    const act = (method: string, at: string, body?: object) =>
+      person === undefined ? ask(method, at, body) : gitea.call(person.token, method, `${path}${at}`, body);
+    if (isOn) await act('POST', `/issues/${number}/labels`, { labels: [id] });
+    else await act('DELETE', `/issues/${number}/labels/${id}`);
   },
 });
 

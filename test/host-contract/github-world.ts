@@ -194,7 +194,7 @@ function pullRequestHands(
       return Promise.resolve(open);
     },
     vacantNumber: () => Promise.resolve(last + 1_000),
-    label: (number, label, on) => server.label(fullName, number, label, { on, by: author }),
+    label: (number, label, on, by = author) => server.label(fullName, number, label, { on, by }),
   };
 }
 
@@ -207,10 +207,17 @@ function findPull(server: GithubServer, fullName: string, number: number) {
 }
 
 /** As the author, over HTTP. */
-async function ask(server: GithubServer, token: string, path: string, method = 'GET'): Promise<unknown> {
+async function ask(
+  server: GithubServer,
+  token: string,
+  path: string,
+  method = 'GET',
+  body?: object,
+): Promise<unknown> {
   const answer = await fetch(`${server.apiUrl}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
   return answer.status === 204 ? null : answer.json();
@@ -220,10 +227,12 @@ function wordHands(
   server: GithubServer,
   fullName: string,
   token: string,
-): Hands<'comment' | 'deleteComment' | 'listComments'> {
+): Hands<'comment' | 'editComment' | 'deleteComment' | 'listComments'> {
   const at = `/repos/${fullName}/issues`;
   return {
     comment: (by, number, text) => Promise.resolve(String(server.comment(fullName, number, by, text))),
+    editComment: async (_number, id, body) =>
+      void (await ask(server, token, `${at}/comments/${id}`, 'PATCH', { body })),
     deleteComment: async (_number, id) => void (await ask(server, token, `${at}/comments/${id}`, 'DELETE')),
     listComments: async (number) => {
       const comments = (await ask(server, token, `${at}/${number}/comments?per_page=100`)) as readonly {

@@ -133,9 +133,12 @@ function placeOf(
       await client.call('sandboxDeleteComment', { ...of(number), id });
     },
     listComments: async (number) => (await client.call('sandboxListComments', of(number))).comments,
-    label: async (number, label, isOn) => {
+    editComment: async (number, id, text) => {
+      await client.call('sandboxEditComment', { ...of(number), id, text });
+    },
+    label: async (number, label, isOn, by = author) => {
       const change = { add: isOn ? [label] : [], remove: isOn ? [] : [label] };
-      await client.call('sandboxChangeLabels', { ...of(number), ...change, by: author });
+      await client.call('sandboxChangeLabels', { ...of(number), ...change, by });
     },
     grant: async (person, permission) => {
       await client.call('sandboxConfigureRepository', { repo, people: { [person]: permission } });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { permissions } from '#host/host.ts';
-import type { Contract, Workplace } from './contract.ts';
+import { type Contract, eventually, type Workplace } from './contract.ts';
 
 const mark = 'signalbox:status:1';
 
@@ -89,6 +89,59 @@ export function wordSection({ world, needs, openPlace }: Contract): void {
     });
   });
 
+  describe('who changed a label', () => {
+    const label = 'submit';
+
+    it('is the account that did it last, with the instant', async () => {
+      const place = await openPlace();
+      await place.grant('grace', 'write');
+      const { number } = await place.propose({ 'a.txt': 'a' });
+      const read = () => place.host.readLabel(place.repository, number, label);
+      expect(await read()).toEqual({ isOn: false, lastChange: null });
+      await place.label(number, 'another', true);
+      for (const [isOn, by] of [
+        [true, world().author],
+        [false, 'grace'],
+        [true, 'grace'],
+      ] as const) {
+        await place.label(number, label, isOn, by);
+        const state = await read();
+        expect(state).toEqual({ isOn, lastChange: { isOn, by, at: expect.any(Date) as unknown } });
+        expect(Math.abs(state.lastChange!.at.getTime() - Date.now())).toBeLessThan(30_000);
+      }
+    });
+
+    it('is nobody where Signalbox did it', async () => {
+      const place = await openPlace();
+      const { number } = await place.propose({ 'a.txt': 'a' });
+      await place.label(number, label, true);
+      await place.host.changeLabels(place.repository, number, { add: [], remove: [label] });
+      expect(await place.host.readLabel(place.repository, number, label)).toEqual({
+        isOn: false,
+        lastChange: null,
+      });
+    });
+  });
+
+  describe('the head of a pull request', () => {
+    it('came before everything that was done on it afterwards, and a push makes it newer', async () => {
+      const place = await openPlace();
+      const { number, branch, sha } = await place.propose({ 'a.txt': 'a' });
+      const since = (head: string) => place.host.headSince(place.repository, number, head);
+      await sleep(1_100);
+      const before = new Date();
+      expect((await since(sha))?.getTime()).toBeLessThan(before.getTime());
+      await sleep(2_100);
+      const pushed = await place.push(branch, { 'a.txt': 'b' });
+      const [later] = await eventually(
+        async () => [await since(pushed)],
+        ([at]) => at !== null && at !== undefined && at > before,
+      );
+      expect(later!.getTime()).toBeGreaterThan(before.getTime());
+      expect(later!.getTime()).toBeLessThanOrEqual(Date.now() + 1_000);
+    });
+  });
+
   describe('a person', () => {
     it.each(permissions)('with the permission %s has that', async (permission) => {
       const place = await openPlace();
@@ -135,10 +188,24 @@ export function wordSection({ world, needs, openPlace }: Contract): void {
           commentId: id,
           author: 'grace',
           text: '/merge\n\n“now”',
+          writtenAt: expect.any(Number) as unknown,
         },
       ]);
+      expect(Math.abs((told[0] as { writtenAt: number }).writtenAt - Date.now())).toBeLessThan(30_000);
       await pause();
       expect(await place.host.readWords(place.repository, new Date(), 'submit')).toEqual([]);
+    });
+
+    it('leaves out a comment that was edited: its text need not be its author’s', async () => {
+      const place = await openPlace();
+      await place.grant('grace', 'admin');
+      const { number } = await place.propose({ 'a.txt': 'a' });
+      const since = new Date(Date.now() - 5_000);
+      const id = await place.comment('grace', number, 'Looks good to me.');
+      await pause();
+      await place.editComment(number, id, '/merge --force');
+      expect(await textsOf(place, number)).toEqual(['/merge --force']);
+      expect(await place.host.readWords(place.repository, since, 'submit')).toEqual([]);
     });
 
     it('is read again: open pull requests that have the label now', async () => {
@@ -160,8 +227,7 @@ export function wordSection({ world, needs, openPlace }: Contract): void {
           repository: { host, owner, name },
           number: labelled.number,
           label: 'submit',
-          isOn: true,
-          by: null,
+          labels: ['submit'],
         },
       ]);
       await place.label(labelled.number, 'submit', false);

@@ -90,10 +90,12 @@ export type Place = {
   /** Answers with the id of the comment. */
   readonly comment: (by: string, number: number, text: string) => Promise<string>;
   readonly deleteComment: (number: number, id: string) => Promise<void>;
+  /** As the author, who may change what others wrote. */
+  readonly editComment: (number: number, id: string, text: string) => Promise<void>;
   /** All of them, oldest first. */
   readonly listComments: (number: number) => Promise<readonly ShownComment[]>;
-  /** Puts a label on as the author, or takes it off; one that the repository does not have is made. */
-  readonly label: (number: number, label: string, isOn: boolean) => Promise<void>;
+  /** Puts a label on, or takes it off, as the author if nobody else is named; one that the repository does not have is made. */
+  readonly label: (number: number, label: string, isOn: boolean, by?: string) => Promise<void>;
 
   /** Gives a person a permission, and an account if they have none; `none` takes it away. */
   readonly grant: (person: string, permission: Permission) => Promise<void>;

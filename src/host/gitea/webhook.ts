@@ -100,11 +100,10 @@ function pullRequestEvents(
   const changed: HostEvent = { kind: 'pull-request-changed', repository, number };
   const { sha } = pull.head;
   // A pull request is never without the head of its opening. Of a push the webhook has no instant of its own.
-  const head = action === 'opened' ? { sha, at: 0 } : action === 'synchronized' ? { sha, at: null } : undefined;
+  const head =
+    action === 'opened' ? { sha, at: 0 } : action === 'synchronized' ? { sha, at: null } : undefined;
   return [
     head === undefined ? changed : { ...changed, head },
-    ...(isLabelling
-      ? [{ kind: 'label-changed' as const, repository, number, label: null, labels }]
-      : []),
+    ...(isLabelling ? [{ kind: 'label-changed' as const, repository, number, label: null, labels }] : []),
   ];
 }

@@ -5,7 +5,11 @@ import { parseWebhook } from './webhook.ts';
 const secret = 'It is a secret to everybody';
 const repository = { name: 'widgets', owner: { login: 'Acme' } };
 const named = { host: 'github.com', owner: 'Acme', name: 'widgets' };
-const sender = { login: 'ada' };
+const pull_request = {
+  head: { sha: 'd'.repeat(40) },
+  labels: [{ name: 'submit' }],
+  updated_at: '2026-01-02T03:04:05Z',
+};
 
 async function told(event: string, payload: object, headers: Record<string, string> = {}) {
   const text = JSON.stringify(payload);
@@ -48,34 +52,36 @@ describe('a signature', () => {
 });
 
 describe('a webhook of a pull request', () => {
+  it.each(['reopened', 'closed', 'edited', 'ready_for_review', 'converted_to_draft'])(
+    '%s says that it changed',
+    async (action) => {
+      expect(await events('pull_request', { action, number: 3, repository, pull_request })).toEqual([
+        { kind: 'pull-request-changed', repository: named, number: 3 },
+      ]);
+    },
+  );
+
   it.each([
-    'opened',
-    'reopened',
-    'closed',
-    'edited',
-    'synchronize',
-    'ready_for_review',
-    'converted_to_draft',
-  ])('%s says that it changed', async (action) => {
-    expect(await events('pull_request', { action, number: 3, repository, sender })).toEqual([
-      { kind: 'pull-request-changed', repository: named, number: 3 },
+    ['opened', 0],
+    ['synchronize', Date.parse(pull_request.updated_at)],
+  ])('%s says which head it got, and when', async (action, at) => {
+    const head = { sha: pull_request.head.sha, at };
+    expect(await events('pull_request', { action, number: 3, repository, pull_request })).toEqual([
+      { kind: 'pull-request-changed', repository: named, number: 3, head },
     ]);
   });
 
   it.each(['assigned', 'review_requested', 'milestoned', 'locked', 'auto_merge_enabled', 'enqueued'])(
     '%s changes nothing for a queue',
     async (action) => {
-      expect(await events('pull_request', { action, number: 3, repository, sender })).toEqual([]);
+      expect(await events('pull_request', { action, number: 3, repository, pull_request })).toEqual([]);
     },
   );
 
-  it.each([
-    ['labeled', true],
-    ['unlabeled', false],
-  ])('%s says who did it', async (action, isOn) => {
-    const label = { name: 'submit' };
-    expect(await events('pull_request', { action, number: 3, repository, sender, label })).toEqual([
-      { kind: 'label-changed', repository: named, number: 3, label: 'submit', isOn, by: 'ada' },
+  it.each(['labeled', 'unlabeled'])('%s says which labels are on now', async (action) => {
+    const label = { name: 'another' };
+    expect(await events('pull_request', { action, number: 3, repository, pull_request, label })).toEqual([
+      { kind: 'label-changed', repository: named, number: 3, label: 'another', labels: ['submit'] },
     ]);
   });
 
@@ -92,7 +98,15 @@ describe('a webhook of a pull request', () => {
 });
 
 describe('a webhook of a comment', () => {
-  const comment = { id: 99, body: '/merge', user: { login: 'ada' }, performed_via_github_app: null };
+  const at = '2026-01-02T03:04:05Z';
+  const comment = {
+    id: 99,
+    body: '/merge',
+    user: { login: 'ada' },
+    created_at: at,
+    updated_at: at,
+    performed_via_github_app: null,
+  };
   const payload = { action: 'created', issue: { number: 3, pull_request: {} }, comment, repository };
 
   it('says what was written on a pull request', async () => {
@@ -104,6 +118,7 @@ describe('a webhook of a comment', () => {
         commentId: '99',
         author: 'ada',
         text: '/merge',
+        writtenAt: Date.parse(at),
       },
     ]);
   });
@@ -112,6 +127,8 @@ describe('a webhook of a comment', () => {
     expect(await events('issue_comment', { ...payload, issue: { number: 3 } })).toEqual([]);
     for (const action of ['edited', 'deleted'])
       expect(await events('issue_comment', { ...payload, action })).toEqual([]);
+    const edited = { ...comment, updated_at: '2026-01-02T03:04:06Z' };
+    expect(await events('issue_comment', { ...payload, comment: edited })).toEqual([]);
   });
 
   it('of ours says nothing; of another App it does', async () => {

@@ -121,7 +121,12 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
     parseWebhook,
     stopRuns: () =>
       Promise.resolve({ kind: 'cannot', reason: 'Signalbox has no call for it on this host yet.' }),
-    ...conversationOf(options, { disk, announce, words: createWords({ store, announce, clock }), settingsOf }),
+    ...conversationOf(options, {
+      disk,
+      announce,
+      words: createWords({ store, announce, clock }),
+      settingsOf,
+    }),
     control: createControl({ ...options, disk, announce, ci, noticePush, merge }),
   };
 }

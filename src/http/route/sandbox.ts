@@ -29,6 +29,7 @@ export const sandboxHandlers: Handlers<
   | 'sandboxGetPullRequest'
   | 'sandboxMergePullRequest'
   | 'sandboxWriteComment'
+  | 'sandboxEditComment'
   | 'sandboxDeleteComment'
   | 'sandboxListComments'
   | 'sandboxChangeLabels'
@@ -103,6 +104,15 @@ export const sandboxHandlers: Handlers<
     const { number } = await control.requirePullRequest(repository, input.pr.number);
     const { author, text } = input;
     return { comment: shownComment(await control.comment(repository, { number, author, text })) };
+  },
+
+  sandboxEditComment: async (context, input) => {
+    const { control, repository } = await sandboxOf(context, input.repo);
+    const { number } = await control.requirePullRequest(repository, input.pr.number);
+    const { id, text } = input;
+    const edited = await control.editComment(repository, { id, number, text });
+    if (edited === null) throw refusal(`There is no comment ${id} on #${number}.`);
+    return { comment: shownComment(edited) };
   },
 
   sandboxDeleteComment: async (context, input) => {

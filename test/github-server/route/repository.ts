@@ -4,7 +4,7 @@ import { changeRefs, findCommit, listRefs } from '#host/sandbox/git.ts';
 import { created, noContent, notFound, ok, refused } from '../answer.ts';
 import { accessOfAccount } from '../auth.ts';
 import { contains } from '../bare.ts';
-import { nodeId, userJson } from '../json/account.ts';
+import { instant, nodeId, userJson } from '../json/account.ts';
 import {
   branchesJson,
   branchJson,
@@ -62,6 +62,27 @@ const peopleRoutes: readonly Route[] = [
       return ok({ permission: permissionWord(access), role_name: access, user });
     },
   ),
+];
+
+/** GitHub REST docs, "List repository activities": newest first. */
+const activityRoutes: readonly Route[] = [
+  repositoryRoute(`GET ${root}/activity`, read('contents'), (call) => {
+    const { site, repository, query } = call;
+    const ref = query.get('ref');
+    const fits = repository.activities.filter((one) => ref === null || one.ref === ref);
+    const kindOf = (before: string, after: string) =>
+      /^0+$/.test(before) ? 'branch_creation' : /^0+$/.test(after) ? 'branch_deletion' : 'push';
+    return listed(call, fits.toReversed(), ({ id, before, after, at, by, ref: moved }) => ({
+      id,
+      node_id: nodeId('Push', id),
+      before,
+      after,
+      ref: moved,
+      timestamp: instant(at),
+      activity_type: kindOf(before, after),
+      actor: userJson(site, by),
+    }));
+  }),
 ];
 
 const branchRoutes: readonly Route[] = [
@@ -189,6 +210,7 @@ const hookRoutes: readonly Route[] = [
 
 export const repositoryRoutes: readonly Route[] = [
   ...peopleRoutes,
+  ...activityRoutes,
   ...branchRoutes,
   ...refRoutes,
   ...hookRoutes,
