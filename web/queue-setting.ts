@@ -23,6 +23,7 @@ const words: Readonly<Record<QueueSetting, Words>> = {
   createPrsForTestingBranches: { label: 'Draft pull request per test branch' },
   commentsEnabled: { label: 'Comments' },
   commandsEnabled: { label: 'Commands in comments' },
+  forceEnabled: { label: 'Submitting with --force' },
   statusCheckEnabled: { label: 'Check of the queue' },
   enqueueingLabel: { label: 'Label that submits' },
   labelCommandsEnabled: { label: 'Submitting by label' },
@@ -58,7 +59,13 @@ const groups: readonly Group[] = [
   { title: 'Landing', names: ['mergeMethod', 'landingMode', 'directMergeMode'] },
   {
     title: 'Submitting',
-    names: ['commandsEnabled', 'labelCommandsEnabled', 'enqueueingLabel', 'notReadyTimeoutHours'],
+    names: [
+      'commandsEnabled',
+      'forceEnabled',
+      'labelCommandsEnabled',
+      'enqueueingLabel',
+      'notReadyTimeoutHours',
+    ],
   },
   {
     title: 'Words on pull requests',
@@ -162,6 +169,10 @@ const effects: Readonly<Record<QueueSetting, Effect>> = {
   commandsEnabled: onOff(
     'Whoever may write to the repository can say /signalbox merge in a comment.',
     'Comments are not obeyed.',
+  ),
+  forceEnabled: onOff(
+    'Administrators of the repository can submit a pull request that the Git host does not call mergeable. Each use is in the audit log.',
+    'Every pull request waits until the Git host calls it mergeable.',
   ),
   labelCommandsEnabled: (value, { enqueueingLabel }) =>
     value === true

@@ -22,7 +22,7 @@ const choices = {
 // prettier-ignore
 const switches = [
   'canOptimisticallyMerge', 'batch', 'createPrsForTestingBranches', 'commentsEnabled', 'commandsEnabled',
-  'statusCheckEnabled', 'labelCommandsEnabled', 'stateLabelsEnabled', 'extensionEnabled',
+  'forceEnabled', 'statusCheckEnabled', 'labelCommandsEnabled', 'stateLabelsEnabled', 'extensionEnabled',
 ] as const;
 
 const texts = ['enqueueingLabel', 'requiredStatuses', 'skippableStatuses'];

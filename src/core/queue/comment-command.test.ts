@@ -3,7 +3,7 @@ import { mayBeCommand, parseComment } from './comment-command.ts';
 import { priorities } from './priority.ts';
 
 const parse = (text: string) => parseComment(text, ['signalbox', 'sb']);
-const merge = { kind: 'merge', priority: null, noBatch: false, force: false };
+const merge = { kind: 'merge', priority: null, noBatch: false, force: false, sha: null };
 
 describe('a comment', () => {
   it('asks for something on a line of its own, under any of our words', () => {
@@ -28,6 +28,18 @@ describe('a comment', () => {
 
   it('counts with its first command only', () => {
     expect(parse('/signalbox cancel\n/signalbox merge')).toEqual({ kind: 'cancel' });
+  });
+
+  it('names the commit that is meant, by seven digits or more', () => {
+    expect(parse('/signalbox merge 0A1b2c3 --no-batch')).toEqual({
+      ...merge,
+      noBatch: true,
+      sha: '0a1b2c3',
+    });
+    const whole = 'f'.repeat(40);
+    expect(parse(`/signalbox merge -p high ${whole}`)).toEqual({ ...merge, priority: 10, sha: whole });
+    for (const text of ['0a1b2c', 'main', `${whole} ${whole}`, 'f'.repeat(65)])
+      expect(parse(`/signalbox merge ${text}`)?.kind).toBe('mistake');
   });
 
   it('gives a priority by name or number, in every spelling', () => {
