@@ -51,6 +51,7 @@ describe('a comment', () => {
       priority: 255,
       noBatch: true,
       force: true,
+      sha: null,
     });
   });
 
