@@ -61,6 +61,7 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
   const ci = createCi({ store, disk, announce, scripts: options.scripts });
   const noticePush = createPushNotice({ store, disk, ci, announce, clock });
   const { merge, markMerged } = createMerger({ store, disk, clock, announce, noticePush });
+  const words = createWords({ store, announce, clock });
 
   /** The settings, if the host is to answer at all. */
   const settingsOf = async (repository: HostRepository): Promise<SandboxSettings> => {
@@ -121,12 +122,7 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
     parseWebhook,
     stopRuns: () =>
       Promise.resolve({ kind: 'cannot', reason: 'Signalbox has no call for it on this host yet.' }),
-    ...conversationOf(options, {
-      disk,
-      announce,
-      words: createWords({ store, announce, clock }),
-      settingsOf,
-    }),
+    ...conversationOf(options, { disk, announce, words, settingsOf }),
     control: createControl({ ...options, disk, announce, ci, noticePush, merge }),
   };
 }
