@@ -1,4 +1,4 @@
-// Reference pages made from the code: docs/reference/{config,errors,settings,api,cli}.md. `npm run docs` writes them;
+// Reference pages made from the code: docs/reference/{config,errors,settings,api,cli,rules}.md. `npm run docs` writes them;
 // test/tidy.test.ts compares them.
 import { writeFileSync } from 'node:fs';
 import { format } from 'prettier';
@@ -7,6 +7,7 @@ import { clientVariables } from '#config/client.ts';
 import { variables } from '#config/env.ts';
 import { apiPage } from './reference/api.ts';
 import { cliPage } from './reference/cli.ts';
+import { rulesPage } from './reference/rules.ts';
 import { settingsPage } from './reference/settings.ts';
 import { table } from './reference/table.ts';
 import { listLicensed } from './licences.ts';
@@ -87,6 +88,7 @@ export async function referencePages(): Promise<Readonly<Record<string, string>>
     'docs/reference/api.md': apiPage(),
     'docs/reference/licences.md': licencesPage(),
     'docs/reference/cli.md': cliPage(),
+    'docs/reference/rules.md': rulesPage(),
   };
   const formatted = Object.entries(pages).map(async ([file, text]) => [
     file,

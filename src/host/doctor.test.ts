@@ -27,14 +27,22 @@ const healthy: Inspection = {
   mergeMethods: ['squash', 'merge_commit', 'rebase'],
   marksMerged: true,
   recentChecks: ['ci / test', 'lint'],
+  recentHeadChecks: ['ci / test', 'lint'],
+  othersMayUpdate: false,
+  othersMayCreateTestBranches: false,
+  workflows: [],
+  workflowTokenWrites: null,
+  lost: [],
 };
 
 const look = (
   change: Partial<Inspection> = {},
   settings: Partial<QueueSettings> = {},
   lands: Patient['lands'] = 'fast_forward',
+  rules: Patient['rules'] = [],
 ) =>
   diagnose({
+    rules,
     inspection: { ...healthy, ...change },
     queue: { targetBranch: 'main', settings: { ...defaultSettings, ...settings } },
     lands,

@@ -5,6 +5,7 @@ import { checkName } from '#core/queue/message.ts';
 import type { Queue } from '#core/queue/model.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
 import type { Inspection } from './host.ts';
+import type { ActiveRule } from './rule.ts';
 
 export type Finding = {
   readonly verdict: 'right' | 'wrong' | 'warning';
@@ -15,6 +16,8 @@ export type Finding = {
 
 export type Patient = {
   readonly inspection: Inspection;
+  /** The rules that are active for the branch, for the queue's method and way of landing. */
+  readonly rules: readonly ActiveRule[];
   readonly queue: Pick<Queue, 'targetBranch' | 'settings'>;
   /** How the queue lands here. */
   readonly lands: 'fast_forward' | 'host';

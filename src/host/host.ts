@@ -10,6 +10,7 @@ import type { Check, RequiredCheck } from '#core/queue/check.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import type { RepositoryName } from '#core/repository.ts';
+import type { ActiveRule, LandingWay } from './rule.ts';
 
 export type HostRepository = RepositoryName & {
   readonly id: RepositoryId;
@@ -181,7 +182,22 @@ export type Inspection = {
   readonly marksMerged: boolean;
   /** Names of checks that reported on the branch or its pull requests lately. */
   readonly recentChecks: readonly string[];
+  /** Those of them that reported on heads of pull requests. */
+  readonly recentHeadChecks: readonly string[];
+  /** Whether anybody but us may update the branch; null: the host does not show us. */
+  readonly othersMayUpdate: boolean | null;
+  /** Whether anybody but us may create test branches; null: the host does not show us. */
+  readonly othersMayCreateTestBranches: boolean | null;
+  /** CI configuration on the branch; null: the host does not show us. */
+  readonly workflows: readonly WorkflowFile[] | null;
+  /** Whether workflows get a token that may write unless they say otherwise; null: the host does not show us. */
+  readonly workflowTokenWrites: boolean | null;
+  /** What Signalbox cannot do for lack of an optional permission, one sentence each. */
+  readonly lost: readonly string[];
 };
+
+/** A file of GitHub, Gitea or Forgejo Actions. */
+export type WorkflowFile = { readonly path: string; readonly text: string };
 
 export type Host = {
   readonly kind: 'sandbox' | 'github' | 'gitea';
@@ -258,6 +274,15 @@ export type Host = {
     label: string,
   ) => Promise<readonly HostEvent[]>;
   readonly inspect: (repository: HostRepository, branch: string) => Promise<Inspection>;
+  /**
+   * The rules that are active for a branch, with those of our method and way that we would break. Read before each
+   * landing: see `uncheckedRulesReason`.
+   */
+  readonly readRules: (
+    repository: HostRepository,
+    branch: string,
+    landing: { readonly method: QueueSettings['mergeMethod']; readonly way: LandingWay },
+  ) => Promise<readonly ActiveRule[]>;
   /** Stops CI that still works on a test branch. Asked twice, the second answer counts none. */
   readonly stopRuns: (repository: HostRepository, dead: DeadRun) => Promise<StopAnswer>;
 };

@@ -22,6 +22,7 @@ const calls = [
   'headSince',
   'readWords',
   'inspect',
+  'readRules',
   'stopRuns',
 ] as const satisfies readonly (keyof Host)[];
 

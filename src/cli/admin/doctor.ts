@@ -70,10 +70,14 @@ export async function doctor(
       const queue = known ?? { targetBranch: branch, settings: defaultSettings };
       const { landingMode, mergeMethod } = queue.settings;
       const auto = adapter.showsPushedAsMerged(mergeMethod) ? 'fast_forward' : 'host';
+      const lands = landingMode === 'auto' ? auto : landingMode;
+      const place = { ...repository, organizationId };
+      const way = lands === 'host' ? 'merge' : 'push';
       const findings = diagnose({
-        inspection: await adapter.inspect({ ...repository, organizationId }, branch),
+        inspection: await adapter.inspect(place, branch),
+        rules: await adapter.readRules(place, branch, { method: mergeMethod, way }),
         queue,
-        lands: landingMode === 'auto' ? auto : landingMode,
+        lands,
         webhookUrl: webhookUrl(publicUrl, cell, connection.id),
       });
       if (parsed.values.json === true) console.log(JSON.stringify(findings));

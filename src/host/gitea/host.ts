@@ -10,10 +10,11 @@ import { createTokenOf } from './credential.ts';
 import { createInspect } from './inspect.ts';
 import { createLabelReader } from './label.ts';
 import { createMerger } from './merge.ts';
-import { createDemandsOf } from './protection.ts';
+import { createDemandsOf, readWholeRule } from './protection.ts';
 import { createPullRequestReader, createTestPullRequests } from './pull-request.ts';
 import { CollaboratorPermission, Repository } from './schema.ts';
 import { createApprovalReader } from './review.ts';
+import { activeRules } from './rule-type.ts';
 import { createVersionOf } from './version.ts';
 import { createWebhookParser } from './webhook.ts';
 import { createComments, createLabels, createWordReader } from './word.ts';
@@ -68,6 +69,10 @@ export function createGiteaHost(options: GiteaOptions): Host {
     ...createLabelReader(client),
     readWords: createWordReader(client, labels),
     inspect: createInspect(client, createVersionOf(client, clock)),
+    readRules: async (repository, branch, { way }) => {
+      const rule = await readWholeRule(client, repository, branch);
+      return rule === null ? [] : activeRules(rule, way);
+    },
     stopRuns: () =>
       Promise.resolve({ kind: 'cannot', reason: 'Signalbox has no call for it on this host yet.' }),
   };

@@ -13,6 +13,15 @@ import type { VersionOf } from './version.ts';
 /** Pull requests whose heads are asked for what CI said of them. */
 const pullRequestsMax = 5;
 
+const unread = {
+  recentHeadChecks: [],
+  othersMayUpdate: null,
+  othersMayCreateTestBranches: null,
+  workflows: null,
+  workflowTokenWrites: null,
+  lost: [],
+} as const;
+
 const absent: Omit<Inspection, 'version'> = {
   own: null,
   webhooks: null,
@@ -22,6 +31,7 @@ const absent: Omit<Inspection, 'version'> = {
   mergeMethods: [],
   marksMerged: false,
   recentChecks: [],
+  ...unread,
 };
 
 export const createInspect =
@@ -57,6 +67,7 @@ export const createInspect =
       ],
       // It asks for the right to merge as well.
       marksMerged: found.allow_manual_merge && (branch?.user_can_merge ?? false),
+      ...unread,
       recentChecks: await readRecentChecks(client, repository, branch),
     };
   };

@@ -17,7 +17,7 @@ import { readStatuses } from './check.ts';
 import { branchPath, type Client, repositoryPath } from './client.ts';
 import { isPattern, matchesPattern } from './glob.ts';
 import { createShelf } from '#base/shelf.ts';
-import { Branch, ProtectionRule, type Review } from './schema.ts';
+import { Branch, ProtectionRule, type Review, WholeRule } from './schema.ts';
 
 export type Demands = {
   /** Null: there is no such branch. */
@@ -42,6 +42,21 @@ type ReviewDemands = {
   /** Nobody whose word counts is still asked for it. */
   readonly noRequest: boolean;
 };
+
+/** The whole rule of a branch, as Gitea shows it to administrators of the repository; null otherwise. */
+export async function readWholeRule(
+  client: Client,
+  repository: HostRepository,
+  name: string,
+): Promise<Readonly<Record<string, unknown>> | null> {
+  const { organizationId } = repository;
+  const path = repositoryPath(repository);
+  const branch = await client.read(organizationId, Branch, { path: `${path}/branches/${branchPath(name)}` });
+  const rule = branch?.protected === true ? branch.effective_branch_protection_name : '';
+  if (rule === '') return null;
+  const rulePath = `${path}/branch_protections/${branchPath(rule)}`;
+  return client.read(organizationId, WholeRule, { path: rulePath });
+}
 
 export async function readDemands(
   client: Client,

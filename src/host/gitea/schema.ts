@@ -92,6 +92,9 @@ export const ProtectionRule = z.object({
 });
 export type ProtectionRule = z.infer<typeof ProtectionRule>;
 
+/** Every field, those too that a later version adds. */
+export const WholeRule = z.record(z.string(), z.unknown());
+
 const commitStates = ['pending', 'success', 'error', 'failure', 'warning', 'skipped'] as const;
 /** What a later version may call by another name has not passed. */
 const CommitState = z.enum(commitStates).catch('error');

@@ -4,8 +4,9 @@ import { checkName } from '#core/queue/message.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import type { HostRepository, Permission } from '../host.ts';
 import type { Client } from './client.ts';
+import type { LandingWay } from '../rule.ts';
 import type { Demands } from './protection.ts';
-import { Protection, type Rule, Rules, Ruleset } from './schema.ts';
+import { type BypassActor, Protection, type Rule, Rules, Ruleset } from './schema.ts';
 
 /** What lists of those allowed know us by. */
 export type Ourselves = {
@@ -83,21 +84,32 @@ export function bindingOfProtection(
   };
 }
 
-/** Finds out, for each ruleset once, whether we may pass by it. */
-function passesBy({ read }: Client, { owner, name: repo }: HostRepository) {
-  const asked = new Map<number, Promise<{ readonly name: string; readonly mayPassBy: boolean }>>();
-  return ({ ruleset_id }: Rule) => {
-    if (ruleset_id === undefined) return Promise.resolve({ name: 'a ruleset', mayPassBy: false });
-    const ask = async () => {
+/** What a ruleset says of itself, read once for all of its rules. */
+export type SeenRuleset = {
+  readonly name: string;
+  /** GitHub REST docs, "Get a repository ruleset", `current_user_can_bypass`. */
+  readonly mayBypass: (way: LandingWay) => boolean;
+  /** Null: GitHub shows those who may bypass it only to those who may edit it. */
+  readonly bypassActors: readonly BypassActor[] | null;
+};
+
+export function rulesetReader({ read }: Client, { owner, name: repo }: HostRepository) {
+  const asked = new Map<number, Promise<SeenRuleset>>();
+  return ({ ruleset_id }: Rule): Promise<SeenRuleset> => {
+    const ask = async (id: number): Promise<SeenRuleset> => {
       const path = '/repos/{owner}/{repo}/rulesets/{ruleset_id}';
-      const found = await read(path, { owner, repo, ruleset_id }, Ruleset, { absent: [403, 404] });
+      const found = await read(path, { owner, repo, ruleset_id: id }, Ruleset, { absent: [403, 404] });
       const word = found?.current_user_can_bypass ?? 'never';
       return {
-        name: found?.name ?? `ruleset ${ruleset_id}`,
-        mayPassBy: word === 'always' || word === 'exempt',
+        name: found?.name ?? `ruleset ${id}`,
+        mayBypass: (way) =>
+          word === 'always' || word === 'exempt' || (way === 'merge' && word === 'pull_requests_only'),
+        bypassActors: found?.bypass_actors ?? null,
       };
     };
-    const known = asked.get(ruleset_id) ?? ask();
+    if (ruleset_id === undefined)
+      return Promise.resolve({ name: 'a ruleset', mayBypass: () => false, bypassActors: null });
+    const known = asked.get(ruleset_id) ?? ask(ruleset_id);
     asked.set(ruleset_id, known);
     return known;
   };
@@ -118,9 +130,9 @@ export async function readBinding(
   const classic = demands.isClassic
     ? await client.read(path, { owner, repo, branch }, Protection, { absent: [403, 404] })
     : null;
-  const ask = passesBy(client, repository);
+  const ask = rulesetReader(client, repository);
   const ruled = await Promise.all(
-    demands.rules.map(async (rule) => bindingOfRule(rule, branch, (await ask(rule)).mayPassBy)),
+    demands.rules.map(async (rule) => bindingOfRule(rule, branch, (await ask(rule)).mayBypass('push'))),
   );
   return [classic === null ? free : bindingOfProtection(classic, branch, ourselves), ...ruled].reduce(
     together,
@@ -151,10 +163,10 @@ export async function readTestBranchRule(
   const test = `signalbox/${branch}/pr-1/00000000-0000-0000-0000-000000000000`;
   const parameters = { owner, repo, branch: test, per_page: 100 };
   const rules = await client.read('/repos/{owner}/{repo}/rules/branches/{branch}', parameters, Rules);
-  const ask = passesBy(client, repository);
+  const ask = rulesetReader(client, repository);
   for (const rule of (rules ?? []).filter(bindsTestBranch)) {
-    const { name, mayPassBy } = await ask(rule);
-    if (!mayPassBy) return `${name} (${rule.type})`;
+    const { name, mayBypass } = await ask(rule);
+    if (!mayBypass('push')) return `${name} (${rule.type})`;
   }
   return null;
 }

@@ -11,8 +11,9 @@ import { type OwnRuns, readChecks, writeCheck } from './check.ts';
 import { type Answers, type Client, createClient } from './client.ts';
 import { changeLabels, writeComment } from './comment.ts';
 import { headSince, readLabel } from './label.ts';
-import { inspect, readInstallation } from './inspect.ts';
 import { trialMergeRef } from '#git/ref.ts';
+import { readActiveRules } from './active-rule.ts';
+import { inspect, readInstallation, readOwnPermission } from './inspect.ts';
 import { createShelf } from '#base/shelf.ts';
 import { createMemory } from './memory.ts';
 import { merge } from './merge.ts';
@@ -102,6 +103,12 @@ export function createGithubHost(options: GithubOptions): Host {
     readWords: async (repository, since, label) =>
       readWords(await of(repository), labelled, repository, since, label),
     inspect: async (repository, branch) => inspect(await of(repository), repository, branch),
+    readRules: async (repository, branch, landing) => {
+      const client = await of(repository);
+      const demands = await readDemands(client, repository, branch);
+      const own = await readOwnPermission(client, repository);
+      return readActiveRules(client, repository, branch, { demands, ourselves: { own } }, landing);
+    },
     stopRuns: () =>
       Promise.resolve({ kind: 'cannot', reason: 'Signalbox has no call for it on this host yet.' }),
   };

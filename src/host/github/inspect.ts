@@ -2,7 +2,7 @@
 
 import { namesOf } from '#core/queue/rule.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
-import type { HostRepository, Inspection } from '../host.ts';
+import type { HostRepository, Inspection, Permission } from '../host.ts';
 import { mergeMethodsOf, type Ourselves, readBinding, readTestBranchRule } from './bypass.ts';
 import { readChecks } from './check.ts';
 import type { Client } from './client.ts';
@@ -70,6 +70,12 @@ export async function inspect(
     mergeMethods: found === null ? [] : mergeMethodsOf(found, demands.rules),
     // GitHub sees by itself that the head of a pull request is on its branch.
     marksMerged: true,
+    recentHeadChecks: [],
+    othersMayUpdate: null,
+    othersMayCreateTestBranches: null,
+    workflows: null,
+    workflowTokenWrites: null,
+    lost: [],
     recentChecks: demands.branchExists ? await readRecentChecks(client, repository, branch) : [],
   };
 }
@@ -84,6 +90,16 @@ async function readOurselves(
     return { slug: installation?.app_slug ?? null, login: null, own };
   }
   return { slug: null, login: await login(), own: found && permissionOfAccount(found) };
+}
+
+/** Of an account; an App has no role that classic protection would except. */
+export async function readOwnPermission(
+  client: Client,
+  { owner, name: repo }: HostRepository,
+): Promise<Permission | null> {
+  if (client.auth.appId !== null) return null;
+  const found = await client.read('/repos/{owner}/{repo}', { owner, repo }, Repository);
+  return found && permissionOfAccount(found);
 }
 
 async function readVersion({ read }: Client): Promise<string> {

@@ -129,6 +129,7 @@ export const Protection = z.object({
   restrictions: z.object({ apps: slugs, users: logins }).nullish(),
   enforce_admins: switched,
   required_linear_history: switched,
+  required_conversation_resolution: switched,
   required_signatures: switched,
   lock_branch: switched,
 });
@@ -148,15 +149,22 @@ export const Rule = z.object({
       required_approving_review_count: z.number().optional(),
       require_code_owner_review: z.boolean().optional(),
       allowed_merge_methods: z.array(z.string()).optional(),
+      required_review_thread_resolution: z.boolean().optional(),
+      required_reviewers: z.array(z.object({ minimum_approvals: z.number() })).optional(),
     })
     .optional(),
 });
 export type Rule = z.infer<typeof Rule>;
 export const Rules = z.array(Rule);
 
+const bypassActor = z.object({ actor_id: z.int().nullish(), actor_type: z.string() });
+export type BypassActor = z.infer<typeof bypassActor>;
+
 export const Ruleset = z.object({
   name: z.string(),
   current_user_can_bypass: z.string().optional(),
+  /** Only for those who may edit the ruleset. */
+  bypass_actors: z.array(bypassActor).optional(),
 });
 
 export const Repository = z.object({

@@ -146,6 +146,7 @@ type Conversation = Pick<
   | 'headSince'
   | 'readWords'
   | 'inspect'
+  | 'readRules'
 >;
 
 /** What is told to people, and what they say. */
@@ -188,6 +189,7 @@ function conversationOf(options: SandboxOptions, parts: Parts): Conversation {
     },
     inspect: async (repository, branch) =>
       inspectSandbox({ ...options, disk }, repository, await settingsOf(repository), branch),
+    readRules: () => Promise.resolve([]),
   };
 }
 

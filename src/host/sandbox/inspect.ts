@@ -37,6 +37,12 @@ export async function inspectSandbox(
     testBranchRule: testRules?.[0] ?? null,
     mergeMethods,
     marksMerged: true,
+    recentHeadChecks: await store.listCheckNames(repository),
+    othersMayUpdate: null,
+    othersMayCreateTestBranches: null,
+    workflows: null,
+    workflowTokenWrites: null,
+    lost: [],
     recentChecks: await store.listCheckNames(repository),
   };
 }

@@ -1,0 +1,105 @@
+// The rules that are active for a branch, each with what Signalbox does about it, whether we may bypass it, and whether a
+// landing by a method would break it although it is re-implemented in general.
+
+import type { QueueSettings } from '#core/queue/settings.ts';
+import type { HostRepository } from '../host.ts';
+import type { ActiveRule, LandingWay, RuleRow } from '../rule.ts';
+import { type Ourselves, rulesetReader } from './bypass.ts';
+import type { Client } from './client.ts';
+import type { Demands } from './protection.ts';
+import { protectionFields, rowOf } from './rule-type.ts';
+import { Protection, type Rule } from './schema.ts';
+
+type Method = QueueSettings['mergeMethod'];
+
+const theirName = { merge_commit: 'merge', squash: 'squash', rebase: 'rebase' } as const;
+
+type MethodRow = RuleRow & { readonly isBroken: boolean };
+
+const broken = (why: string): MethodRow => ({ handling: 'refused', why, isBroken: true });
+
+/** A rule that a landing by this method breaks is refused, whatever its type is in general. */
+function rowFor(row: RuleRow, type: string, parameters: Rule['parameters'], method: Method): MethodRow {
+  if (type === 'required_linear_history' && method === 'merge_commit')
+    return broken(
+      'The queue lands by merge commits, and the rule allows none: set mergeMethod to squash or rebase.',
+    );
+  if (type === 'pull_request' && parameters?.allowed_merge_methods?.includes(theirName[method]) === false)
+    return broken(`The queue lands by ${method}, and the rule does not allow this method.`);
+  if (type === 'pull_request' && parameters?.required_reviewers?.some((one) => one.minimum_approvals > 0))
+    return {
+      handling: 'refused',
+      why: 'Signalbox does not check approvals of required teams.',
+      isBroken: false,
+    };
+  return { ...row, isBroken: false };
+}
+
+/** Rulesets: what an App or account may bypass is said by each ruleset itself. */
+async function ofRulesets(
+  client: Client,
+  repository: HostRepository,
+  rules: readonly Rule[],
+  method: Method,
+  way: LandingWay,
+): Promise<readonly ActiveRule[]> {
+  const ask = rulesetReader(client, repository);
+  return Promise.all(
+    rules.map(async (rule) => {
+      const { name, mayBypass } = await ask(rule);
+      const row = rowFor(rowOf(rule.type), rule.type, rule.parameters, method);
+      return { ...row, name: rule.type, where: `ruleset “${name}”`, isBypassed: mayBypass(way) };
+    }),
+  );
+}
+
+/** Fields of classic protection that are on. */
+const isOn: Readonly<Record<string, (protection: Protection) => boolean>> = {
+  lock_branch: ({ lock_branch: on }) => on?.enabled === true,
+  required_conversation_resolution: ({ required_conversation_resolution: on }) => on?.enabled === true,
+  required_linear_history: ({ required_linear_history: on }) => on?.enabled === true,
+  required_pull_request_reviews: ({ required_pull_request_reviews: on }) => on != null,
+  required_signatures: ({ required_signatures: on }) => on?.enabled === true,
+  required_status_checks: ({ required_status_checks: on }) => on != null,
+  restrictions: ({ restrictions: on }) => on != null,
+};
+
+/** An App is bound by all of classic protection but the pull request; an administrator may be bound by none of it. */
+export function ofProtection(
+  protection: Protection,
+  { own }: Pick<Ourselves, 'own'>,
+  method: Method,
+): readonly ActiveRule[] {
+  const isFree = own === 'admin' && protection.enforce_admins?.enabled === false;
+  return Object.entries(protectionFields)
+    .filter(([name]) => isOn[name]?.(protection) === true)
+    .map(([name, row]) => ({
+      ...rowFor(row, name, undefined, method),
+      name,
+      where: 'branch protection',
+      isBypassed: isFree,
+    }));
+}
+
+export async function readProtection(
+  client: Client,
+  { owner, name: repo }: HostRepository,
+  branch: string,
+): Promise<Protection | null> {
+  const path = '/repos/{owner}/{repo}/branches/{branch}/protection';
+  return client.read(path, { owner, repo, branch }, Protection, { absent: [403, 404] });
+}
+
+export async function readActiveRules(
+  client: Client,
+  repository: HostRepository,
+  branch: string,
+  { demands, ourselves }: { readonly demands: Demands; readonly ourselves: Pick<Ourselves, 'own'> },
+  { method, way }: { readonly method: Method; readonly way: LandingWay },
+): Promise<readonly ActiveRule[]> {
+  const protection = demands.isClassic ? await readProtection(client, repository, branch) : null;
+  return [
+    ...(protection === null ? [] : ofProtection(protection, ourselves, method)),
+    ...(await ofRulesets(client, repository, demands.rules, method, way)),
+  ];
+}
