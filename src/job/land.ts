@@ -17,6 +17,7 @@ import { atHost, NotYet, type Place } from './at-host.ts';
 import type { TaskDeps } from './deps.ts';
 import { commitsOf } from './landing-commits.ts';
 import { mergeAtHost } from './landing-merge.ts';
+import { modeOf } from './landing-mode.ts';
 import { lost, type Outcome } from './landing-outcome.ts';
 import { fastForward } from './landing-push.ts';
 
@@ -113,10 +114,3 @@ async function tryToLand(landing: IntendedLanding, place: Place): Promise<Outcom
     ? mergeAtHost(landing, place, wanted)
     : fastForward(landing, place, wanted);
 }
-
-const modeOf = ({ queue, method }: IntendedLanding, { host }: Place): 'fast_forward' | 'host' =>
-  queue.settings.landingMode === 'auto'
-    ? host.showsPushedAsMerged(method)
-      ? 'fast_forward'
-      : 'host'
-    : queue.settings.landingMode;

@@ -5,6 +5,7 @@
 import type { PullRequest } from '#core/queue/model.ts';
 import type { IntendedLanding } from '#db/landing-store.ts';
 import type { Place } from './at-host.ts';
+import { ruleReason } from './landing-mode.ts';
 import { lost, type NotLanded, type Outcome } from './landing-outcome.ts';
 
 type Member = IntendedLanding['members'][number];
@@ -22,7 +23,9 @@ export type Objection =
   /** The host would not merge it any more: it waits until the host would. */
   | { readonly kind: 'not-mergeable'; readonly seen: PullRequest }
   /** What was tested is not what counts any more: these are tested again. */
-  | { readonly kind: 'restart'; readonly prs: readonly number[] };
+  | { readonly kind: 'restart'; readonly prs: readonly number[] }
+  /** Nothing lands until a person has acted. */
+  | { readonly kind: 'halt'; readonly why: string };
 
 /** The members as the host shows them now, with nothing that was read before. */
 export async function readMembers(
@@ -42,16 +45,18 @@ export async function readMembers(
  * Why these members must not land now; null: they may. What concerns the landing as a whole is asked here too, before the
  * members: this is called with all of them before a push, and with each of them before its merge call.
  */
-export function objectionTo(
+export async function objectionTo(
   landing: IntendedLanding,
-  _place: Place,
+  place: Place,
   seen: readonly SeenMember[],
 ): Promise<Objection | null> {
+  const why = await ruleReason(landing, place);
+  if (why !== null) return { kind: 'halt', why };
   for (const { member, now } of seen) {
     const objection = objectionToMember(landing, member, now);
-    if (objection !== null) return Promise.resolve(objection);
+    if (objection !== null) return objection;
   }
-  return Promise.resolve(null);
+  return null;
 }
 
 function objectionToMember(
@@ -82,5 +87,7 @@ export function outcomeOf(landing: IntendedLanding, objection: Objection, tip: s
       return lost(landing, tip, { seen: objection.seen });
     case 'restart':
       return lost(landing, tip, { restart: objection.prs });
+    case 'halt':
+      return lost(landing, tip, { halt: objection.why });
   }
 }

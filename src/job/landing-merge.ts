@@ -80,7 +80,9 @@ function stopped(landing: IntendedLanding, member: Member, { merged, tip, wanted
   const halt =
     step.kind === 'differs'
       ? `What the host would merge is not what was tested: merging #${number} onto ${landing.queue.targetBranch} at ${tip} would make tree ${step.tree}, the tested tree is ${wanted.commits[merged.length]!.tree}. It was not merged. Find out what differs, then set the queue RUNNING.`
-      : null;
+      : step.kind === 'objection' && step.objection.kind === 'halt'
+        ? step.objection.why
+        : null;
   const branch = step.kind === 'differs' ? tip : step.branch;
   if (merged.length === 0)
     switch (step.kind) {

@@ -11,6 +11,7 @@ import { protectionFields, rowOf } from './rule-type.ts';
 import { Protection, type Rule } from './schema.ts';
 
 type Method = QueueSettings['mergeMethod'];
+type Landing = { readonly method: Method; readonly way: LandingWay };
 
 const theirName = { merge_commit: 'merge', squash: 'squash', rebase: 'rebase' } as const;
 
@@ -40,8 +41,7 @@ async function ofRulesets(
   client: Client,
   repository: HostRepository,
   rules: readonly Rule[],
-  method: Method,
-  way: LandingWay,
+  { method, way }: Landing,
 ): Promise<readonly ActiveRule[]> {
   const ask = rulesetReader(client, repository);
   return Promise.all(
@@ -68,7 +68,7 @@ const isOn: Readonly<Record<string, (protection: Protection) => boolean>> = {
 export function ofProtection(
   protection: Protection,
   { own }: Pick<Ourselves, 'own'>,
-  method: Method,
+  { method, way }: Landing,
 ): readonly ActiveRule[] {
   const isFree = own === 'admin' && protection.enforce_admins?.enabled === false;
   return Object.entries(protectionFields)
@@ -77,7 +77,8 @@ export function ofProtection(
       ...rowFor(row, name, undefined, method),
       name,
       where: 'branch protection',
-      isBypassed: isFree,
+      // A push has no pull request whose conversations GitHub could ask for.
+      isBypassed: isFree || (name === 'required_conversation_resolution' && way === 'push'),
     }));
 }
 
@@ -95,11 +96,11 @@ export async function readActiveRules(
   repository: HostRepository,
   branch: string,
   { demands, ourselves }: { readonly demands: Demands; readonly ourselves: Pick<Ourselves, 'own'> },
-  { method, way }: { readonly method: Method; readonly way: LandingWay },
+  landing: Landing,
 ): Promise<readonly ActiveRule[]> {
   const protection = demands.isClassic ? await readProtection(client, repository, branch) : null;
   return [
-    ...(protection === null ? [] : ofProtection(protection, ourselves, method)),
-    ...(await ofRulesets(client, repository, demands.rules, method, way)),
+    ...(protection === null ? [] : ofProtection(protection, ourselves, landing)),
+    ...(await ofRulesets(client, repository, demands.rules, landing)),
   ];
 }

@@ -49,7 +49,9 @@ export const protectionFields: Readonly<Record<string, RuleRow>> = {
   block_creations: ruleTypes['creation']!,
   enforce_admins: harmless('It says whom the other fields bind.'),
   lock_branch: harmless('GitHub refuses every push and merge.'),
-  required_conversation_resolution: checked('Conversations are read again before a landing.'),
+  required_conversation_resolution: refused(
+    'Signalbox reads conversations only where a ruleset asks for them to be resolved: ask for it in a ruleset.',
+  ),
   required_linear_history: ruleTypes['required_linear_history']!,
   required_pull_request_reviews: ruleTypes['pull_request']!,
   required_signatures: ruleTypes['required_signatures']!,

@@ -1,0 +1,23 @@
+// How a landing reaches its branch, and whether the rules of the branch let it.
+
+import type { IntendedLanding } from '#db/landing-store.ts';
+import { uncheckedRulesReason } from '#host/rule.ts';
+import type { Place } from './at-host.ts';
+
+export const modeOf = (
+  { queue, method }: IntendedLanding,
+  { host }: Pick<Place, 'host'>,
+): 'fast_forward' | 'host' =>
+  queue.settings.landingMode === 'auto'
+    ? host.showsPushedAsMerged(method)
+      ? 'fast_forward'
+      : 'host'
+    : queue.settings.landingMode;
+
+/** Why the rules of the branch keep everything from landing; null: they do not. Read from the host each time. */
+export async function ruleReason(landing: IntendedLanding, place: Place): Promise<string | null> {
+  const { repository, queue, method } = landing;
+  const way = modeOf(landing, place) === 'host' ? 'merge' : 'push';
+  const rules = await place.host.readRules(repository, queue.targetBranch, { method, way });
+  return uncheckedRulesReason(queue.targetBranch, rules);
+}
