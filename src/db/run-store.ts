@@ -27,7 +27,7 @@ export type AskedRun = {
   readonly baseSha: string;
   readonly testBranch: string;
   readonly members: readonly MemberRecord[];
-  /** How often the very same commits were tested before. */
+  /** How often the same base and heads were tested before: as many seconds younger is its last commit, or more. */
   readonly repeats: number;
 };
 
@@ -91,6 +91,15 @@ export async function loadPublishing(db: Tx, queueId: QueueId): Promise<Publishi
       status !== 'in_progress' && sha !== null ? [{ id: id as RunId, testBranch, sha }] : [],
     ),
   };
+}
+
+const selectTested = statement<[queueId: string, id: string, sha: string], { found: boolean }>(`
+  select exists (select from test_run where queue_id = $1 and id <> $2 and test_branch_sha = $3) as found`);
+
+/** Whether another run of the queue has this commit: what CI reported for that run must not decide this one. */
+export async function wasTested(db: Tx, queueId: QueueId, id: RunId, sha: string): Promise<boolean> {
+  const [row] = await selectTested(db, queueId, id, sha);
+  return row?.found ?? false;
 }
 
 export type BuiltRun = {

@@ -18,9 +18,10 @@ import {
   recordClosed,
   recordPushed,
   recordUnstarted,
+  wasTested,
 } from '#db/run-store.ts';
 import { withTransaction } from '#db/transaction.ts';
-import { buildCandidate, type Change } from '#git/candidate.ts';
+import { buildCandidate, type Candidate, type Change } from '#git/candidate.ts';
 import { GitError } from '#git/error.ts';
 import { branchRef } from '#git/ref.ts';
 import { HostError, type RefUpdate } from '#host/host.ts';
@@ -42,7 +43,9 @@ async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<
   const built: (BuiltRun & { readonly testBranch: string })[] = [];
   const unstarted: Unstarted[] = [];
   for (const run of asked) {
-    const result = await build(work, place, run, missing);
+    const isTested = async (sha: string) =>
+      built.some((other) => other.sha === sha) || (await wasTested(cell.db, queue.id, run.id, sha));
+    const result = await build(work, place, run, { missing, isTested });
     if ('sha' in result) built.push({ ...result, testBranch: run.testBranch });
     else unstarted.push({ id: run.id, outcome: result });
   }
@@ -126,19 +129,40 @@ async function fetchMembers({ queue, asked }: Publishing, { mirror }: Place): Pr
   return new Set(fetched.missing.map(({ sha }) => sha));
 }
 
+type Known = {
+  /** Heads that cannot be had. */
+  readonly missing: ReadonlySet<string>;
+  /** Whether another run of the queue has tested this very commit. */
+  readonly isTested: (sha: string) => Promise<boolean>;
+};
+
+/**
+ * A commit that no other run of the queue has tested. The same commits can be asked for by different names: what was the
+ * branch, #1 and #2 is the branch and #2 once #1 has landed. So the commit itself is looked for, not what it is made of.
+ */
+async function buildUntested(
+  { queue }: Publishing,
+  { mirror }: Place,
+  run: AskedRun,
+  isTested: Known['isTested'],
+): Promise<Candidate> {
+  for (let { repeats } = run; ; repeats += 1) {
+    const members = changesOf(run.members, repeats);
+    const method = queue.settings.mergeMethod;
+    const candidate = await buildCandidate(mirror, { base: run.baseSha, members, method });
+    if (candidate.kind === 'conflict' || !(await isTested(candidate.sha))) return candidate;
+  }
+}
+
 async function build(
   work: Publishing,
   place: Place,
   run: AskedRun,
-  missing: ReadonlySet<string>,
+  { missing, isTested }: Known,
 ): Promise<BuiltRun | NonNullable<RunReport['outcome']>> {
   if (run.members.some(({ headSha }) => missing.has(headSha))) return notStarted(null);
   try {
-    const candidate = await buildCandidate(place.mirror, {
-      base: run.baseSha,
-      members: changesOf(run.members, run.repeats),
-      method: work.queue.settings.mergeMethod,
-    });
+    const candidate = await buildUntested(work, place, run, isTested);
     if (candidate.kind === 'conflict')
       return { kind: 'conflict', pr: candidate.number, with: candidate.with };
     const required = await requiredChecks(work, place, candidate.sha);

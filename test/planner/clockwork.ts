@@ -18,7 +18,7 @@ type Pace = {
   readonly beginMs: number;
   readonly testMs: number;
   readonly landMs: number;
-  /** Of a hundred first attempts as many are never begun, never ended, or cannot be started. */
+  /** Of a hundred first attempts as many are never begun, never ended, cannot be started, or are cancelled. */
   readonly troubles: number;
 };
 
@@ -160,7 +160,7 @@ export class Clockwork {
     const { world } = this;
     const { beginMs, testMs, troubles } = this.#pace;
     const isFirst = world.snapshot.runs.get(run)?.attempt === 0;
-    const trouble = isFirst && this.#random() * 100 < troubles ? Math.floor(this.#random() * 3) : undefined;
+    const trouble = isFirst && this.#random() * 100 < troubles ? Math.floor(this.#random() * 4) : undefined;
     const say = (event: Event, delayMs: number) =>
       this.at(world.now + delayMs, () => {
         if (world.answers.has(run)) world.send(event);
@@ -169,6 +169,7 @@ export class Clockwork {
     if (trouble === 0) return;
     if (trouble === 1) say({ kind: 'run-not-started', run }, begins);
     else say({ kind: 'run-started', run }, begins);
+    if (trouble === 3) say({ kind: 'run-infrastructure-failed', run, timedOut: false }, begins);
     if (trouble === undefined) say(answer, begins + this.#upTo(testMs));
   }
 

@@ -151,7 +151,11 @@ export function disturbance(world: Simulated, { what, which }: Move): Event | nu
 /** What the machinery does wrong: it is late, gives up, says things twice or is refused. */
 export function mischief(world: Simulated, { what, which }: Move): Event | null | undefined {
   const run = pick([...world.answers.keys()], which);
-  switch (what % 6) {
+  switch (what % 7) {
+    case 6:
+      if (run === undefined) return undefined;
+      world.answers.delete(run);
+      return { kind: 'run-infrastructure-failed', run, timedOut: which % 4 === 0 };
     case 0:
       if (run === undefined) return undefined;
       world.answers.delete(run);

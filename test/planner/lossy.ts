@@ -149,10 +149,15 @@ export class LossyHost {
     this.#say({ kind: 'run-started', run });
   }
 
-  /** CI is done with a run. Only a first attempt ever fails to start, so that nobody is given up on. */
+  /** CI is done with a run. Only a first attempt ever ends without a result, so that none is given up. */
   #finish(run: number, attempt: number): void {
     const cannotStart = attempt === 0 && !this.#started.has(run) && this.#choose() % 10 === 0;
-    const event: Event = cannotStart ? { kind: 'run-not-started', run } : this.#world.answers.get(run)!;
+    const isCancelled = attempt === 0 && this.#choose() % 10 === 0;
+    const event: Event = cannotStart
+      ? { kind: 'run-not-started', run }
+      : isCancelled
+        ? { kind: 'run-infrastructure-failed', run, timedOut: false }
+        : this.#world.answers.get(run)!;
     this.#finished.set(run, event);
     this.#say(event);
   }
