@@ -63,7 +63,7 @@ export type LandedCommits = {
   readonly testedTree: string;
   readonly members: readonly { readonly number: number; readonly sha: string }[];
   /** Why only these members landed and not those behind them; null: all of them did. */
-  readonly rest: Pick<NonNullable<InPart>, 'pr' | 'reason'> | null;
+  readonly rest: Pick<NonNullable<InPart>, 'pr' | 'reason' | 'message'> | null;
 };
 
 type InPart = Extract<LandingReport, { kind: 'landed' }>['inPart'];

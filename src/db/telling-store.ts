@@ -9,7 +9,7 @@ import { listEntries } from './queue-view.ts';
 import { requiredChecksColumn } from './required-view.ts';
 import { statement } from './statement.ts';
 
-export type UntoldEntry = Pick<Told, 'standing' | 'run' | 'landing'> & {
+export type UntoldEntry = Pick<Told, 'standing' | 'run' | 'landing' | 'refusal'> & {
   readonly commentId: string | null;
   readonly mayHaveComment: boolean;
   /** Nothing was told of it in this trip or an earlier one. */
@@ -37,6 +37,7 @@ type UntoldRow = {
   by_label: boolean;
   run: Told['run'];
   landing: Told['landing'];
+  refusal: string | null;
 };
 
 const atOnce = 5;
@@ -61,7 +62,13 @@ const selectUntold = statement<[queueId: string], UntoldRow>(`
       'testedTree', d.tested_tree)
       from landing_member m join landing d on d.queue_id = m.queue_id and d.number = m.number
       where m.queue_id = e.queue_id and m.pr_number = e.pr_number and m.trip = e.trip and d.status = 'landed'
-      order by d.number desc limit 1) as landing
+      order by d.number desc limit 1) as landing,
+    (select r.said ->> 'message' from landing_member m
+      join landing d on d.queue_id = m.queue_id and d.number = m.number
+      cross join lateral (select coalesce(d.detail -> 'inPart', d.detail) as said) r
+      where m.queue_id = e.queue_id and m.pr_number = e.pr_number and m.trip = e.trip
+        and (r.said ->> 'pr')::bigint = e.pr_number
+      order by d.number desc limit 1) as refusal
   from (
     select pr_number from entry where queue_id = $1 and line_rank is not null
     union
@@ -87,6 +94,7 @@ export async function loadTelling(db: Tx, queueId: QueueId): Promise<Telling | n
       standing,
       run: row.run,
       landing: row.landing,
+      refusal: row.refusal,
       commentId: row.comment_id,
       mayHaveComment: row.comment_tried,
       isNews: row.is_news,

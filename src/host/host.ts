@@ -229,6 +229,8 @@ export type Host = {
   readonly showsPushedAsMerged: (method: QueueSettings['mergeMethod']) => boolean;
   /** After its commits were pushed: the host shows the pull request as merged by this commit. */
   readonly markMerged: (repository: HostRepository, number: number, sha: string) => Promise<void>;
+  /** Closes a pull request without merging it; nothing happens to one that is not open. */
+  readonly closePullRequest: (repository: HostRepository, number: number) => Promise<void>;
   /** The host's own merge call. Asked twice for what it merged already it answers with that merge. */
   readonly merge: (request: MergeRequest) => Promise<MergeAnswer>;
   /**

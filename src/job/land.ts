@@ -6,6 +6,7 @@
 // a permission, stops the queue with the reason, and the landing stays intended: it is tried again once the queue is set
 // RUNNING, because every reconcile and every poll adds the job of an intended landing that has none.
 
+import type { Log } from '#base/log.ts';
 import { changeEntry } from '#command/change-entry.ts';
 import { haltQueue } from '#command/change-queue.ts';
 import { enqueueReconcile, type JobPayloads } from '#db/job.ts';
@@ -25,7 +26,7 @@ export async function land(deps: TaskDeps, payload: JobPayloads['land']): Promis
   const load = () => loadLanding(deps.cell.db, payload.queueId, payload.number);
   try {
     await atHost(deps, 'land', payload, load, async (landing, place) =>
-      conclude(deps, landing, await attempt(landing, place, payload.tries ?? 0)),
+      conclude(deps, landing, await attempt(deps, landing, place, payload.tries ?? 0)),
     );
   } catch (error) {
     const why = haltReason(error);
@@ -87,16 +88,21 @@ const putOffMax = 15;
 /** The host was not ready in all that time. */
 class TooLate extends Error {}
 
-async function attempt(landing: IntendedLanding, place: Place, tries: number): Promise<Outcome> {
+async function attempt(
+  { log }: TaskDeps,
+  landing: IntendedLanding,
+  place: Place,
+  tries: number,
+): Promise<Outcome> {
   try {
-    return await tryToLand(landing, place);
+    return await tryToLand(landing, place, log);
   } catch (error) {
     if (error instanceof NotYet && tries >= putOffMax) throw new TooLate(error.message);
     throw error;
   }
 }
 
-async function tryToLand(landing: IntendedLanding, place: Place): Promise<Outcome> {
+async function tryToLand(landing: IntendedLanding, place: Place, log: Log): Promise<Outcome> {
   const { number, members, baseSha } = landing;
   const wanted = await commitsOf(landing, place);
   if (wanted.kind === 'missing') {
@@ -112,5 +118,5 @@ async function tryToLand(landing: IntendedLanding, place: Place): Promise<Outcom
     });
   return modeOf(landing, place) === 'host'
     ? mergeAtHost(landing, place, wanted)
-    : fastForward(landing, place, wanted);
+    : fastForward(landing, place, wanted, log);
 }

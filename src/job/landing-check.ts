@@ -19,6 +19,8 @@ export type Objection =
       readonly kind: 'refused';
       readonly pr: number;
       readonly reason: Extract<NotLanded, { kind: 'refused' }>['reason'];
+      /** The host's own words, where it said any. */
+      readonly message?: string;
     }
   /** The host would not merge it any more: it waits until the host would. */
   | { readonly kind: 'not-mergeable'; readonly seen: PullRequest }

@@ -97,12 +97,14 @@ function stopped(landing: IntendedLanding, member: Member, { merged, tip, wanted
   const objection = step.kind === 'objection' ? step.objection : null;
   const rest =
     objection?.kind === 'refused'
-      ? { pr: objection.pr, reason: objection.reason }
+      ? { pr: objection.pr, reason: objection.reason, ...wordsIn(objection) }
       : { pr: null, reason: null };
   const { tree } = wanted.commits[merged.length - 1]!;
   const seen = objection?.kind === 'not-mergeable' ? objection.seen : undefined;
   return { ...landedOutcome({ merged, tree, tip: branch, wanted, rest, halt }), seen };
 }
+
+const wordsIn = ({ message }: { readonly message?: string }) => (message === undefined ? {} : { message });
 
 type Landed = Pick<LandedCommits, 'tip' | 'tree' | 'rest'> & {
   readonly merged: readonly Merged[];
@@ -124,14 +126,18 @@ async function mergeMember(call: Call): Promise<Step> {
   const { landing, place, member, tip } = call;
   const seen = await readMembers(landing, place, [member]);
   if (seen[0]!.now?.state === 'merged') return checkMerged(call);
-  const objection = await objectionTo(landing, place, seen);
-  if (objection !== null) return { kind: 'objection', objection, branch: tip };
+  const before = await objectionTo(landing, place, seen);
+  if (before !== null) return { kind: 'objection', objection: before, branch: tip };
   const difference = await compareBefore(call);
   if (difference !== null) return difference;
   const answer = await callMerge(call);
   if (answer.kind === 'merged') return afterMerge(call, answer.sha);
-  const reason = answer.kind === 'head-moved' ? 'PR_UPDATED_AT_MERGE_TIME' : 'MERGE_REFUSED_BY_HOST';
-  return { kind: 'objection', objection: { kind: 'refused', pr: member.number, reason }, branch: tip };
+  const refused = { kind: 'refused', pr: member.number } as const;
+  const objection: Objection =
+    answer.kind === 'head-moved'
+      ? { ...refused, reason: 'PR_UPDATED_AT_MERGE_TIME' }
+      : { ...refused, reason: 'MERGE_REFUSED_BY_HOST', message: answer.message };
+  return { kind: 'objection', objection, branch: tip };
 }
 
 /** It is merged already: by us before a crash, by a person meanwhile, or before the landing was intended. */

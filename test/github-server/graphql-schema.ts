@@ -24,6 +24,7 @@ const types = [
   'PullRequestReview',
   'Commit',
   'Ref',
+  'RefUpdateRule',
   'PageInfo',
 ];
 

@@ -33,6 +33,7 @@ function told(stage: Stage, change: Partial<Told> = {}): Told {
     standing: { entry, hasImpactedTargets: false, position: null, line },
     run: null,
     landing: null,
+    refusal: null,
     word: 'signalbox',
     ...change,
   };
@@ -44,6 +45,15 @@ const required = (name: string): RequiredCheck => ({ name, source: null });
 const noTests: FailedTests = { count: 0, first: [] };
 
 describe('the comment on a pull request', () => {
+  it('quotes the host where it refused to merge, and nothing in the quotation is markup', () => {
+    const refusal = 'Repository rule violations found\n\n@ada `x` [link](https://evil.example) #1';
+    const text = statusComment(told(failed('MERGE_REFUSED_BY_HOST'), { refusal }), noon);
+    expect(text).toContain(
+      "The host says: `Repository rule violations found @ada 'x' [link](https://evil.example) #1`",
+    );
+    expect(statusComment(told(failed('MERGE_REFUSED_BY_HOST')), noon)).not.toContain('The host says');
+  });
+
   it('says in one line how it ended, for every reason there is, and what to do next', () => {
     const failures = reasons.filter((reason) =>
       /^(TEST_RUN|START_TEST|MERGE_REFUSED|PR_UPDATED)/.test(reason),

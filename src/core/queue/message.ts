@@ -27,6 +27,8 @@ export type Told = {
     readonly tree: string | null;
     readonly testedTree: string | null;
   } | null;
+  /** The host's own words where it would not merge it; null: it said none. */
+  readonly refusal: string | null;
   /** The word after the slash. */
   readonly word: string;
 };
@@ -49,6 +51,9 @@ export const stateLabels = (
 
 /** A name as code. */
 const code = (text: string): string => `\`${text.replaceAll(/[`\r\n]/g, '').slice(0, 200)}\``;
+/** Words of others, on one line and as code: nothing in them is markup, a link or a mention. */
+const quoted = (text: string): string =>
+  `\`${text.replaceAll('`', "'").replaceAll(/\s+/g, ' ').trim().slice(0, 1_000)}\``;
 const short = (sha: string): string => code(sha.slice(0, 12));
 /**
  * Numbers of pull requests as code: as links, each would leave a line "referenced this" on the page of the other, and
@@ -173,7 +178,7 @@ const outcomeWords = { failed: 'failed', skipped: 'was skipped', infrastructure:
 const blockersOf = ({ queue, run }: Pick<Told, 'queue' | 'run'>) =>
   run === null ? [] : failedChecks(run.required, run.checks, queue.settings.skippableStatuses);
 
-function failedText({ run, queue, word }: Told, reason: FailedReason): string[] {
+function failedText({ run, queue, refusal, word }: Told, reason: FailedReason): string[] {
   const again = `comment \`/${word} merge\``;
   const on =
     run === null || run.ahead.length === 0
@@ -222,6 +227,7 @@ function failedText({ run, queue, word }: Told, reason: FailedReason): string[] 
       ];
     case 'MERGE_REFUSED_BY_HOST':
       return [
+        ...(refusal === null ? [] : [`The host says: ${quoted(refusal)}`]),
         `The host would not merge it: give it what branch protection asks for (approvals, resolved conversations), then ${again}.`,
       ];
     case 'PR_UPDATED_AT_MERGE_TIME':
@@ -303,6 +309,12 @@ export function ownCheck(told: Told, now: Date): OwnCheckWords {
     summary: statusComment(told, now),
   };
 }
+
+/** What a pull request says that is closed because its host cannot show it as merged. The whole sha becomes a link. */
+export const landedComment = ({ targetBranch }: Pick<Queue, 'targetBranch'>, sha: string) => ({
+  mark: `signalbox:landed:${sha}`,
+  body: `Landed on ${code(targetBranch)} as commit ${sha}. The Git host cannot show it as merged, because the commit on ${code(targetBranch)} is not the one of this pull request; so Signalbox closed it.`,
+});
 
 /** The title and the text of the draft pull request that shows a test branch. */
 export function testPullRequestWords(

@@ -27,7 +27,7 @@ export function createMerger(
   client: Client,
   log: Log,
   pausesMs: readonly number[] = patientPausesMs,
-): Pick<Host, 'merge' | 'markMerged'> {
+): Pick<Host, 'merge' | 'markMerged' | 'closePullRequest'> {
   const post = (repository: HostRepository, number: number, body: object): Promise<ApiAnswer> =>
     client.call(repository.organizationId, {
       method: 'POST',
@@ -38,7 +38,21 @@ export function createMerger(
       patience,
     });
 
+  const close = async (repository: HostRepository, number: number): Promise<void> => {
+    await client.call(repository.organizationId, {
+      method: 'PATCH',
+      path: `${repositoryPath(repository)}/pulls/${number}`,
+      body: { state: 'closed' },
+      expect: [403, 412],
+    });
+  };
+
   return {
+    closePullRequest: async (repository, number) => {
+      const found = await findPullRequest(client, repository, number);
+      if (found?.state === 'open') await close(repository, number);
+    },
+
     merge: async (request) => {
       const body = bodyOf(request);
       for (const pauseMs of [...pausesMs, null]) {
@@ -66,12 +80,7 @@ export function createMerger(
       // the branch has lost the commit again it stays as it is.
       if (answer.status === 409)
         return log.warn(fields, 'the host does not find the merged commit on the branch');
-      await client.call(repository.organizationId, {
-        method: 'PATCH',
-        path: `${repositoryPath(repository)}/pulls/${number}`,
-        body: { state: 'closed' },
-        expect: [403, 412],
-      });
+      await close(repository, number);
       log.warn(fields, 'the host does not let us mark a pull request as merged: it was closed');
     },
   };

@@ -16,10 +16,11 @@ import { readActiveRules } from './active-rule.ts';
 import { inspect, readInstallation, readOwnPermission } from './inspect.ts';
 import { createShelf } from '#base/shelf.ts';
 import { createMemory } from './memory.ts';
-import { merge } from './merge.ts';
+import { closePullRequest, merge } from './merge.ts';
 import { permissionOf, permissionOfAccount } from './permission.ts';
 import { type Demands, readDemands } from './protection.ts';
-import { type NeedsReview, openTestPullRequest, readPullRequest, type Reviews } from './pull-request.ts';
+import { openTestPullRequest, readPullRequest } from './pull-request.ts';
+import type { ReadReviewRule, ReviewRule, Reviews } from './review-state.ts';
 import { readApprovals } from './review.ts';
 import { Repository } from './schema.ts';
 import { parseWebhook } from './webhook.ts';
@@ -53,23 +54,23 @@ export function createGithubHost(options: GithubOptions): Host {
   const labelled: Labelled = { reported: createMemory(labelledMax), clock };
   const now = () => clock.now().getTime();
   const shelf = createShelf<Demands>(now, demandsKeptMs, demandsMax).recall;
-  const reviewShelf = createShelf<boolean>(now, reviewRuleKeptMs, demandsMax).recall;
+  const reviewShelf = createShelf<ReviewRule>(now, reviewRuleKeptMs, demandsMax).recall;
   const demandsOf = (client: Client, repository: HostRepository, branch: string) =>
     shelf(`${client.connection.id} ${repository.id} ${branch}`, () =>
       readDemands(client, repository, branch),
     );
-  const needsReview: NeedsReview = (client, repository, branch) =>
-    reviewShelf(`${client.connection.id} ${repository.id} ${branch}`, async () => {
-      const { mayNeedReview } = await demandsOf(client, repository, branch);
-      return mayNeedReview;
-    });
+  const ruleOf: ReadReviewRule = (client, repository, branch, isFresh) =>
+    isFresh
+      ? readDemands(client, repository, branch)
+      : reviewShelf(`${client.connection.id} ${repository.id} ${branch}`, () =>
+          demandsOf(client, repository, branch),
+        );
   const of = ({ organizationId }: HostRepository): Promise<Client> => clientOf(organizationId);
 
   return {
     kind: 'github',
     repositories: 'connected',
-    readPullRequest: async (query) =>
-      readPullRequest(await of(query.repository), needsReview, reviews, query),
+    readPullRequest: async (query) => readPullRequest(await of(query.repository), ruleOf, reviews, query),
     readApprovals: async (repository, number) => readApprovals(await of(repository), repository, number),
     leavesMergeToTry: true,
     readChecks: async (repository, sha) => readChecks(await of(repository), repository, sha),
@@ -81,6 +82,8 @@ export function createGithubHost(options: GithubOptions): Host {
     // It looks for the head of the pull request on the branch: other methods make other commits of it.
     showsPushedAsMerged: (method) => method === 'merge_commit',
     markMerged: () => Promise.resolve(),
+    closePullRequest: async (repository, number) =>
+      closePullRequest(await of(repository), repository, number),
     merge: async (request) => merge(await of(request.repository), request),
     // GitHub docs, "Checking out pull requests locally" and REST "Get a pull request": the merge branch of a pull request.
     trialMergeRef,

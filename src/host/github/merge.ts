@@ -3,10 +3,10 @@
 // same of one that is merged already, of one that its branch does not let in, and of one that it is not ready for yet.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HostError, type MergeAnswer, type MergeRequest } from '../host.ts';
+import { HostError, type HostRepository, type MergeAnswer, type MergeRequest } from '../host.ts';
 import type { Client } from './client.ts';
 import { findPullRequest } from './pull-request.ts';
-import { Merged, type PullRequest } from './schema.ts';
+import { Anything, Merged, type PullRequest } from './schema.ts';
 
 const methods = { merge_commit: 'merge', squash: 'squash', rebase: 'rebase' } as const;
 
@@ -69,4 +69,21 @@ export function refusalOf(
   if (status === 409) return { kind: 'head-moved' };
   // What goes together is being worked out: after every landing, for a moment.
   return passing.test(message) || now?.mergeable === null ? null : { kind: 'refused', message };
+}
+
+/**
+ * GitHub shows a pull request as merged only if its head is on the branch (GitHub docs, "About pull request merges",
+ * "Indirect merges"). What was squashed or rebased elsewhere can only be closed.
+ */
+export async function closePullRequest(
+  client: Client,
+  repository: HostRepository,
+  number: number,
+): Promise<void> {
+  const found = await findPullRequest(client, repository, number);
+  if (found === null || found.state !== 'open') return;
+  const { owner, name: repo } = repository;
+  const route = 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}';
+  const wish = { owner, repo, pull_number: number, state: 'closed' };
+  await client.attempt(route, wish, Anything, [404, 422], { isRepeatable: true });
 }

@@ -17,6 +17,8 @@ export type Demands = {
   readonly rules: readonly Rule[];
   /** Reviews are asked for; or they may be, and only administrators can see. */
   readonly mayNeedReview: boolean;
+  /** A ruleset wants every conversation resolved. */
+  readonly needsResolved: boolean;
 };
 
 export async function readDemands(
@@ -44,6 +46,7 @@ export async function readDemands(
     requiredChecks: requiredChecksOf(branch, classic, rules),
     rules,
     mayNeedReview: isClassic || rules.some(needsReview),
+    needsResolved: rules.some(needsResolved),
   };
 }
 
@@ -88,6 +91,16 @@ export function requiredChecksOf(
   return checks.length === 0 ? null : checks.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
-const needsReview = ({ type, parameters = {} }: Rule): boolean =>
-  type === 'pull_request' &&
-  ((parameters.required_approving_review_count ?? 0) > 0 || parameters.require_code_owner_review === true);
+const needsReview = (rule: Rule): boolean => {
+  const { type, parameters = {} } = rule;
+  return (
+    needsResolved(rule) ||
+    (type === 'pull_request' &&
+      ((parameters.required_approving_review_count ?? 0) > 0 ||
+        parameters.require_code_owner_review === true ||
+        parameters.require_last_push_approval === true))
+  );
+};
+
+const needsResolved = ({ type, parameters }: Rule): boolean =>
+  type === 'pull_request' && parameters?.required_review_thread_resolution === true;

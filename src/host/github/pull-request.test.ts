@@ -22,6 +22,12 @@ describe('a pull request', () => {
     },
   );
 
+  it('that has a conversation to resolve is none', () => {
+    expect(mergeabilityOf({ ...open, mergeable: true, mergeable_state: 'clean' }, 'APPROVED', true)).toBe(
+      'not_mergeable',
+    );
+  });
+
   it('that conflicts is none', () => {
     expect(mergeabilityOf({ ...open, mergeable: false, mergeable_state: 'dirty' }, null)).toBe(
       'not_mergeable',

@@ -4,29 +4,23 @@
 // the branch asks for. The queue itself does some of that: it tests on the tip, with all required checks, so a head that
 // is behind, or whose checks are missing or red, or lacks our own check, is no reason to stay away. What the queue cannot
 // give is a review. GitHub does not say why one is `blocked`, and to those who may pass by its rules it does not even
-// say that; so where reviews may be asked for, it is asked for its decision on them.
+// say that; so where reviews may be asked for, it is asked for its decision on them (review-state.ts).
 //
 //   mergeable  state                                       reviews                      for us
 //   false      dirty                                       –                            not_mergeable
 //   else       any                                         required, or against it      not_mergeable
+//   else       any                                         open conversation that must  not_mergeable
+//                                                          be resolved
 //   null       unknown                                     none needed, or approved     in_progress
 //   true       clean, unstable, behind, blocked, draft …   none needed, or approved     mergeable
 //
 // A draft is told apart by its own field.
 
-import type { Clock } from '#base/clock.ts';
 import { unknownFork, type PullRequest as Seen } from '#core/queue/model.ts';
 import { HostError, type HostRepository, type PullRequestQuery, type TestPullRequest } from '../host.ts';
 import type { Client } from './client.ts';
-import type { Memory } from './memory.ts';
-import {
-  ListedPullRequests,
-  Numbered,
-  PullRequest,
-  Repository,
-  ReviewAnswer,
-  type ReviewDecision,
-} from './schema.ts';
+import { type ReadReviewRule, readReviewState, type Reviews } from './review-state.ts';
+import { ListedPullRequests, Numbered, PullRequest, Repository, type ReviewDecision } from './schema.ts';
 
 /** Texts are kept up to this size. */
 const textBytesMax = 65_536;
@@ -46,39 +40,24 @@ export function mergeabilityOf(
     mergeable_state,
   }: Pick<PullRequest, 'state' | 'merged' | 'mergeable' | 'mergeable_state'>,
   review: ReviewDecision | null,
+  hasOpenConversation = false,
 ): Seen['mergeability'] {
   if (state !== 'open') return merged ? 'unspecified' : 'not_mergeable';
   if (mergeable === false || mergeable_state === 'dirty') return 'not_mergeable';
-  if (review === 'REVIEW_REQUIRED' || review === 'CHANGES_REQUESTED') return 'not_mergeable';
+  if (review === 'REVIEW_REQUIRED' || review === 'CHANGES_REQUESTED' || hasOpenConversation)
+    return 'not_mergeable';
   return mergeable === null ? 'in_progress' : 'mergeable';
 }
 
-/** Whether a branch may ask for reviews. */
-export type NeedsReview = (client: Client, repository: HostRepository, branch: string) => Promise<boolean>;
-
-/** GitHub's decisions on the reviews of pull requests, each as it was at an instant. */
-export type Reviews = {
-  readonly kept: Memory<{ readonly decision: ReviewDecision | null; readonly until: number }>;
-  readonly clock: Clock;
-};
-
-const reviewKeptMs = 5 * 60_000;
-/** GitHub counts in seconds: what changed just now may change again and look the same. */
-const settledMs = 15_000;
-
-const reviewQuery = `query ($owner: String!, $name: String!, $number: Int!) {
-  repository(owner: $owner, name: $name) { pullRequest(number: $number) { reviewDecision } }
-}`;
-
 export async function readPullRequest(
   client: Client,
-  needsReview: NeedsReview,
+  ruleOf: ReadReviewRule,
   reviews: Reviews,
-  { repository, number }: PullRequestQuery,
+  { repository, number, isFresh = false }: PullRequestQuery,
 ): Promise<Seen | null> {
   const found = await findPullRequest(client, repository, number);
   if (found === null) return null;
-  const review = await reviewOf(client, needsReview, reviews, repository, found);
+  const review = await readReviewState({ client, repository, ruleOf, reviews, isFresh }, found);
   return {
     number: found.number,
     title: found.title,
@@ -88,7 +67,7 @@ export async function readPullRequest(
     author: found.user?.login ?? 'ghost',
     fork: forkOf(found),
     url: found.html_url,
-    mergeability: mergeabilityOf(found, review),
+    mergeability: mergeabilityOf(found, review.decision, review.hasOpenConversation),
     draft: found.draft ?? false,
     state: found.merged ? 'merged' : found.state,
   };
@@ -112,29 +91,6 @@ export async function findPullRequest(
   if (found === null && (await client.read('/repos/{owner}/{repo}', where, Repository)) === null)
     throw new HostError('forbidden', `GitHub does not let us see ${owner}/${repo}.`);
   return found;
-}
-
-async function reviewOf(
-  client: Client,
-  needsReview: NeedsReview,
-  reviews: Reviews,
-  repository: HostRepository,
-  { number, state, draft, mergeable, mergeable_state, updated_at, head, base }: PullRequest,
-): Promise<ReviewDecision | null> {
-  // Then it does not come to that.
-  if (state !== 'open' || draft === true || mergeable === false) return null;
-  if (mergeable_state !== 'blocked' && !(await needsReview(client, repository, base.ref))) return null;
-  // A review changes the pull request.
-  const key = `${repository.id} ${number} ${head.sha} ${base.ref} ${updated_at}`;
-  const now = reviews.clock.now().getTime();
-  const known = reviews.kept.get(key);
-  if (known !== undefined && now < known.until) return known.decision;
-  const { owner, name } = repository;
-  const answer = await client.query(reviewQuery, { owner, name, number }, ReviewAnswer);
-  const decision = answer?.repository?.pullRequest?.reviewDecision ?? null;
-  if (now - Date.parse(updated_at) > settledMs)
-    reviews.kept.set(key, { decision, until: now + reviewKeptMs });
-  return decision;
 }
 
 const createRoute = 'POST /repos/{owner}/{repo}/pulls';

@@ -47,6 +47,13 @@ export const ReviewAnswer = z.object({
         .object({
           /** Null: no review is required. */
           reviewDecision: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'REVIEW_REQUIRED']).nullable(),
+          reviewThreads: z.object({
+            nodes: z.array(z.object({ isResolved: z.boolean() }).nullable()).nullable(),
+            pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
+          }),
+          baseRef: z
+            .object({ refUpdateRule: z.object({ requiresConversationResolution: z.boolean() }).nullable() })
+            .nullable(),
         })
         .nullable(),
     })
@@ -148,6 +155,8 @@ export const Rule = z.object({
       do_not_enforce_on_create: z.boolean().optional(),
       required_approving_review_count: z.number().optional(),
       require_code_owner_review: z.boolean().optional(),
+      require_last_push_approval: z.boolean().optional(),
+      required_review_thread_resolution: z.boolean().optional(),
       allowed_merge_methods: z.array(z.string()).optional(),
       required_review_thread_resolution: z.boolean().optional(),
       required_reviewers: z.array(z.object({ minimum_approvals: z.number() })).optional(),
@@ -264,6 +273,12 @@ export const PullRequestEvent = z.object({
 export const ReviewEvent = z.object({
   action: z.string(),
   review: z.object({ state: z.string() }),
+  pull_request: z.object({ number: z.int().positive() }),
+  repository,
+});
+
+export const ThreadEvent = z.object({
+  action: z.string(),
   pull_request: z.object({ number: z.int().positive() }),
   repository,
 });

@@ -88,12 +88,19 @@ describe('a webhook of a pull request', () => {
   it.each([
     ['submitted', 'approved', 1],
     ['submitted', 'changes_requested', 1],
-    ['submitted', 'commented', 0],
+    ['submitted', 'commented', 1],
     ['dismissed', 'dismissed', 1],
     ['edited', 'approved', 0],
   ])('a review that was %s as %s changes it: %i', async (action, state, count) => {
     const payload = { action, review: { state }, pull_request: { number: 3 }, repository };
     expect(await events('pull_request_review', payload)).toHaveLength(count);
+  });
+
+  it.each(['resolved', 'unresolved'])('a conversation that was %s changes it', async (action) => {
+    const payload = { action, thread: {}, pull_request: { number: 3 }, repository };
+    expect(await events('pull_request_review_thread', payload)).toEqual([
+      { kind: 'pull-request-changed', repository: named, number: 3 },
+    ]);
   });
 });
 

@@ -19,6 +19,7 @@ import {
   PushEvent,
   ReviewEvent,
   StatusEvent,
+  ThreadEvent,
 } from './schema.ts';
 
 const signatureHeader = 'x-hub-signature-256';
@@ -103,10 +104,16 @@ const readers: ReadonlyMap<string, (told: Told) => readonly HostEvent[]> = new M
       if ((action !== 'labeled' && action !== 'unlabeled') || label === undefined) return [];
       return [{ kind: 'label-changed', repository, number, label: label.name, labels }];
     }),
-    pull_request_review: reader(ReviewEvent, ({ action, review, pull_request: { number } }, repository) => {
-      const decides = action === 'dismissed' || (action === 'submitted' && review.state !== 'commented');
-      return decides ? [{ kind: 'pull-request-changed', repository, number }] : [];
-    }),
+    // A review that only comments may begin a conversation, which some branches want resolved.
+    pull_request_review: reader(ReviewEvent, ({ action, pull_request: { number } }, repository) =>
+      action === 'dismissed' || action === 'submitted'
+        ? [{ kind: 'pull-request-changed', repository, number }]
+        : [],
+    ),
+    // GitHub webhook docs, `pull_request_review_thread`: resolved and unresolved are all that it knows.
+    pull_request_review_thread: reader(ThreadEvent, ({ pull_request: { number } }, repository) => [
+      { kind: 'pull-request-changed', repository, number },
+    ]),
     issue_comment: reader(CommentEvent, ({ action, issue, comment }, repository, { headers }) => {
       // Ours: said by the App whose webhook this is.
       const app = comment.performed_via_github_app?.id;

@@ -20,7 +20,7 @@ import { findCommit } from './git.ts';
 import { madeUp } from './made-up.ts';
 import { createMerger } from './merge.ts';
 import { inspectSandbox } from './inspect.ts';
-import { createPushNotice } from './push.ts';
+import { createPushNotice, pullRequestEvent } from './push.ts';
 import {
   type Faults,
   permissionIn,
@@ -113,6 +113,12 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
     markMerged: async (repository, number, sha) => {
       await settingsOf(repository);
       await markMerged(repository, number, sha);
+    },
+    closePullRequest: async (repository, number) => {
+      const { faults } = await settingsOf(repository);
+      if ((await store.find(repository, number))?.pullRequest.state !== 'open') return;
+      await store.patch(repository, number, { state: 'closed' });
+      await announce(repository, faults, [pullRequestEvent(repository, number)]);
     },
     merge: async (request) => {
       await settingsOf(request.repository);

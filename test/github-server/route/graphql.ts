@@ -7,7 +7,7 @@ import { maySee, objection } from '../auth.ts';
 import { nodeId } from '../json/account.ts';
 import type { PullRequest, Repository, Site } from '../model.ts';
 import { loadGraphqlSchema } from '../graphql-schema.ts';
-import { reviewDemands } from '../policy.ts';
+import { protectionOf, reviewDemands } from '../policy.ts';
 import { reviewDecision } from '../review-rule.ts';
 import { type Call, fieldsOf, read, type Route } from '../route.ts';
 
@@ -23,6 +23,12 @@ const connection = (nodes: readonly object[]) => ({
   pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null },
 });
 
+/** GitHub GraphQL docs, `Ref.refUpdateRule`: classic protection as people who do not administer see it; null: none. */
+const refUpdateRule = (repository: Repository, branch: string) => {
+  const protection = protectionOf(repository, branch);
+  return protection === null ? null : { requiresConversationResolution: protection.conversations };
+};
+
 const pullFields = (repository: Repository, pull: PullRequest) => ({
   number: pull.number,
   title: pull.title,
@@ -33,6 +39,7 @@ const pullFields = (repository: Repository, pull: PullRequest) => ({
   headRefOid: pull.headSha,
   headRefName: pull.headRef,
   baseRefName: pull.baseRef,
+  baseRef: () => ({ refUpdateRule: refUpdateRule(repository, pull.baseRef) }),
   reviewDecision: () => reviewDecision(repository, pull, reviewDemands(repository, pull.baseRef)),
 });
 

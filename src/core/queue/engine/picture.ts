@@ -45,6 +45,8 @@ export type LandingReport = { readonly number: number } & (
         readonly members: readonly number[];
         readonly pr: number | null;
         readonly reason: 'MERGE_REFUSED_BY_HOST' | 'PR_UPDATED_AT_MERGE_TIME' | null;
+        /** The host's own words, where it refused. */
+        readonly message?: string;
       };
     }
   | { readonly kind: 'lost'; readonly tip: Tip; readonly restart: readonly number[] }
@@ -52,6 +54,8 @@ export type LandingReport = { readonly number: number } & (
       readonly kind: 'refused';
       readonly pr: number;
       readonly reason: 'MERGE_REFUSED_BY_HOST' | 'PR_UPDATED_AT_MERGE_TIME';
+      /** The host's own words, where it said any. */
+      readonly message?: string;
     }
 );
 

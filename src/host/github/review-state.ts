@@ -1,0 +1,129 @@
+// What GitHub says of the reviews and the conversations of a pull request, where its branch may ask for them. Where GitHub
+// lets Signalbox bypass its rules it does not object to a push, so both are read and respected here.
+//
+// - `reviewDecision` (GitHub GraphQL docs, `PullRequest.reviewDecision`) is GitHub's own word on required approvals, code
+//   owners and requested changes. Conversations have no part in it.
+// - A conversation must be resolved where a ruleset says so (GitHub REST docs, "Rules", `pull_request` with
+//   `required_review_thread_resolution`) or classic protection does (GraphQL docs, `Ref.refUpdateRule`: protection rules
+//   that people who do not administer the repository may see too).
+//
+// Answers are kept for some minutes, because every poll reads every pull request of the queue; never for a pull request that
+// is about to land, and never where conversations count: resolving one does not change the pull request's `updated_at`.
+
+import type { Clock } from '#base/clock.ts';
+import type { HostRepository } from '../host.ts';
+import type { Client } from './client.ts';
+import type { Memory } from './memory.ts';
+import { type PullRequest, ReviewAnswer, type ReviewDecision } from './schema.ts';
+
+/** What a branch may ask of reviews. */
+export type ReviewRule = {
+  readonly mayNeedReview: boolean;
+  /** A ruleset asks for resolved conversations. */
+  readonly needsResolved: boolean;
+};
+
+export type ReadReviewRule = (
+  client: Client,
+  repository: HostRepository,
+  branch: string,
+  isFresh: boolean,
+) => Promise<ReviewRule>;
+
+export type ReviewState = {
+  readonly decision: ReviewDecision | null;
+  /** A conversation that the branch wants resolved is not. */
+  readonly hasOpenConversation: boolean;
+};
+
+/** Answers of GitHub, each as it was at an instant. */
+export type Reviews = {
+  readonly kept: Memory<{ readonly state: ReviewState; readonly until: number }>;
+  readonly clock: Clock;
+};
+
+const reviewKeptMs = 5 * 60_000;
+/** GitHub counts in seconds: what changed just now may change again and look the same. */
+const settledMs = 15_000;
+/** Of 100 conversations each. */
+const pagesMax = 20;
+
+const nothing: ReviewState = { decision: null, hasOpenConversation: false };
+
+const reviewQuery = `query ($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      reviewDecision
+      reviewThreads(first: 100, after: $after) { nodes { isResolved } pageInfo { hasNextPage endCursor } }
+      baseRef { refUpdateRule { requiresConversationResolution } }
+    }
+  }
+}`;
+
+type Question = {
+  readonly client: Client;
+  readonly repository: HostRepository;
+  readonly ruleOf: ReadReviewRule;
+  readonly reviews: Reviews;
+  readonly isFresh: boolean;
+};
+
+export async function readReviewState(
+  { client, repository, ruleOf, reviews, isFresh }: Question,
+  { number, state, draft, mergeable, mergeable_state, updated_at, head, base }: PullRequest,
+): Promise<ReviewState> {
+  // Then it is not merged anyway.
+  if (state !== 'open' || draft === true || mergeable === false) return nothing;
+  const rule = await ruleOf(client, repository, base.ref, isFresh);
+  if (mergeable_state !== 'blocked' && !rule.mayNeedReview && !isFresh) return nothing;
+  // A review changes the pull request.
+  const key = `${repository.id} ${number} ${head.sha} ${base.ref} ${updated_at}`;
+  const now = reviews.clock.now().getTime();
+  const known = isFresh ? undefined : reviews.kept.get(key);
+  if (known !== undefined && now < known.until) return known.state;
+  const { needsResolved, ...found } = await askGithub(client, repository, number, rule.needsResolved);
+  if (!needsResolved && now - Date.parse(updated_at) > settledMs)
+    reviews.kept.set(key, { state: found, until: now + reviewKeptMs });
+  return found;
+}
+
+async function askGithub(
+  client: Client,
+  repository: HostRepository,
+  number: number,
+  isAskedByRuleset: boolean,
+): Promise<ReviewState & { readonly needsResolved: boolean }> {
+  let page = await readPage(client, repository, number, null);
+  const { decision } = page;
+  const needsResolved = isAskedByRuleset || page.needsResolved;
+  for (let count = 1; needsResolved && !page.isOpen && page.next !== null && count < pagesMax; count += 1)
+    page = await readPage(client, repository, number, page.next);
+  return { decision, hasOpenConversation: needsResolved && page.isOpen, needsResolved };
+}
+
+type Page = {
+  readonly decision: ReviewDecision | null;
+  /** Classic protection asks for resolved conversations. */
+  readonly needsResolved: boolean;
+  /** One of these conversations is not resolved. */
+  readonly isOpen: boolean;
+  /** Where the next page begins; null: this is the last. */
+  readonly next: string | null;
+};
+
+async function readPage(
+  client: Client,
+  { owner, name }: HostRepository,
+  number: number,
+  after: string | null,
+): Promise<Page> {
+  const answer = await client.query(reviewQuery, { owner, name, number, after }, ReviewAnswer);
+  const found = answer?.repository?.pullRequest;
+  const threads = found?.reviewThreads;
+  return {
+    decision: found?.reviewDecision ?? null,
+    needsResolved: found?.baseRef?.refUpdateRule?.requiresConversationResolution ?? false,
+    isOpen: threads?.nodes?.some((thread) => thread?.isResolved === false) ?? false,
+    next: threads?.pageInfo.hasNextPage === true ? threads.pageInfo.endCursor : null,
+  };
+}

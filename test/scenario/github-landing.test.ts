@@ -1,0 +1,149 @@
+import { expect, it } from 'vitest';
+import { widgets } from '../host-contract/github-fixture.ts';
+import { openGithubQueue } from './github-queue.ts';
+
+type Queue = Awaited<ReturnType<typeof openGithubQueue>>;
+
+/** Two pull requests that are tested together. */
+async function twoTested(queue: Queue) {
+  const one = await queue.propose('one');
+  const two = await queue.propose('two');
+  await queue.submit(one.number);
+  await queue.submit(two.number);
+  return { one, two };
+}
+
+const together = { batch: true, batchingMinSize: 2, mergeMethod: 'squash' };
+
+it('lands a batch by GitHub’s merge call, each member with the tree that was tested', async () => {
+  const queue = await openGithubQueue(together);
+  const { one, two } = await twoTested(queue);
+  await queue.pass();
+  expect([await queue.state(one.number), await queue.state(two.number)]).toEqual(['merged', 'merged']);
+  const { landedTreeSha, testedTreeSha, landingMode, proof } = await queue.landing(two.number);
+  expect([landedTreeSha, landingMode, proof]).toEqual([testedTreeSha, 'host', 'exact']);
+  expect(queue.server.pullRequest(widgets, two.number).merged).not.toBeNull();
+});
+
+it('stops at the member before which somebody pushed, at GitHub too', async () => {
+  const queue = await openGithubQueue(together);
+  const { one, two } = await twoTested(queue);
+  let merges = 0;
+  queue.calls.after = async (call) => {
+    if (call !== 'merge') return;
+    merges += 1;
+    if (merges === 1)
+      await queue.server.commit(widgets, { branch: 'main', files: { 'foreign.txt': 'x' }, by: 'grace' });
+  };
+  await queue.pass();
+  expect(await queue.state(one.number)).toBe('merged');
+  expect(['testing', 'pending']).toContain(await queue.state(two.number));
+  expect(merges).toBe(1);
+  expect(queue.server.pullRequest(widgets, two.number).merged).toBeNull();
+});
+
+it.each([
+  [
+    'changes are requested',
+    ({ server }: Queue, number: number) => {
+      server.review(widgets, number, 'grace', 'changes_requested');
+    },
+  ],
+  [
+    'an approval is dismissed',
+    ({ server }: Queue, number: number) => {
+      server.review(widgets, number, 'grace', 'dismissed');
+    },
+  ],
+  [
+    'a conversation is begun',
+    ({ server }: Queue, number: number) => {
+      server.startThread(widgets, number, 'grace');
+    },
+  ],
+  [
+    'it is made a draft',
+    ({ server }: Queue, number: number) => server.changePullRequest(widgets, number, { draft: true }),
+  ],
+  [
+    'it is closed',
+    ({ server }: Queue, number: number) => server.changePullRequest(widgets, number, { state: 'closed' }),
+  ],
+  [
+    'its base is changed',
+    async ({ server }: Queue, number: number) => {
+      await server.setBranch(widgets, 'other', server.pullRequest(widgets, number).headSha);
+      await server.changePullRequest(widgets, number, { base: 'other' });
+    },
+  ],
+] as const)('does not push what may not be merged any more: %s', async (_what, happen) => {
+  const queue = await openGithubQueue({ mergeMethod: 'merge_commit' });
+  const { server } = queue;
+  const { number } = await queue.propose('one');
+  server.approve(widgets, number, 'grace');
+  // The App may bypass: GitHub itself would not object to the push.
+  server.addRuleset(widgets, {
+    rules: [
+      {
+        type: 'pull_request',
+        parameters: {
+          required_approving_review_count: 1,
+          dismiss_stale_reviews_on_push: false,
+          require_code_owner_review: false,
+          require_last_push_approval: false,
+          required_review_thread_resolution: true,
+        },
+      },
+    ],
+    bypassApps: [server.appId],
+  });
+  await queue.submit(number);
+  expect(await queue.state(number)).toBe('testing');
+  const before = await queue.tip();
+  let isDone = false;
+  queue.calls.before = async (call) => {
+    // The last look before the push.
+    if (call !== 'readPullRequest' || isDone) return;
+    isDone = true;
+    await happen(queue, number);
+  };
+  await queue.pass();
+  expect(isDone).toBe(true);
+  expect(await queue.state(number)).not.toBe('merged');
+  expect(await queue.tip()).toBe(before);
+  expect(server.pullRequest(widgets, number).merged).toBeNull();
+});
+
+it('closes what was squashed and pushed, with a comment that names the commit, once', async () => {
+  const queue = await openGithubQueue({ mergeMethod: 'squash', landingMode: 'fast_forward' });
+  const { server } = queue;
+  const { number } = await queue.propose('one');
+  await queue.submit(number);
+  // The first attempt ends after the comment.
+  let crashes = 0;
+  queue.calls.after = (call) => {
+    if (call !== 'writeComment' || crashes > 0) return;
+    crashes += 1;
+    throw new Error('killed');
+  };
+  await queue.pass();
+  for (let turn = 0; turn < 3; turn += 1) await queue.settle();
+  expect(await queue.state(number)).toBe('merged');
+  const pull = server.pullRequest(widgets, number);
+  expect([pull.state, pull.merged]).toEqual(['closed', null]);
+  const { landedSha } = await queue.landing(number);
+  const comments = await queue.comments(number);
+  expect(comments.filter((body) => body.includes(`as commit ${landedSha}`))).toHaveLength(1);
+});
+
+it('shows GitHub’s own words where it refuses to merge', async () => {
+  const queue = await openGithubQueue({ mergeMethod: 'squash' });
+  const { server } = queue;
+  const { number } = await queue.propose('one');
+  await queue.submit(number);
+  server.protect(widgets, 'main', { checks: { strict: false, contexts: ['pr/only'] }, enforceAdmins: true });
+  await queue.pass();
+  expect((await queue.see(number)).conclusionReason).toBe('MERGE_REFUSED_BY_HOST');
+  for (let turn = 0; turn < 3; turn += 1) await queue.settle();
+  expect((await queue.comments(number)).join('\n')).toMatch(/The host says: `.*pr\/only.*`/);
+});
