@@ -93,12 +93,14 @@ async function askGithub(
   number: number,
   isAskedByRuleset: boolean,
 ): Promise<ReviewState & { readonly needsResolved: boolean }> {
-  let page = await readPage(client, repository, number, null);
-  const { decision } = page;
-  const needsResolved = isAskedByRuleset || page.needsResolved;
-  for (let count = 1; needsResolved && !page.isOpen && page.next !== null && count < pagesMax; count += 1)
+  const first = await readPage(client, repository, number, null);
+  const { decision } = first;
+  const needsResolved = isAskedByRuleset || first.needsResolved;
+  if (!needsResolved) return { decision, hasOpenConversation: false, needsResolved };
+  let page = first;
+  for (let count = 1; !page.isOpen && page.next !== null && count < pagesMax; count += 1)
     page = await readPage(client, repository, number, page.next);
-  return { decision, hasOpenConversation: needsResolved && page.isOpen, needsResolved };
+  return { decision, hasOpenConversation: page.isOpen, needsResolved };
 }
 
 type Page = {

@@ -114,12 +114,6 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
       await settingsOf(repository);
       await markMerged(repository, number, sha);
     },
-    closePullRequest: async (repository, number) => {
-      const { faults } = await settingsOf(repository);
-      if ((await store.find(repository, number))?.pullRequest.state !== 'open') return;
-      await store.patch(repository, number, { state: 'closed' });
-      await announce(repository, faults, [pullRequestEvent(repository, number)]);
-    },
     merge: async (request) => {
       await settingsOf(request.repository);
       return merge(request);
@@ -142,6 +136,7 @@ type Parts = {
 
 type Conversation = Pick<
   Host,
+  | 'closePullRequest'
   | 'findRepository'
   | 'openTestPullRequest'
   | 'writeComment'
@@ -160,6 +155,12 @@ function conversationOf(options: SandboxOptions, parts: Parts): Conversation {
   const { store } = options;
   const { disk, announce, words, settingsOf } = parts;
   return {
+    closePullRequest: async (repository, number) => {
+      const { faults } = await settingsOf(repository);
+      if ((await store.find(repository, number))?.pullRequest.state !== 'open') return;
+      await store.patch(repository, number, { state: 'closed' });
+      await announce(repository, faults, [pullRequestEvent(repository, number)]);
+    },
     // Every repository exists as soon as it is named.
     findRepository: (_organizationId, { host, owner, name }) => Promise.resolve({ host, owner, name }),
     openTestPullRequest: async (repository, wish) =>
