@@ -156,7 +156,6 @@ export const Rule = z.object({
       required_approving_review_count: z.number().optional(),
       require_code_owner_review: z.boolean().optional(),
       require_last_push_approval: z.boolean().optional(),
-      required_review_thread_resolution: z.boolean().optional(),
       allowed_merge_methods: z.array(z.string()).optional(),
       required_review_thread_resolution: z.boolean().optional(),
       required_reviewers: z.array(z.object({ minimum_approvals: z.number() })).optional(),
