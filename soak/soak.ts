@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Client, createClient } from './client.ts';
 import { type CiWish, type Course, drive, type FaultsWish, type Progress, setUp } from './drive.ts';
 import { startProgress } from './report.ts';
+import { startRules } from './rules.ts';
 import { type Findings, verify } from './verify.ts';
 import { createWorkload, type Line } from './workload.ts';
 import { openWorld, token, type World, type WorldOptions } from './world.ts';
@@ -83,26 +84,32 @@ async function soakIn(world: World, options: SoakOptions): Promise<Omit<SoakResu
   const client = createClient({ url: world.url, token, signal });
   const ci: CiWish = { durationMs: { min: 50, max: 300 }, flakeRate: options.flakeRate, seed: String(seed) };
   const begins = await setUp(client, lines, ci, faults);
+  const rules = await startRules(client, lines);
   const changes = createWorkload(prs, seed, lines);
   const progress: Progress = { submitted: 0, ended: 0, landed: 0, live: new Map() };
   const stopProgress = startProgress(progress, prs, options.isQuiet === true, () => stuck.abort());
   const ended = new AbortController();
   const disturbance = options.disturb?.({ world, client, progress, signal: ended.signal });
   disturbance?.catch(() => undefined);
+  const changingRules = rules.run(ended.signal);
+  changingRules.catch(() => undefined);
   const course = await drive({ client, changes, lines, inFlight: options.inFlight, progress }).finally(() => {
     stopProgress();
     ended.abort();
   });
-  // What it was about to ask when everything was given up is of no interest.
-  await disturbance?.catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
+  // What they were about to ask when everything was given up is of no interest.
+  for (const beside of [disturbance, changingRules])
+    await beside?.catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
   const checker = createClient({
     url: world.url,
     token,
     signal: AbortSignal.timeout(Math.round(Math.max(minutes * verifyShare, 2) * 60_000)),
   });
   const { folder, repositories } = world;
-  const findings = await verify({ client: checker, course, changes, lines, begins, folder, repositories });
+  const { journal } = rules;
+  const verifying = { client: checker, course, changes, lines, begins, journal, folder, repositories };
+  const findings = await verify(verifying);
   return { course, findings, retries: client.retries, ownEnds: world.ownEnds() };
 }

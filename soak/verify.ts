@@ -7,8 +7,10 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { ResponseOf } from '#contract/endpoint.ts';
 import type { Client } from './client.ts';
 import { type Course, landedOf, repository } from './drive.ts';
+import { requiredAt, type RuleJournal } from './rules.ts';
 import { type Change, isGuilty, type Line } from './workload.ts';
 
 export type Findings = {
@@ -20,6 +22,7 @@ export type Findings = {
 export const figureNames = [
   'red commits',
   'attestation mismatches',
+  'required check violations',
   'innocent not landed',
   'guilty landed',
   'landed twice',
@@ -31,6 +34,8 @@ export const figureNames = [
 
 type Note = (figure: (typeof figureNames)[number], problem: string) => void;
 
+type Landing = ResponseOf<'getLanding'>;
+
 type Commit = { readonly sha: string; readonly parent: string; readonly tree: string };
 
 type Verifying = {
@@ -39,6 +44,8 @@ type Verifying = {
   readonly changes: readonly Change[];
   readonly lines: readonly Line[];
   readonly begins: ReadonlyMap<string, string>;
+  /** What each branch required, and when. */
+  readonly journal: RuleJournal;
   readonly folder: string;
   readonly repositories: string;
 };
@@ -105,12 +112,13 @@ async function noteTestBranches(directory: string, note: Note): Promise<void> {
 }
 
 async function checkLine(
-  { client, begins, folder }: Verifying,
+  verifying: Verifying,
   directory: string,
   { branch }: Line,
   onBranch: Map<number, string[]>,
   note: Note,
 ): Promise<number> {
+  const { client, begins, folder } = verifying;
   const range = `${begins.get(branch)}..refs/heads/${branch}`;
   const format = '--format=%H %T %P';
   const listed = await git(directory, 'log', '--first-parent', '--reverse', format, range);
@@ -123,8 +131,17 @@ async function checkLine(
     if (numbers.length !== 1)
       note('landed twice', `${commit.sha} on ${branch} adds ${numbers.length} pull requests, not one`);
     for (const number of numbers) onBranch.set(number, [...(onBranch.get(number) ?? []), commit.sha]);
-    for (const problem of await attestationProblems(client, directory, branch, commit, numbers))
+    const landing = await client
+      .call('getLanding', { repo: repository, targetBranch: branch, commit: commit.sha })
+      .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+    if (typeof landing === 'string') {
+      note('attestation mismatches', `${commit.sha} on ${branch}: ${landing}`);
+      continue;
+    }
+    for (const problem of await attestationProblems(landing, directory, commit, numbers))
       note('attestation mismatches', `${commit.sha} on ${branch}: ${problem}`);
+    for (const problem of await requiredProblems(verifying, branch, landing))
+      note('required check violations', `${commit.sha} on ${branch}: ${problem}`);
   }
   for (const problem of await redCommits(directory, folder, branch, commits)) note('red commits', problem);
   return commits.length;
@@ -139,17 +156,29 @@ async function changesOf(directory: string, { sha, parent }: Commit): Promise<nu
   });
 }
 
-async function attestationProblems(
-  client: Client,
-  directory: string,
+/** Every check that the branch required when it landed was green on the tested commit, from its source, by the host's record. */
+async function requiredProblems(
+  { client, journal }: Verifying,
   branch: string,
+  { landedAt, testBranchSha, members }: Landing,
+): Promise<string[]> {
+  const sha = testBranchSha ?? members.at(-1)!.prSha;
+  const { checks = [] } = await client.call('sandboxGetRepository', { repo: repository, sha });
+  return requiredAt(journal, branch, Date.parse(landedAt)).flatMap(({ name, app }) => {
+    const found = checks.find((check) => check.name === name);
+    if (found === undefined) return [`${name} was required, and never reported on ${sha}`];
+    if (found.state !== 'success') return [`${name} was required, and is ${found.state} on ${sha}`];
+    const isRight = app === null || found.app === app;
+    return isRight ? [] : [`${name} was required of App ${app}, and came from ${found.app ?? 'no App'}`];
+  });
+}
+
+async function attestationProblems(
+  landing: Landing,
+  directory: string,
   { sha, tree }: Commit,
   numbers: readonly number[],
 ): Promise<string[]> {
-  const landing = await client
-    .call('getLanding', { repo: repository, targetBranch: branch, commit: sha })
-    .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
-  if (typeof landing === 'string') return [landing];
   const problems: string[] = [];
   const { proof, landedSha, landedTreeSha, testedTreeSha, testBranchSha, members } = landing;
   const member = members.find(({ landedSha: own }) => own === sha);

@@ -286,7 +286,16 @@ export const SandboxRepositoryResponse = z.object({
   settings: SandboxSettings,
   branches: z.array(z.object({ name: z.string(), sha: z.string() })),
   pullRequests: z.array(SandboxPullRequest).meta({ description: 'Open ones, at most 500.' }),
-  checks: z.array(z.object({ name: z.string(), state: z.enum(checkStates), url: z.string() })).optional(),
+  checks: z
+    .array(
+      z.object({
+        name: z.string(),
+        state: z.enum(checkStates),
+        url: z.string(),
+        app: z.string().optional().meta({ description: 'The id of the app that reported it, if one did.' }),
+      }),
+    )
+    .optional(),
   ciRuns: z
     .array(
       z.object({

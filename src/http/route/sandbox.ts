@@ -271,8 +271,10 @@ async function wordsOfCi(control: SandboxControl, repository: HostRepository, sh
     checks: checks.map((check) => {
       const { name, url } = check;
       if (check.kind === 'status') return { name, state: check.state, url };
+      const { conclusion, app } = check;
       // Set by sandboxSetCheck, which takes no other.
-      return { name, state: (check.conclusion ?? 'pending') as CheckState, url };
+      const state = (conclusion ?? 'pending') as CheckState;
+      return { name, state, url, ...(app === undefined ? {} : { app }) };
     }),
     ciRuns: runs.map(({ branch, attempt, state, outcome, log }) => ({
       branch,
