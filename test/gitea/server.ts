@@ -32,6 +32,8 @@ export type Gitea = {
   /** Without a slash at the end; the API is under `/api/v1`. */
   readonly url: string;
   readonly adminToken: string;
+  /** The folder with its bare repositories: `<owner>/<name>.git`. */
+  readonly repositories: string;
   readonly admin: GiteaUser;
   /** Calls the API; an answer that is not a success is thrown. */
   readonly call: <T = unknown>(token: string, method: string, path: string, body?: object) => Promise<T>;
@@ -98,6 +100,7 @@ export async function startGitea(options: GiteaOptions = {}): Promise<Gitea> {
     return {
       url,
       adminToken: admin.token,
+      repositories: join(folder, 'data', 'gitea-repositories'),
       admin,
       call: (token, method, path, body) => callApi(url, `token ${token}`, method, path, body),
       newUser: (name) => newUser(url, admin.token, name),

@@ -1,0 +1,28 @@
+// All situations, by theme.
+
+import { commentSituations } from './comment.ts';
+import { forkSituations } from './fork.ts';
+import { gitSituations } from './git.ts';
+import { infrastructureSituations } from './infrastructure.ts';
+import { labelSituations } from './label.ts';
+import { landingSituations } from './landing.ts';
+import type { Situation } from './model.ts';
+import { ruleSituations } from './rules.ts';
+import { skippedSituations } from './skipped.ts';
+import { sourceSituations } from './source.ts';
+import { tokenSituations } from './token.ts';
+import { withdrawnSituations } from './withdrawn.ts';
+
+export const situations: Readonly<Record<string, readonly Situation[]>> = {
+  rules: ruleSituations,
+  skipped: skippedSituations,
+  source: sourceSituations,
+  infrastructure: infrastructureSituations,
+  label: labelSituations,
+  comment: commentSituations,
+  fork: forkSituations,
+  landing: landingSituations,
+  withdrawn: withdrawnSituations,
+  git: gitSituations,
+  token: tokenSituations,
+};
