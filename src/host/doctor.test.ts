@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultSettings, type QueueSettings } from '#core/queue/settings.ts';
 import { diagnose, type Patient } from './doctor.ts';
 import type { Inspection } from './host.ts';
+import type { ActiveRule } from './rule.ts';
 
 const webhookUrl = 'https://signalbox.example/hooks/main_1';
 const healthy: Inspection = {
@@ -43,6 +44,7 @@ const look = (
 ) =>
   diagnose({
     rules,
+    isShownAsMerged: true,
     inspection: { ...healthy, ...change },
     queue: { targetBranch: 'main', settings: { ...defaultSettings, ...settings } },
     lands,
@@ -127,5 +129,94 @@ describe('the doctor', () => {
 
   it('does not mind “up to date” where the queue pushes', () => {
     expect(faults(protection({ needsUpToDate: true }))).toEqual([]);
+  });
+});
+
+const rule = (change: Partial<ActiveRule>): ActiveRule => ({
+  name: 'required_signatures',
+  where: 'ruleset “main”',
+  handling: 'refused',
+  why: 'Commits that Signalbox pushes are not signed.',
+  isBypassed: false,
+  isBroken: false,
+  ...change,
+});
+const words = (...args: Parameters<typeof look>) => look(...args).map(({ what }) => what);
+
+describe('the doctor, on rules', () => {
+  it('is not content with one that nobody would check', () => {
+    expect(faults({}, {}, 'fast_forward', [rule({ isBypassed: true })])).toEqual([
+      expect.stringMatching(/^wrong: .*required_signatures of ruleset “main”.*not signed.*bypass list/),
+    ]);
+  });
+
+  it('is not content with one that every landing breaks, whoever may bypass it', () => {
+    const linear = rule({ name: 'required_linear_history', isBroken: true, why: 'No merge commits.' });
+    for (const lands of ['fast_forward', 'host'] as const)
+      expect(faults({}, {}, lands, [linear])).toContainEqual(
+        expect.stringMatching(/^wrong: Nothing can land under required_linear_history/),
+      );
+  });
+
+  it('warns of one that the host holds our pushes to, and is content where the host merges', () => {
+    expect(faults({}, {}, 'fast_forward', [rule({})])).toEqual([
+      expect.stringMatching(/^warning: The host holds every push/),
+    ]);
+    expect(faults({}, {}, 'host', [rule({})])).toEqual([]);
+  });
+});
+
+describe('the doctor, on what landing guarantees', () => {
+  it('says it for a push and for the merge call', () => {
+    expect(words().join('\n')).toMatch(/compare-and-swap: main never gets anything that was not tested/);
+    expect(words({}, {}, 'host').join('\n')).toMatch(/compared with the tested one before and after each/);
+    expect(faults({}, {}, 'host')).toEqual([]);
+  });
+
+  it('is not content with the merge call while others may update the branch', () => {
+    expect(faults({ othersMayUpdate: true }, {}, 'host')).toEqual([
+      expect.stringMatching(/^wrong: Others than Signalbox may update main.*Restrict updates/),
+    ]);
+    expect(faults({ othersMayUpdate: null }, {}, 'host')).toEqual([
+      expect.stringMatching(/^warning: The host does not show/),
+    ]);
+    expect(faults({ othersMayUpdate: true })).toEqual([]);
+  });
+
+  const checks = rule({ name: 'required_status_checks', handling: 're-implemented' });
+
+  it('is not content where the merge call asks for checks that pull requests do not have', () => {
+    const heads = { recentHeadChecks: ['lint'] };
+    expect(faults(heads, {}, 'host', [checks])).toEqual([
+      expect.stringMatching(/^wrong: The merge call of the host asks for “ci \/ test” on the head/),
+    ]);
+    expect(faults(heads, {}, 'host', [{ ...checks, isBypassed: true }])).toEqual([]);
+  });
+
+  it('is not content where the protection requires more than the queue waits for', () => {
+    expect(faults({}, { requiredStatuses: ['lint'] }, 'fast_forward', [checks])).toEqual([
+      expect.stringMatching(
+        /^wrong: The protection of main requires “ci \/ test”, and the queue does not wait/,
+      ),
+    ]);
+  });
+});
+
+describe('the doctor, on CI', () => {
+  it('warns of workflows that are skipped, and of a token that may write', () => {
+    const text = 'on:\n  push:\n    branches: [main]\njobs:\n  test: { steps: [] }\n';
+    expect(faults({ workflows: [{ path: 'ci.yml', text }] })).toEqual([
+      expect.stringMatching(/^warning: ci\.yml .*nothing starts it for test branches/),
+    ]);
+    expect(faults({ workflowTokenWrites: true, othersMayCreateTestBranches: true })).toEqual([
+      expect.stringMatching(/^warning: Workflows get a token that may write.*Restrict creations/),
+    ]);
+    expect(faults({ workflowTokenWrites: true, othersMayCreateTestBranches: false })).toEqual([]);
+  });
+
+  it('says what is lost without an optional permission', () => {
+    expect(faults({ lost: ['Without `actions: write` something is lost.'] })).toEqual([
+      expect.stringMatching(/^warning: Without `actions: write`/),
+    ]);
   });
 });

@@ -4,15 +4,11 @@
 import { checkName } from '#core/queue/message.ts';
 import type { Queue } from '#core/queue/model.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
+import { guaranteeFindings, ruleFindings } from './doctor-landing.ts';
+import { workflowFindings } from './doctor-workflow.ts';
+import { type Finding, right, warning, wrong } from './finding.ts';
 import type { Inspection } from './host.ts';
 import type { ActiveRule } from './rule.ts';
-
-export type Finding = {
-  readonly verdict: 'right' | 'wrong' | 'warning';
-  readonly what: string;
-  /** What to do about it; null where nothing is to be done. */
-  readonly fix: string | null;
-};
 
 export type Patient = {
   readonly inspection: Inspection;
@@ -21,12 +17,10 @@ export type Patient = {
   readonly queue: Pick<Queue, 'targetBranch' | 'settings'>;
   /** How the queue lands here. */
   readonly lands: 'fast_forward' | 'host';
+  /** The host shows a pull request as merged whose commits were pushed. */
+  readonly isShownAsMerged: boolean;
   readonly webhookUrl: string;
 };
-
-const right = (what: string): Finding => ({ verdict: 'right', what, fix: null });
-const wrong = (what: string, fix: string): Finding => ({ verdict: 'wrong', what, fix });
-const warning = (what: string, fix: string): Finding => ({ verdict: 'warning', what, fix });
 
 export function diagnose(patient: Patient): readonly Finding[] {
   const { inspection } = patient;
@@ -53,7 +47,11 @@ export function diagnose(patient: Patient): readonly Finding[] {
     ...branchFindings(patient),
     ...webhookFindings(patient),
     ...checkFindings(patient),
+    ...ciFindings(patient),
     ...landingFindings(patient),
+    ...ruleFindings(patient),
+    ...guaranteeFindings(patient),
+    ...inspection.lost.map((what) => warning(what, 'Give the App the permission that the guide names.')),
   ];
 }
 
@@ -159,6 +157,22 @@ function checkFindings({ inspection, queue }: Patient): Finding[] {
       ),
     );
   else if (others.length > 0) findings.push(right(`Required and reporting: ${others.join(', ')}.`));
+  return findings;
+}
+
+function ciFindings({ inspection, queue }: Patient): Finding[] {
+  const { settings, targetBranch } = queue;
+  const required = settings.requiredStatuses ?? inspection.protection?.requiredChecks ?? [];
+  const files = inspection.workflows ?? [];
+  const testPullRequests = settings.createPrsForTestingBranches;
+  const findings = workflowFindings({ files, targetBranch, required, testPullRequests });
+  if (inspection.workflowTokenWrites === true && inspection.othersMayCreateTestBranches === true)
+    findings.push(
+      warning(
+        'Workflows get a token that may write, and no ruleset says who may create signalbox/** branches: CI of a pull request could push a test branch of its own.',
+        'Settings → Actions → General: set the workflow permissions to read. Then add a ruleset for signalbox/** with “Restrict creations” and “Restrict updates”, and Signalbox alone on its bypass list.',
+      ),
+    );
   return findings;
 }
 

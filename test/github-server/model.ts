@@ -256,6 +256,8 @@ export type Repository = {
   pushedAt: Date;
   mergeMethods: readonly MergeMethod[];
   deleteBranchOnMerge: boolean;
+  /** What the token of a workflow may do unless it says otherwise. */
+  workflowToken: 'read' | 'write';
   /** By login in lower case. */
   readonly access: Map<string, Access>;
   readonly labels: Map<string, Label>;

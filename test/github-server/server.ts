@@ -21,6 +21,7 @@ import type { Tools } from './respond.ts';
 import { routerOf } from './route.ts';
 import { appRoutes } from './route/app.ts';
 import { checkRoutes } from './route/check.ts';
+import { contentRoutes } from './route/content.ts';
 import { graphqlRoutes } from './route/graphql.ts';
 import { issueRoutes } from './route/issue.ts';
 import { pullRoutes } from './route/pull.ts';
@@ -79,6 +80,7 @@ const routes = [
   ...pullRoutes,
   ...issueRoutes,
   ...checkRoutes,
+  ...contentRoutes,
   ...repositoryRoutes,
   ...graphqlRoutes,
 ];

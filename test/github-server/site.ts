@@ -5,6 +5,7 @@ import type { Account, App, Edition, Permissions, Repository, Site } from './mod
 import { type AppHook, createAnnouncer } from './webhook.ts';
 
 export const usualPermissions: Permissions = {
+  actions: 'write',
   metadata: 'read',
   administration: 'read',
   checks: 'write',
@@ -22,6 +23,7 @@ const usualEvents: readonly string[] = [
   'issue_comment',
   'pull_request',
   'pull_request_review',
+  'pull_request_review_thread',
   'push',
   'status',
 ];

@@ -55,6 +55,8 @@ export type NewRepository = {
   readonly access?: Readonly<Record<string, Access>>;
   readonly mergeMethods?: readonly MergeMethod[];
   readonly deleteBranchOnMerge?: boolean;
+  /** Default `read`. */
+  readonly workflowToken?: 'read' | 'write';
 };
 
 const firstFiles: Files = { 'README.md': '# A repository\n', 'ci.sh': '#!/bin/sh\nexit 0\n' };
@@ -80,6 +82,7 @@ function addRepository(
     pushedAt: now,
     mergeMethods: options.mergeMethods ?? ['merge', 'squash', 'rebase'],
     deleteBranchOnMerge: options.deleteBranchOnMerge ?? false,
+    workflowToken: options.workflowToken ?? 'read',
     access: new Map(Object.entries(options.access ?? {}).map(([key, value]) => [key.toLowerCase(), value])),
     labels: new Map(),
     lastNumber: 0,

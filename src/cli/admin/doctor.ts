@@ -7,7 +7,8 @@ import { findHostConnection } from '#db/connection-store.ts';
 import { findOrganization } from '#db/organization-store.ts';
 import { listQueues } from '#db/queue-view.ts';
 import { ensureRepository } from '#db/repository-store.ts';
-import { diagnose, type Finding } from '#host/doctor.ts';
+import { diagnose } from '#host/doctor.ts';
+import type { Finding } from '#host/finding.ts';
 import { type HostFor, HostError } from '#host/host.ts';
 import { webhookUrl } from './connect.ts';
 
@@ -78,6 +79,7 @@ export async function doctor(
         rules: await adapter.readRules(place, branch, { method: mergeMethod, way }),
         queue,
         lands,
+        isShownAsMerged: adapter.showsPushedAsMerged(mergeMethod),
         webhookUrl: webhookUrl(publicUrl, cell, connection.id),
       });
       if (parsed.values.json === true) console.log(JSON.stringify(findings));

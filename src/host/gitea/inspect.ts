@@ -9,15 +9,15 @@ import { isPattern, matchesPattern } from './glob.ts';
 import { readDemands } from './protection.ts';
 import { type Branch, Hook, ProtectionRule, PullRequest, Repository } from './schema.ts';
 import type { VersionOf } from './version.ts';
+import { readWorkflows } from './workflow.ts';
 
 /** Pull requests whose heads are asked for what CI said of them. */
 const pullRequestsMax = 5;
 
+/** What Gitea has no call for. */
 const unread = {
-  recentHeadChecks: [],
   othersMayUpdate: null,
   othersMayCreateTestBranches: null,
-  workflows: null,
   workflowTokenWrites: null,
   lost: [],
 } as const;
@@ -31,6 +31,8 @@ const absent: Omit<Inspection, 'version'> = {
   mergeMethods: [],
   marksMerged: false,
   recentChecks: [],
+  recentHeadChecks: [],
+  workflows: null,
   ...unread,
 };
 
@@ -68,7 +70,8 @@ export const createInspect =
       // It asks for the right to merge as well.
       marksMerged: found.allow_manual_merge && (branch?.user_can_merge ?? false),
       ...unread,
-      recentChecks: await readRecentChecks(client, repository, branch),
+      workflows: branch === null ? null : await readWorkflows(client, repository, branchName),
+      ...(await readRecentChecks(client, repository, branch)),
     };
   };
 
@@ -145,7 +148,7 @@ async function readRecentChecks(
   client: Client,
   repository: HostRepository,
   branch: Branch | null,
-): Promise<readonly string[]> {
+): Promise<Pick<Inspection, 'recentChecks' | 'recentHeadChecks'>> {
   const { organizationId } = repository;
   const pullRequests = await client.list(organizationId, PullRequest, {
     path: `${repositoryPath(repository)}/pulls`,
@@ -153,8 +156,14 @@ async function readRecentChecks(
     pagesMax: 1,
   });
   const heads = pullRequests.slice(0, pullRequestsMax).map(({ head }) => head.sha);
-  const names = new Set<string>();
-  for (const sha of new Set([...(branch === null ? [] : [branch.commit.id]), ...heads]))
-    if (sha !== '') for (const { context } of await readStatuses(client, repository, sha)) names.add(context);
-  return [...names].toSorted();
+  const namesOn = async (shas: Iterable<string>): Promise<readonly string[]> => {
+    const names = new Set<string>();
+    for (const sha of shas)
+      if (sha !== '')
+        for (const { context } of await readStatuses(client, repository, sha)) names.add(context);
+    return [...names].toSorted();
+  };
+  const own = await namesOn(branch === null ? [] : [branch.commit.id]);
+  const recentHeadChecks = await namesOn(new Set(heads));
+  return { recentChecks: [...new Set([...own, ...recentHeadChecks])].toSorted(), recentHeadChecks };
 }

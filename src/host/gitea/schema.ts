@@ -95,6 +95,12 @@ export type ProtectionRule = z.infer<typeof ProtectionRule>;
 /** Every field, those too that a later version adds. */
 export const WholeRule = z.record(z.string(), z.unknown());
 
+export const ContentList = z.array(
+  z.object({ type: z.string(), name: z.string(), path: z.string(), size: z.int() }),
+);
+/** In base64. */
+export const ContentFile = z.object({ content: z.string() });
+
 const commitStates = ['pending', 'success', 'error', 'failure', 'warning', 'skipped'] as const;
 /** What a later version may call by another name has not passed. */
 const CommitState = z.enum(commitStates).catch('error');

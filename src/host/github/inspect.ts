@@ -7,7 +7,9 @@ import { mergeMethodsOf, type Ourselves, readBinding, readTestBranchRule } from 
 import { readChecks } from './check.ts';
 import type { Client } from './client.ts';
 import { permissionOfAccount, permissionOfApp } from './permission.ts';
+import { readOthersMayCreateTestBranches, readOthersMayUpdate, readTokenWrites } from './openness.ts';
 import { readDemands } from './protection.ts';
+import { readWorkflows } from './workflow.ts';
 import {
   HookConfig,
   HookDeliveries,
@@ -22,7 +24,8 @@ type Told = HostEvent['kind'];
 
 /** What must be subscribed to for each kind of event. */
 const events: { readonly [Kind in Told]: readonly string[] } = {
-  'pull-request-changed': ['pull_request'],
+  // A review or a conversation decides whether it can be merged.
+  'pull-request-changed': ['pull_request', 'pull_request_review', 'pull_request_review_thread'],
   'label-changed': ['pull_request'],
   // CI reports in either way, and some in both.
   'check-changed': ['check_run', 'status'],
@@ -70,13 +73,15 @@ export async function inspect(
     mergeMethods: found === null ? [] : mergeMethodsOf(found, demands.rules),
     // GitHub sees by itself that the head of a pull request is on its branch.
     marksMerged: true,
-    recentHeadChecks: [],
-    othersMayUpdate: null,
-    othersMayCreateTestBranches: null,
-    workflows: null,
-    workflowTokenWrites: null,
-    lost: [],
-    recentChecks: demands.branchExists ? await readRecentChecks(client, repository, branch) : [],
+    ...(await readRecentChecks(client, repository, demands.branchExists ? branch : null)),
+    othersMayUpdate: await readOthersMayUpdate(client, repository, branch, demands, {
+      appId: client.auth.appId,
+      slug: ourselves.slug,
+    }),
+    othersMayCreateTestBranches: await readOthersMayCreateTestBranches(client, repository, branch),
+    workflows: demands.branchExists ? await readWorkflows(client, repository, branch) : null,
+    workflowTokenWrites: await readTokenWrites(client, repository),
+    lost: lostFor(installation),
   };
 }
 
@@ -143,13 +148,25 @@ async function readAppHook(read: Client['read'], url: string, installation: Inst
 async function readRecentChecks(
   client: Client,
   repository: HostRepository,
-  branch: string,
-): Promise<readonly string[]> {
+  branch: string | null,
+): Promise<Pick<Inspection, 'recentChecks' | 'recentHeadChecks'>> {
+  if (branch === null) return { recentChecks: [], recentHeadChecks: [] };
   const { owner, name: repo } = repository;
   const parameters = { owner, repo, base: branch, state: 'all', sort: 'updated', direction: 'desc' };
   const path = '/repos/{owner}/{repo}/pulls';
   const pulls = await client.read(path, { ...parameters, per_page: recentMax }, ListedPullRequests);
-  const refs = [branch, ...(pulls ?? []).map(({ head }) => head.sha)];
-  const checks = await Promise.all(refs.map((ref) => readChecks(client, repository, ref)));
-  return [...new Set(checks.flat().map(({ name }) => name))].toSorted();
+  const namesOn = async (ref: string) => (await readChecks(client, repository, ref)).map(({ name }) => name);
+  const [own = [], ...heads] = await Promise.all(
+    [branch, ...(pulls ?? []).map(({ head }) => head.sha)].map(namesOn),
+  );
+  const distinct = (names: readonly string[]) => [...new Set(names)].toSorted();
+  return { recentChecks: distinct([...own, ...heads.flat()]), recentHeadChecks: distinct(heads.flat()) };
 }
+
+/** What Signalbox does without where an optional permission was not given. */
+const lostFor = (installation: Installation | null): readonly string[] =>
+  installation === null || installation.permissions['actions'] === 'write'
+    ? []
+    : [
+        'Without the permission `actions: write` Signalbox cannot stop CI runs that are no longer needed, nor repeat those that were lost.',
+      ];

@@ -133,7 +133,7 @@ export const Protection = z.object({
       bypass_pull_request_allowances: z.object({ apps: slugs, users: logins }).nullish(),
     })
     .nullish(),
-  restrictions: z.object({ apps: slugs, users: logins }).nullish(),
+  restrictions: z.object({ apps: slugs, users: logins, teams: slugs }).nullish(),
   enforce_admins: switched,
   required_linear_history: switched,
   required_conversation_resolution: switched,
@@ -196,6 +196,14 @@ export const Installation = z.object({
   suspended_at: z.string().nullish(),
 });
 export type Installation = z.infer<typeof Installation>;
+
+export const WorkflowPermissions = z.object({ default_workflow_permissions: z.string() });
+
+export const ContentList = z.array(
+  z.object({ type: z.string(), name: z.string(), path: z.string(), size: z.int() }),
+);
+/** In base64, with line breaks. */
+export const ContentFile = z.object({ content: z.string() });
 
 export const HookConfig = z.object({ url: z.string().optional() });
 export const HookDeliveries = z.array(z.object({ status_code: z.int() }));

@@ -1,6 +1,7 @@
 // Branches, what protects them, and rulesets.
 
 import { findCommit, listRefs } from '#host/sandbox/git.ts';
+import { accessOfAccount } from '../auth.ts';
 import {
   fullNameOf,
   type Account,
@@ -172,14 +173,22 @@ export const rulesetJson = (site: Site, repository: Repository, ruleset: Ruleset
   ...rulesetSummaryJson(site, repository, ruleset),
   conditions: { ref_name: { include: ruleset.include, exclude: ruleset.exclude } },
   rules: ruleset.rules,
-  bypass_actors: [
-    ...ruleset.bypassApps.map((id) => ({
-      actor_id: id,
-      actor_type: 'Integration',
-      bypass_mode: ruleset.bypassMode,
-    })),
-    // Role 5 is the repository's administrators.
-    ...(ruleset.bypassAdmins ? [{ actor_id: 5, actor_type: 'RepositoryRole', bypass_mode: 'always' }] : []),
-  ],
+  ...(mayEdit(repository, asker) ? { bypass_actors: bypassActorsJson(ruleset) } : {}),
   current_user_can_bypass: bypassWord(ruleset, repository, asker),
 });
+
+/** "Get a repository ruleset": those who may bypass it are shown only to those who may edit it. */
+const mayEdit = (repository: Repository, asker: Principal): boolean =>
+  asker.kind === 'installation'
+    ? asker.permissions['administration'] === 'write'
+    : asker.kind === 'user' && accessOfAccount(repository, asker.account) === 'admin';
+
+const bypassActorsJson = (ruleset: Ruleset) => [
+  ...ruleset.bypassApps.map((id) => ({
+    actor_id: id,
+    actor_type: 'Integration',
+    bypass_mode: ruleset.bypassMode,
+  })),
+  // Role 5 is the repository's administrators.
+  ...(ruleset.bypassAdmins ? [{ actor_id: 5, actor_type: 'RepositoryRole', bypass_mode: 'always' }] : []),
+];
