@@ -27,6 +27,40 @@ describe('.signalbox.yaml', () => {
     });
   });
 
+  it.each([
+    ['nothing', ''],
+    ['a comment', '# later\n'],
+    ['other things', 'test:\n  owners: x\n'],
+    ['a merge section without a list', 'merge:\n  other: 1\n'],
+    ['an empty merge section', 'merge:\n'],
+  ])('with %s says nothing about required checks', (_what, text) => {
+    expect(requiredStatusesIn(text)).toEqual({ kind: 'unsaid' });
+  });
+
+  it('names required checks, also none', () => {
+    const text = 'merge:\n  required_statuses:\n    - ci/test\n    - "ci: lint"\n';
+    expect(requiredStatusesIn(text)).toEqual({ kind: 'said', value: ['ci/test', 'ci: lint'] });
+    expect(requiredStatusesIn('merge: { required_statuses: [] }')).toEqual({ kind: 'said', value: [] });
+  });
+
+  it.each(['merge: [', 'a: b: c', '\tmerge:\n', `a: &a [x]\nb: [${'*a,'.repeat(200)}*a]`])(
+    'that is not YAML, or makes itself large, is told apart (%#)',
+    (text) => {
+      expect(requiredStatusesIn(text)).toEqual({ kind: 'no-yaml' });
+    },
+  );
+
+  it.each([
+    'merge: { required_statuses: ci/test }',
+    'merge: { required_statuses: [1] }',
+    'merge: { required_statuses: [""] }',
+    'just words',
+    '- a list',
+    `merge: { required_statuses: [${'a,'.repeat(100)}a] }`,
+  ])('with something else where the list of required checks should be is told apart (%#)', (text) => {
+    expect(requiredStatusesIn(text).kind).toBe('invalid');
+  });
+
   it('is told apart from what is no YAML', () => {
     expect(targetRulesIn('a: [').kind).toBe('no-yaml');
     expect(targetRulesIn('targets: {web: []}').kind).toBe('invalid');

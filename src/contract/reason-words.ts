@@ -13,6 +13,7 @@ export const reasonWords: Readonly<Record<Reason, string>> = {
   SKIP_THE_LINE_INTERRUPTED: 'an urgent one went ahead of it',
   BISECTION_REQUIRED: 'its batch failed, and who broke it is being found out',
   BISECTION_TEST_RUN_PASSED: 'it did not break its batch',
+  REQUIRED_STATUSES_CHANGED: 'the branch requires more than its tests had passed',
   TEST_RUN_REQUIRED_STATUS_FAILED: 'a required check failed',
   TEST_RUN_TIMEOUT: 'its tests took too long',
   TEST_RUN_INFRASTRUCTURE_FAILED: 'CI gave no result',

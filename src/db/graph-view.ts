@@ -7,6 +7,7 @@ import type { StoredItem } from '#core/queue/engine/stored.ts';
 import type { EntryState } from '#core/queue/model.ts';
 import type { Run, Search } from '#core/queue/planner/model.ts';
 import type { Tx } from './cell.ts';
+import { type KeptChecks, keptChecks } from './kept-check.ts';
 import { requiredChecksColumn } from './required-view.ts';
 import { statement } from './statement.ts';
 
@@ -67,25 +68,10 @@ export type FailedBatch = {
   readonly checks: readonly Check[];
 };
 
-type FailedRow = {
+type FailedRow = KeptChecks & {
   search: number;
   id: string;
   required: readonly RequiredCheck[];
-  status_checks: readonly {
-    readonly context: string;
-    readonly url: string;
-    readonly state: string;
-    readonly creator?: string | null;
-  }[];
-  check_suites: readonly {
-    readonly checkRuns: readonly {
-      readonly name: string;
-      readonly url: string;
-      readonly status: string;
-      readonly conclusion: string | null;
-      readonly app?: string | null;
-    }[];
-  }[];
 };
 
 // The run of the whole batch in the line: the newest of its first member that is not the search's.
@@ -105,34 +91,6 @@ export async function listFailedBatches(db: Tx, queueId: QueueId): Promise<reado
     search: row.search,
     runId: row.id,
     required: row.required,
-    checks: checksOf(row),
+    checks: keptChecks(row),
   }));
-}
-
-/** A concluded run keeps what CI said in the form in which it is told. */
-function checksOf({ status_checks: statuses, check_suites: suites }: FailedRow): readonly Check[] {
-  const checks = [
-    ...statuses.map(({ context, url, state, creator }) => ({
-      kind: 'status',
-      name: context,
-      state: state.toLowerCase(),
-      url,
-      at: 0,
-      ...(typeof creator === 'string' && { creator }),
-    })),
-    ...suites.flatMap(({ checkRuns }, suite) =>
-      checkRuns.map(({ name, url, status, conclusion, app }) => ({
-        kind: 'check',
-        suite: String(suite),
-        name,
-        status: status.toLowerCase(),
-        conclusion: conclusion?.toLowerCase() ?? null,
-        url,
-        at: 0,
-        ...(typeof app === 'string' && { app }),
-      })),
-    ),
-  ];
-  // Written from checks by the same words in upper case.
-  return checks as Check[];
 }

@@ -1,10 +1,12 @@
 // Writes landing and landing_member as a landing ends; that one is intended is written by plan-store.ts.
 
 import type { QueueId, RunId } from '#base/id.ts';
+import type { RequiredCheck } from '#core/queue/check.ts';
 import type { LandingReport } from '#core/queue/engine/picture.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import type { Tx } from './cell.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
+import { requiredChecksColumn } from './required-view.ts';
 import { memberColumns, memberOf, type MemberRecord } from './run-store.ts';
 import { statement } from './statement.ts';
 
@@ -15,7 +17,13 @@ export type IntendedLanding = QueueAtHost & {
   readonly baseSha: string;
   readonly members: readonly MemberRecord[];
   /** The run that proves it; null with a direct proof. */
-  readonly run: { readonly id: RunId; readonly sha: string; readonly tree: string } | null;
+  readonly run: {
+    readonly id: RunId;
+    readonly sha: string;
+    readonly tree: string;
+    /** What it was judged by. */
+    readonly required: readonly RequiredCheck[];
+  } | null;
 };
 
 type LandingRow = AtHostRow & {
@@ -27,10 +35,12 @@ type LandingRow = AtHostRow & {
   test_run_id: string | null;
   test_branch_sha: string | null;
   test_tree_sha: string | null;
+  required: RequiredCheck[];
 };
 
 const selectLanding = statement<[queueId: string, number: number], LandingRow>(`
   select ${atHostColumns}, l.number, l.proof, l.method, l.base_sha, l.test_run_id, t.test_branch_sha, t.test_tree_sha,
+    ${requiredChecksColumn('t')} as required,
     (select json_agg(${memberColumns} order by m.position) from landing_member m
       join entry e on e.queue_id = $1 and e.pr_number = m.pr_number
       where m.queue_id = $1 and m.number = $2) as members
@@ -50,7 +60,10 @@ export async function loadLanding(db: Tx, queueId: QueueId, number: number): Pro
     method,
     baseSha: row.base_sha,
     members: row.members.map(memberOf),
-    run: id === null || sha === null || tree === null ? null : { id: id as RunId, sha, tree },
+    run:
+      id === null || sha === null || tree === null
+        ? null
+        : { id: id as RunId, sha, tree, required: row.required },
   };
 }
 
@@ -129,6 +142,11 @@ const updateFailed = statement<
   update queue set branch_sha = coalesce($6, branch_sha), branch_epoch = branch_epoch + 1
   where id = $1 and exists (select from ended)`);
 
+// What was known to be tested on the tip, for a direct merge, is to be tested by a run.
+const updateUntested = statement<[queueId: string, prs: string]>(
+  `update entry set tested_on_tip = null where queue_id = $1 and pr_number = any ($2::bigint[])`,
+);
+
 /** It did not happen: the branch had moved, or the host will not have it. */
 export async function recordNotLanded(
   tx: Tx,
@@ -137,5 +155,7 @@ export async function recordNotLanded(
   at: Date,
 ): Promise<void> {
   const tip = 'tip' in detail ? detail.tip : null;
+  const again = 'restart' in detail ? detail.restart : [];
+  if (again.length > 0) await updateUntested(tx, queueId, `{${again.join(',')}}`);
   await updateFailed(tx, queueId, number, kind, JSON.stringify(detail), at, tip);
 }

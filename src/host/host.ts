@@ -217,10 +217,14 @@ export type Host = {
   readonly leavesMergeToTry: boolean;
   /** Everything CI has said of a commit. */
   readonly readChecks: (repository: HostRepository, sha: string) => Promise<readonly Check[]>;
-  /** The checks that the protection of a branch requires, with the source it binds; null if it is not protected. */
+  /**
+   * The checks that the protection of a branch requires, with the source it binds; null if it is not protected. What was
+   * read a moment ago may be the answer, unless `isFresh` is asked for.
+   */
   readonly readRequiredChecks: (
     repository: HostRepository,
     branch: string,
+    options?: { readonly isFresh?: boolean },
   ) => Promise<readonly RequiredCheck[] | null>;
   readonly remoteOf: (repository: HostRepository) => Promise<GitRemote>;
   /** After a push of ours: a host that does not notice pushes by itself is told here. */

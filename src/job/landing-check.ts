@@ -7,6 +7,7 @@ import type { IntendedLanding } from '#db/landing-store.ts';
 import type { Place } from './at-host.ts';
 import { ruleReason } from './landing-mode.ts';
 import { lost, type NotLanded, type Outcome } from './landing-outcome.ts';
+import { areRulesStricter } from './landing-rules.ts';
 
 type Member = IntendedLanding['members'][number];
 
@@ -25,7 +26,11 @@ export type Objection =
   /** The host would not merge it any more: it waits until the host would. */
   | { readonly kind: 'not-mergeable'; readonly seen: PullRequest }
   /** What was tested is not what counts any more: these are tested again. */
-  | { readonly kind: 'restart'; readonly prs: readonly number[] }
+  | {
+      readonly kind: 'restart';
+      readonly prs: readonly number[];
+      readonly why?: Extract<NotLanded, { kind: 'lost' }>['why'];
+    }
   /** Nothing lands until a person has acted. */
   | { readonly kind: 'halt'; readonly why: string };
 
@@ -54,6 +59,10 @@ export async function objectionTo(
 ): Promise<Objection | null> {
   const why = await ruleReason(landing, place);
   if (why !== null) return { kind: 'halt', why };
+  if (await areRulesStricter(landing, place)) {
+    const prs = landing.members.map(({ number }) => number);
+    return { kind: 'restart', prs, why: 'REQUIRED_STATUSES_CHANGED' };
+  }
   for (const { member, now } of seen) {
     const objection = objectionToMember(landing, member, now);
     if (objection !== null) return objection;
@@ -88,7 +97,7 @@ export function outcomeOf(landing: IntendedLanding, objection: Objection, tip: s
     case 'not-mergeable':
       return lost(landing, tip, { seen: objection.seen });
     case 'restart':
-      return lost(landing, tip, { restart: objection.prs });
+      return lost(landing, tip, { restart: objection.prs, why: objection.why });
     case 'halt':
       return lost(landing, tip, { halt: objection.why });
   }

@@ -22,7 +22,13 @@ export const lost = (
   tip: string,
   {
     restart = [],
+    why,
     halt = null,
     seen,
-  }: { restart?: readonly number[]; halt?: string | null; seen?: PullRequest } = {},
-): Outcome => ({ kind: 'ended', report: { kind: 'lost', number, tip, restart }, halt, seen });
+  }: {
+    restart?: readonly number[];
+    why?: Extract<NotLanded, { kind: 'lost' }>['why'];
+    halt?: string | null;
+    seen?: PullRequest;
+  } = {},
+): Outcome => ({ kind: 'ended', report: { kind: 'lost', number, tip, restart, why }, halt, seen });

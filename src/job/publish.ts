@@ -2,11 +2,15 @@
 // of one queue in one push. What is to be there is read from the tables each time, so doing it twice does no harm, and a
 // push that was interrupted is finished by the next.
 
+import type { Check } from '#core/queue/check.ts';
 import type { RunReport } from '#core/queue/engine/picture.ts';
+import type { Rules } from '#core/queue/rule.ts';
 import { testPullRequestWords } from '#core/queue/message.ts';
 import type { FailedReason } from '#core/queue/reason.ts';
 import type { RunId } from '#base/id.ts';
+import { haltQueue } from '#command/change-queue.ts';
 import { enqueueReconciles, type JobPayloads } from '#db/job.ts';
+import { loadLastLandedChecks } from '#db/kept-check.ts';
 import {
   type AskedRun,
   type BuiltRun,
@@ -20,14 +24,14 @@ import {
   recordUnstarted,
   wasTested,
 } from '#db/run-store.ts';
-import { withTransaction } from '#db/transaction.ts';
+import { withQueueLock, withTransaction } from '#db/transaction.ts';
 import { buildCandidate, type Candidate, type Change } from '#git/candidate.ts';
 import { GitError } from '#git/error.ts';
 import { branchRef } from '#git/ref.ts';
 import { HostError, type RefUpdate } from '#host/host.ts';
-import { atHost, type Place } from './at-host.ts';
+import { atHost, NotYet, type Place } from './at-host.ts';
 import type { TaskDeps } from './deps.ts';
-import { requiredChecks } from './required.ts';
+import { requiredChecks, ruleChanges } from './required.ts';
 
 export async function publishRuns(deps: TaskDeps, payload: JobPayloads['publish-runs']): Promise<void> {
   const load = () => loadPublishing(deps.cell.db, payload.queueId);
@@ -42,11 +46,14 @@ async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<
   const missing = await fetchMembers(work, place);
   const built: (BuiltRun & { readonly testBranch: string })[] = [];
   const unstarted: Unstarted[] = [];
+  const lastLanded = asked.length === 0 ? [] : await loadLastLandedChecks(cell.reader, queue.id);
+  let halt: string | null = null;
   for (const run of asked) {
     const isTested = async (sha: string) =>
       built.some((other) => other.sha === sha) || (await wasTested(cell.db, queue.id, run.id, sha));
-    const result = await build(work, place, run, { missing, isTested });
+    const result = await build(work, place, run, { missing, isTested, lastLanded });
     if ('sha' in result) built.push({ ...result, testBranch: run.testBranch });
+    else if (result.kind === 'halted') halt = result.why;
     else unstarted.push({ id: run.id, outcome: result });
   }
   if (built.length > 0) await withTransaction(cell, (tx) => recordBuilt(tx, queue.id, built));
@@ -75,6 +82,20 @@ async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<
     if (unstarted.length > 0) await recordUnstarted(tx, queue.id, unstarted);
     if (asked.length > 0) await enqueueReconciles(tx, [queue.id]);
   });
+  if (halt !== null) await haltForRules(deps, work, halt);
+}
+
+/** Only a person can fix the rules: nothing starts until then, and these runs are tried again, so nothing is removed. */
+async function haltForRules(
+  { cell, clock, log }: TaskDeps,
+  { queue, repository }: Publishing,
+  reason: string,
+): Promise<void> {
+  log.error({ queue: queue.id, reason }, 'queue stopped: its rules cannot be read');
+  await withQueueLock(cell, queue.id, (tx, lock) =>
+    haltQueue(tx, lock, repository, { reason, now: clock.now() }),
+  );
+  throw new NotYet(reason);
 }
 
 /**
@@ -134,6 +155,8 @@ type Known = {
   readonly missing: ReadonlySet<string>;
   /** Whether another run of the queue has tested this very commit. */
   readonly isTested: (sha: string) => Promise<boolean>;
+  /** What CI said of the run that landed last. */
+  readonly lastLanded: readonly Check[];
 };
 
 /**
@@ -158,17 +181,19 @@ async function build(
   work: Publishing,
   place: Place,
   run: AskedRun,
-  { missing, isTested }: Known,
-): Promise<BuiltRun | NonNullable<RunReport['outcome']>> {
+  { missing, isTested, lastLanded }: Known,
+): Promise<BuiltRun | NonNullable<RunReport['outcome']> | Extract<Rules, { kind: 'halted' }>> {
   if (run.members.some(({ headSha }) => missing.has(headSha))) return notStarted(null);
   try {
     const candidate = await buildUntested(work, place, run, isTested);
     if (candidate.kind === 'conflict')
       return { kind: 'conflict', pr: candidate.number, with: candidate.with };
-    const required = await requiredChecks(work, place, candidate.sha);
-    if (required.kind === 'unknown') return { kind: 'failed', why: required.why };
-    const { sha, tree } = candidate;
-    return { id: run.id, sha, tree, required: required.checks, ruleChanges: [], source: required.source };
+    const { sha, tree, commits } = candidate;
+    const rules = await requiredChecks(work, place, { base: run.baseSha, candidate: sha }, lastLanded);
+    if (rules.kind === 'failed') return { kind: 'failed', why: rules.why };
+    if (rules.kind === 'halted') return rules;
+    const changes = await ruleChanges(place, run.baseSha, commits);
+    return { id: run.id, sha, tree, required: rules.checks, ruleChanges: changes, source: rules.source };
   } catch (error) {
     // The branch was rewritten, and what the run was to be built on is gone.
     if (error instanceof GitError && error.kind === 'missing') return notStarted(null);

@@ -1,47 +1,88 @@
-// Which checks a run must pass: the queue's own list; else the repository's file, read off the commits under test; else
-// what the host's branch protection requires. Read when a run starts, and fixed for it.
+// Reads what a run must pass, by the rules of core/queue/rule.ts: when the run starts, and again before it lands.
 
 import { repositoryFileName, requiredStatusesIn } from '#config/repository-file.ts';
-import type { RequiredCheck } from '#core/queue/check.ts';
-import type { FailedReason } from '#core/queue/reason.ts';
+import type { Check } from '#core/queue/check.ts';
+import {
+  bindSources,
+  type FileRules,
+  type RuleChange,
+  ruleChange,
+  type Rules,
+  rulesFor,
+} from '#core/queue/rule.ts';
 import type { QueueAtHost } from '#db/host-view.ts';
-import type { BuiltRun } from '#db/run-store.ts';
+import { GitError } from '#git/error.ts';
 import type { Place } from './at-host.ts';
 
-type Required =
-  | { readonly kind: 'known'; readonly checks: readonly RequiredCheck[]; readonly source: BuiltRun['source'] }
-  | { readonly kind: 'unknown'; readonly why: FailedReason };
-
-const unbound = (names: readonly string[]): readonly RequiredCheck[] =>
-  names.map((name) => ({ name, source: null }));
-
-export async function requiredChecks(
-  { queue, repository }: QueueAtHost,
-  { host, mirror }: Place,
-  sha: string,
-): Promise<Required> {
-  const own = queue.settings.requiredStatuses;
-  if (own !== null) return { kind: 'known', checks: unbound(own), source: 'queue' };
-  const text = await mirror.readFile(sha, repositoryFileName);
-  const fromFile = text === null ? null : parseFile(text);
-  if (fromFile !== null) return fromFile;
-  const checks = await host.readRequiredChecks(repository, queue.targetBranch);
-  return checks === null
-    ? { kind: 'unknown', why: 'START_TEST_RUN_NO_REQUIRED_STATUSES' }
-    : { kind: 'known', checks, source: 'branch_protection' };
+/** What `.signalbox.yaml` of a commit says. A file that is too large to be read says nothing that anybody can use. */
+export async function fileRules({ mirror }: Pick<Place, 'mirror'>, sha: string): Promise<FileRules> {
+  try {
+    const text = await mirror.readFile(sha, repositoryFileName);
+    return text === null ? { kind: 'unsaid' } : requiredStatusesIn(text);
+  } catch (error) {
+    if (error instanceof GitError && error.kind === 'failed') return { kind: 'no-yaml' };
+    throw error;
+  }
 }
 
-/** Null if the file says nothing about it. */
-export function parseFile(text: string): Required | null {
-  const part = requiredStatusesIn(text);
-  switch (part.kind) {
-    case 'no-yaml':
-      return { kind: 'unknown', why: 'START_TEST_RUN_CONFIG_PARSING_FAILURE' };
-    case 'invalid':
-      return { kind: 'unknown', why: 'START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES' };
-    case 'unsaid':
-      return null;
-    case 'said':
-      return { kind: 'known', checks: unbound(part.value), source: 'repository_file' };
+export type Commits = {
+  /** The target branch, as the commit under test continues it. */
+  readonly base: string;
+  readonly candidate: string;
+  /** What the host answered a moment ago does not do. */
+  readonly isFresh?: boolean;
+};
+
+/** The rules without the sources that only the branch shows. */
+export async function readRules(
+  { queue, repository }: QueueAtHost,
+  place: Place,
+  { base, candidate, isFresh = false }: Commits,
+): Promise<Rules> {
+  const own = queue.settings.requiredStatuses;
+  if (own !== null)
+    return rulesFor({ own, protection: [], base: { kind: 'unsaid' }, candidate: { kind: 'unsaid' } });
+  return rulesFor({
+    own,
+    protection: (await place.host.readRequiredChecks(repository, queue.targetBranch, { isFresh })) ?? [],
+    base: await fileRules(place, base),
+    candidate: await fileRules(place, candidate),
+  });
+}
+
+/**
+ * The rules with the source of each check: the one that the host binds, else the one that reports it on the branch, else
+ * the one that reported it for what landed last (a commit that the host itself merged may have no report of its own).
+ */
+export async function requiredChecks(
+  work: QueueAtHost,
+  place: Place,
+  commits: Commits,
+  lastLanded: readonly Check[],
+): Promise<Rules> {
+  const rules = await readRules(work, place, commits);
+  if (rules.kind !== 'known' || rules.checks.every(({ source }) => source !== null)) return rules;
+  const onBranch = await place.host.readChecks(work.repository, commits.base);
+  return { ...rules, checks: bindSources(rules.checks, onBranch, lastLanded) };
+}
+
+/** What each of these pull requests changes in the file, in their order. */
+export async function ruleChanges(
+  place: Pick<Place, 'mirror'>,
+  base: string,
+  commits: readonly { readonly number: number; readonly sha: string }[],
+): Promise<readonly RuleChange[]> {
+  const text = (sha: string) => place.mirror.readFile(sha, repositoryFileName).catch(() => null);
+  const last = commits.at(-1);
+  // Hardly any pull request touches the file.
+  if (last === undefined || (await text(base)) === (await text(last.sha))) return [];
+  const changes: RuleChange[] = [];
+  let before = await fileRules(place, base);
+  for (const { number, sha } of commits) {
+    const after = await fileRules(place, sha);
+    const change = ruleChange(number, before, after);
+    if (change !== null) changes.push(change);
+    before = after;
   }
+  return changes;
 }

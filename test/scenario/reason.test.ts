@@ -55,6 +55,15 @@ const queued = {
       return 2;
     },
   ],
+  REQUIRED_STATUSES_CHANGED: [
+    'the branch requires more before it lands',
+    async (story) => {
+      await submit(story, 1);
+      await story.host.protect({ requiredChecks: ['ci/test', 'ci/lint'] });
+      await story.ci.pass(1, 'ci/test');
+      return 1;
+    },
+  ],
   TESTS_RESTARTED_BY_USER: [
     'somebody asks for it in a comment',
     async (story) => {

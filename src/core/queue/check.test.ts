@@ -162,10 +162,11 @@ describe('the source of a required check', () => {
     );
   });
 
-  it('is a commit status where one reports it on the branch; a check run of that name must pass as well', () => {
+  it('is a commit status where one reports it on the branch, until a check run of that name does', () => {
     const required = [need('build', 'commit_status')];
-    expect(verdict(required, [run('s', 'build', 'success')])).toEqual(open([], ['build']));
     expect(verdict(required, [status('build', 'success')])).toEqual(passed);
+    expect(verdict(required, [status('build', 'success'), run('s', 'build', null)])).toEqual(open(['build']));
+    expect(verdict(required, [run('s', 'build', 'success')])).toEqual(passed);
     expect(verdict(required, [status('build', 'success'), run('s', 'build', 'failure')])).toEqual(
       failed(['build']),
     );

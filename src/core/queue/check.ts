@@ -46,7 +46,7 @@ export type Check =
       readonly app?: string;
     };
 
-/** Who must report a required check: one app, any check run, or a commit status. */
+/** Who reports a required check: one app, some check run, or a commit status. The first two must. */
 export type CheckSource = `app:${string}` | 'check_run' | 'commit_status';
 
 export type RequiredCheck = {
@@ -108,10 +108,9 @@ export function countedChecks({ name, source }: RequiredCheck, checks: readonly 
   const named = checks.filter((check) => check.name === name);
   const runs = named.filter((check) => check.kind === 'check');
   if (source === 'check_run') return runs;
-  // A status must report it; a check run of that name must pass as well.
-  if (source === 'commit_status') return named.some((check) => check.kind === 'status') ? named : [];
-  if (source !== null) return runs.filter(({ app }) => source === `app:${app ?? ''}`);
-  return runs.length > 0 ? runs : named;
+  // A check that moves from commit statuses to check runs needs more to report it than before, so it may.
+  if (source === null || source === 'commit_status') return runs.length > 0 ? runs : named;
+  return runs.filter(({ app }) => source === `app:${app ?? ''}`);
 }
 
 /** What one required check comes to, and the result that shows it; null: nothing was reported. */

@@ -11,6 +11,7 @@ const queuedReasons = [
   'SKIP_THE_LINE_INTERRUPTED',
   'BISECTION_REQUIRED',
   'BISECTION_TEST_RUN_PASSED',
+  'REQUIRED_STATUSES_CHANGED',
 ] as const;
 
 const failedReasons = [

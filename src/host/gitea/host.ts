@@ -46,8 +46,11 @@ export function createGiteaHost(options: GiteaOptions): Host {
     ...createChecks(client),
     // Gitea has no apps that a check could be bound to: protection names contexts of commit statuses, and its own Actions
     // report as such (Gitea services/actions/commit_status.go).
-    readRequiredChecks: async (repository, branch) =>
-      (await demandsOf(repository, branch)).requiredChecks?.map((name) => ({ name, source: null })) ?? null,
+    readRequiredChecks: async (repository, branch, { isFresh = false } = {}) =>
+      (await demandsOf(repository, branch, isFresh)).requiredChecks?.map((name) => ({
+        name,
+        source: null,
+      })) ?? null,
     remoteOf: (repository) => remoteOf(client, repository),
     // It hears of pushes by itself.
     afterPush: () => Promise.resolve(),

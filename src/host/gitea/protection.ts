@@ -135,13 +135,16 @@ export function areReviewsEnough(demands: ReviewDemands, reviews: readonly Revie
   );
 }
 
-export type DemandsOf = (repository: HostRepository, branch: string) => Promise<Demands>;
+export type DemandsOf = (repository: HostRepository, branch: string, isFresh?: boolean) => Promise<Demands>;
 
 /** Rules are changed by people, and not often. */
 const keptMs = 30_000;
 
 export function createDemandsOf(client: Client, clock: Clock): DemandsOf {
   const memory = createShelf<Demands>(() => clock.now().getTime(), keptMs);
-  return (repository, branch) =>
-    memory.recall(`${repository.id} ${branch}`, () => readDemands(client, repository, branch));
+  return (repository, branch, isFresh = false) => {
+    const key = `${repository.id} ${branch}`;
+    if (isFresh) memory.forget(key);
+    return memory.recall(key, () => readDemands(client, repository, branch));
+  };
 }

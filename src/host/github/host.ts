@@ -53,12 +53,13 @@ export function createGithubHost(options: GithubOptions): Host {
   const ownRuns: OwnRuns = createMemory(ownRunsMax);
   const labelled: Labelled = { reported: createMemory(labelledMax), clock };
   const now = () => clock.now().getTime();
-  const shelf = createShelf<Demands>(now, demandsKeptMs, demandsMax).recall;
+  const shelf = createShelf<Demands>(now, demandsKeptMs, demandsMax);
   const reviewShelf = createShelf<ReviewRule>(now, reviewRuleKeptMs, demandsMax).recall;
-  const demandsOf = (client: Client, repository: HostRepository, branch: string) =>
-    shelf(`${client.connection.id} ${repository.id} ${branch}`, () =>
-      readDemands(client, repository, branch),
-    );
+  const demandsOf = (client: Client, repository: HostRepository, branch: string, isFresh = false) => {
+    const key = `${client.connection.id} ${repository.id} ${branch}`;
+    if (isFresh) shelf.forget(key);
+    return shelf.recall(key, () => readDemands(client, repository, branch));
+  };
   const ruleOf: ReadReviewRule = (client, repository, branch, isFresh) =>
     isFresh
       ? readDemands(client, repository, branch)
@@ -74,8 +75,8 @@ export function createGithubHost(options: GithubOptions): Host {
     readApprovals: async (repository, number) => readApprovals(await of(repository), repository, number),
     leavesMergeToTry: true,
     readChecks: async (repository, sha) => readChecks(await of(repository), repository, sha),
-    readRequiredChecks: async (repository, branch) =>
-      (await demandsOf(await of(repository), repository, branch)).requiredChecks,
+    readRequiredChecks: async (repository, branch, { isFresh = false } = {}) =>
+      (await demandsOf(await of(repository), repository, branch, isFresh)).requiredChecks,
     remoteOf: async (repository) => remoteOf(await of(repository), repository),
     // GitHub notices what is pushed.
     afterPush: () => Promise.resolve(),

@@ -49,7 +49,14 @@ export type LandingReport = { readonly number: number } & (
         readonly message?: string;
       };
     }
-  | { readonly kind: 'lost'; readonly tip: Tip; readonly restart: readonly number[] }
+  | {
+      readonly kind: 'lost';
+      readonly tip: Tip;
+      /** These are tested again. */
+      readonly restart: readonly number[];
+      /** Why, where their timeline says it. */
+      readonly why?: 'REQUIRED_STATUSES_CHANGED' | undefined;
+    }
   | {
       readonly kind: 'refused';
       readonly pr: number;

@@ -135,7 +135,7 @@ function* changesOf(picture: Picture, shown: PictureEntry): Generator<Event> {
     yield { kind: 'submitted', item };
   } else if ((targets?.at ?? null) !== stored.targetsAt)
     yield { kind: 'targets', pr, targets: targetsOf(picture, shown) };
-  if (shown.testedOnTip !== null && shown.testedOnTip !== stored?.testedOnTip)
+  if (shown.testedOnTip !== (stored?.testedOnTip ?? null))
     yield { kind: 'tested-on-tip', pr, tip: shown.testedOnTip };
   if (entry.restartRequested) yield { kind: 'restart', pr };
 }

@@ -27,7 +27,7 @@ export type Event =
   | { readonly kind: 'rewritten'; readonly pr: number; readonly priority: number; readonly noBatch: boolean }
   | { readonly kind: 'readiness'; readonly pr: number; readonly ready: boolean }
   | { readonly kind: 'targets'; readonly pr: number; readonly targets: Targets }
-  | { readonly kind: 'tested-on-tip'; readonly pr: number; readonly tip: Tip }
+  | { readonly kind: 'tested-on-tip'; readonly pr: number; readonly tip: Tip | null }
   /** Cancelled, pushed to, closed, retargeted, made a draft. */
   | { readonly kind: 'ended'; readonly pr: number; readonly reason: CancelledReason }
   | { readonly kind: 'merged-by-hand'; readonly pr: number; readonly tip: Tip }
