@@ -57,7 +57,8 @@ export async function mergeAtHost(landing: IntendedLanding, place: Place, wanted
     tip = step.sha;
     const isLast = merged.length === members.length;
     const isTested = step.tree === tested.tree;
-    if (isTested && !isLast && step.branch === step.sha) continue;
+    // Where the branch is now is compared before the next call; after a crash the next may be merged already.
+    if (isTested && !isLast) continue;
     const halt = isTested
       ? null
       : `What the host merged is not what was tested: ${landing.queue.targetBranch} has tree ${step.tree} at ${step.sha}, the tested tree is ${tested.tree}. Find out what came between, then set the queue RUNNING.`;

@@ -1,5 +1,6 @@
 // Whatever happens at whichever call of a landing, nothing comes onto the branch that was not tested, and nothing that the
-// host would not merge when the landing last looked. Every call of the landing is a point at which it happens once.
+// host would not merge when the landing last looked. Every call of the landing is a point at which it happens once. One gap
+// is the hosts' own: no merge call names the commit of the branch, so a push right before it is found right after it.
 
 import { afterEach, expect, it } from 'vitest';
 import { storyTeller } from '../story.ts';
@@ -69,7 +70,9 @@ async function landDuring(story: Story, landingMode: string, pr: number, step: n
     if (looked >= 0 && (moved < 0 || looked < moved)) expect(state, note).not.toBe('merged');
   } else if (state === 'merged') {
     const { landedTreeSha, testedTreeSha } = await story.landing({ pr: { number: pr } });
-    expect(landedTreeSha, note).toBe(testedTreeSha);
+    const isInTheCall = landingMode === 'host' && seen.since?.[0] === 'merge';
+    if (isInTheCall) expect((await story.queue()).state, note).toBe('PAUSED');
+    else expect(landedTreeSha, note).toBe(testedTreeSha);
   }
   if (state !== 'merged' && state !== 'failed' && state !== 'cancelled') await team.cancel(pr);
   return seen.since !== null;
