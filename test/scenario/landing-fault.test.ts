@@ -47,6 +47,35 @@ function at(step: number, what: () => Promise<unknown>) {
 
 const treeOf = ({ git }: Story, revision: string) => git('rev-parse', `${revision}^{tree}`);
 
+type Landed = {
+  readonly pr: number;
+  readonly what: Happening;
+  readonly landingMode: string;
+  readonly state: string;
+  readonly before: string;
+  readonly tested: string;
+  readonly since: readonly string[] | null;
+  readonly mayLand: boolean;
+};
+
+/** What must not be so after it happened. */
+async function wrongWith(story: Story, landed: Landed): Promise<string[]> {
+  const { pr, what, landingMode, state, before, tested, since, mayLand } = landed;
+  if (what !== 'somebody pushes to the branch') {
+    const isTested = [before, tested].includes(await treeOf(story, 'main'));
+    return [
+      ...(isTested ? [] : ['an untested tree is on the branch']),
+      ...(mayLand || state !== 'merged' ? [] : ['it landed though the landing saw it']),
+    ];
+  }
+  if (state !== 'merged') return [];
+  const { landedTreeSha, testedTreeSha } = await story.landing({ pr: { number: pr } });
+  if (landedTreeSha === testedTreeSha) return [];
+  const isInTheCall = landingMode === 'host' && since?.[0] === 'merge';
+  const isStopped = (await story.queue()).state === 'PAUSED';
+  return isInTheCall && isStopped ? [] : ['an untested tree landed'];
+}
+
 /** Lands one while something happens before a call; answers whether it came to that. */
 async function landDuring(story: Story, landingMode: string, pr: number, step: number, what: Happening) {
   const { team, ci, holdBack, release, see } = story;
@@ -64,16 +93,19 @@ async function landDuring(story: Story, landingMode: string, pr: number, step: n
   const looked = seen.since?.indexOf('readPullRequest') ?? -1;
   const moved = seen.since?.indexOf(moves) ?? -1;
   const note = `${what} before call ${step} by ${landingMode}: ${seen.since?.join(', ') ?? 'never'}`;
-  if (what !== 'somebody pushes to the branch') {
-    expect([before, tested], note).toContain(await treeOf(story, 'main'));
-    // A landing that looked after it happened does not land.
-    if (looked >= 0 && (moved < 0 || looked < moved)) expect(state, note).not.toBe('merged');
-  } else if (state === 'merged') {
-    const { landedTreeSha, testedTreeSha } = await story.landing({ pr: { number: pr } });
-    const isInTheCall = landingMode === 'host' && seen.since?.[0] === 'merge';
-    if (isInTheCall) expect((await story.queue()).state, note).toBe('PAUSED');
-    else expect(landedTreeSha, note).toBe(testedTreeSha);
-  }
+  // A landing that looked after it happened does not land.
+  const mayLand = looked < 0 || (moved >= 0 && moved < looked);
+  const wrong = await wrongWith(story, {
+    pr,
+    what,
+    landingMode,
+    state,
+    before,
+    tested,
+    since: seen.since,
+    mayLand,
+  });
+  expect({ note, wrong }).toEqual({ note, wrong: [] });
   if (state !== 'merged' && state !== 'failed' && state !== 'cancelled') await team.cancel(pr);
   return seen.since !== null;
 }
@@ -128,7 +160,8 @@ it.each(['fast_forward', 'host'])(
       await time.wait();
       await time.wait();
       await expectMerged(one, two);
-      expect(await git('rev-list', '--count', '--first-parent', `${base}..main`), `step ${step}`).toBe('2');
+      const commits = await git('rev-list', '--count', '--first-parent', `${base}..main`);
+      expect(`step ${step}: ${commits} commits`).toBe(`step ${step}: 2 commits`);
       const { landedTreeSha, testedTreeSha } = await landing({ pr: { number: two } });
       expect(landedTreeSha).toBe(testedTreeSha);
       if (count < step) break;
