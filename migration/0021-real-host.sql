@@ -12,3 +12,7 @@ create index host_connection_real on host_connection (host_key) where kind <> 's
 -- A composition has 41 bytes for each member, and an entry of an index has room for 64 of them: it is found by its hash.
 drop index test_run_composition;
 create index test_run_composition on test_run (queue_id, sha256(composition::bytea));
+
+-- Who makes the commits of an entry, and who its author is in them, from the first test run of an attempt on: what lands is
+-- what was tested, bit for bit, also when the account or a setting changes meanwhile.
+alter table entry add column commit_identity jsonb;

@@ -88,7 +88,8 @@ CREATE TABLE public.entry (
     commit_title text DEFAULT ''::text NOT NULL,
     pr_body text DEFAULT ''::text NOT NULL,
     pr_fork text,
-    head_review jsonb
+    head_review jsonb,
+    commit_identity jsonb
 )
 WITH (fillfactor='80');
 

@@ -106,8 +106,8 @@ async function workOnCell(
   const { workerConcurrency: concurrency, shutdownMs, historyMonths, sweepMs } = config;
   const mirrors = createMirrors(join(resolve(config.dataDir), 'mirror', cell.name));
   const targets = createTargetCache(cell);
-  const { commandWords, publicUrl } = config;
-  const limits = { concurrency, shutdownMs, historyMonths, sweepMs, commandWords, publicUrl };
+  const { commandWords, committer, publicUrl } = config;
+  const limits = { concurrency, shutdownMs, historyMonths, sweepMs, commandWords, committer, publicUrl };
   const worker = await startWorker({
     cell,
     log,

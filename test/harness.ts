@@ -138,6 +138,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
       sweepMs: 30_000,
       historyMonths: 24,
       commandWords: ['signalbox'],
+      committer: null,
       publicUrl: config.publicUrl,
     };
   });

@@ -166,6 +166,7 @@ export async function openWorld({ cluster }: Base, options: WorldOptions): Promi
     sweepMs: 30_000,
     historyMonths: 24,
     commandWords: ['signalbox'],
+    committer: null,
     publicUrl: config.publicUrl,
   };
   const jobErrors: unknown[] = [];

@@ -41,6 +41,16 @@ const cells = z.string().transform((text, context): CellAddress[] => {
     });
 });
 
+/** Who makes our commits. */
+export type Committer = { readonly name: string; readonly email: string };
+
+const committer = z.string().transform((text, context): Committer => {
+  const [, name, email] = /^([^<>\n]{1,200}) <([^<>\s]{1,200})>$/.exec(text.trim()) ?? [];
+  if (name !== undefined && email !== undefined) return { name: name.trim(), email };
+  context.addIssue({ code: 'custom', message: 'must be a name and an address: Name <address>' });
+  return z.NEVER;
+});
+
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/$/, ''));
 
 const blobUrl = z.string().transform((text, context): BlobAddress => {
@@ -83,6 +93,10 @@ export const variables = {
   SIGNALBOX_SANDBOX_SCRIPTS: {
     schema: z.enum(['on', 'off']).default('off'),
     doc: 'Let repositories of the sandbox host run `ci.sh` as their CI. Whoever may push to them then runs programs as the user of Signalbox.',
+  },
+  SIGNALBOX_COMMITTER: {
+    schema: committer.optional(),
+    doc: 'Who makes the commits that Signalbox pushes: `Name <address>`. Default: its own account at the Git host, by the noreply address of the host.',
   },
   SIGNALBOX_DATA_DIR: {
     schema: z.string().default('.data'),
@@ -221,6 +235,7 @@ export type Config = {
   readonly isPublicUrlGiven: boolean;
   readonly sandbox: SandboxMode;
   readonly sandboxScripts: boolean;
+  readonly committer: Committer | null;
   readonly dataDir: string;
   readonly bootstrap: { readonly organization: string; readonly token: string } | null;
   readonly logLevel: Parsed['SIGNALBOX_LOG_LEVEL'];
@@ -311,6 +326,7 @@ function configOf(parsed: Parsed): Config {
     isPublicUrlGiven: parsed.SIGNALBOX_PUBLIC_URL !== undefined,
     sandbox: parsed.SIGNALBOX_SANDBOX,
     sandboxScripts: parsed.SIGNALBOX_SANDBOX_SCRIPTS === 'on',
+    committer: parsed.SIGNALBOX_COMMITTER ?? null,
     dataDir: parsed.SIGNALBOX_DATA_DIR,
     bootstrap: organization === undefined || token === undefined ? null : { organization, token },
     logLevel: parsed.SIGNALBOX_LOG_LEVEL,

@@ -64,6 +64,7 @@ export interface CommitCheck {
 }
 
 export interface Entry {
+  commit_identity: Json | null;
   commit_title: Generated<string>;
   concluded_at: Timestamp | null;
   end_requested: string | null;

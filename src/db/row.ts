@@ -117,7 +117,7 @@ export const rewritableColumns = [
 export function entryRow(
   queueId: QueueId,
   entry: Entry,
-): Omit<Selectable<EntryTable>, 'plan' | 'probed_tip' | 'tested_on_tip'> {
+): Omit<Selectable<EntryTable>, 'plan' | 'probed_tip' | 'tested_on_tip' | 'commit_identity'> {
   const { stage, pullRequest } = entry;
   const place = placeAlone(entry);
   return {

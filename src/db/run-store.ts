@@ -5,6 +5,7 @@ import type { RequiredCheck } from '#core/queue/check.ts';
 import type { RunReport } from '#core/queue/engine/picture.ts';
 import type { RuleChange } from '#core/queue/rule.ts';
 import type { Tx } from './cell.ts';
+import { type CommitIdentity, identityColumn } from './commit-identity-store.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
 import { statement } from './statement.ts';
 import { isToldColumn, recordTestsBegin } from './webhook-event.ts';
@@ -18,6 +19,8 @@ export type MemberRecord = {
   readonly url: string;
   readonly author: string;
   readonly submittedAt: Date;
+  /** Null until its commits are first made in this attempt. */
+  readonly identity: CommitIdentity | null;
   /** Submitted with force: it lands though the host would not merge it. */
   readonly forced: boolean;
 };
@@ -39,7 +42,8 @@ export type Publishing = QueueAtHost & {
 };
 
 export const memberColumns = `json_build_object('number', e.pr_number, 'headSha', m.head_sha, 'title', e.commit_title,
-  'body', e.pr_body, 'url', e.pr_url, 'author', e.pr_author, 'submittedAt', e.submitted_at, 'forced', e.forced)`;
+  'body', e.pr_body, 'url', e.pr_url, 'author', e.pr_author, 'submittedAt', e.submitted_at, 'forced', e.forced,
+  'identity', ${identityColumn})`;
 
 export const memberOf = (member: MemberRecord): MemberRecord => ({
   ...member,

@@ -185,6 +185,20 @@ describe('a squash', () => {
     );
   });
 
+  it('has the account that opened the pull request as author, and who wrote its commits as co-author', async () => {
+    const { pull, build, mirror } = await makeWorld();
+    const account = { name: 'Mallory', email: '3+mallory@users.noreply.github.com' };
+    const committer = { name: 'signalbox[bot]', email: '7+signalbox[bot]@users.noreply.github.com' };
+    const author = 'Linus <linus@example.com>';
+    const one = await pull(1, { files: { a: 'x' }, author }, { account, committer });
+    const { sha } = await built(build([one]));
+    const commit = await mirror.commit(sha);
+    expect(commit.author).toEqual(account);
+    expect(commit.message).toBe('Change 1 (#1)\n\nCo-authored-by: Linus <linus@example.com>\n');
+    const merged = await built(build([one], 'merge_commit'));
+    expect((await mirror.commit(merged.sha)).author).toEqual(committer);
+  });
+
   it('has whom the host names as author if the pull request has no commits of its own', async () => {
     const { at, base, build, mirror } = await makeWorld();
     const author = { name: 'Host <User>', email: 'user@host.example' };

@@ -3,7 +3,7 @@
 //
 // Rules:
 // 1. The same base, members and method give the same commits, bit for bit. Nothing of the present goes into them: both
-//    dates are the member's `at`, the committer is fixed, and the author comes from the pull request.
+//    dates are the member's `at`, the committer is the member's or fixed, and the author comes from the pull request.
 // 2. Each member is merged with the state that the members ahead of it leave behind.
 // 3. A member that changes nothing, because the branch has its changes already, still gets a commit, if an empty one:
 //    it lands like the others, and its landing can be attested.
@@ -27,6 +27,8 @@ export type Change = PullRequestWords & {
   readonly headSha: string;
   /** The date of its commits; fixed for as long as the pull request is in the queue with this head. */
   readonly at: Date;
+  /** Who makes its commits; absent: as the request says. */
+  readonly committer?: Person;
 };
 
 export type CandidateRequest = {
@@ -40,7 +42,11 @@ export type CandidateRequest = {
 };
 
 /** Where a member leaves the branch: its last commit. */
-type MemberCommit = State & { readonly number: number };
+type MemberCommit = State & {
+  readonly number: number;
+  /** Whether a commit was given another message than its author wrote: a rebase keeps messages but for these. */
+  readonly isReworded?: boolean;
+};
 
 export type Candidate =
   | ({ readonly kind: 'built'; readonly commits: readonly MemberCommit[] } & State)
@@ -52,7 +58,8 @@ export type Candidate =
       readonly files: readonly string[];
     };
 
-const signalbox: Person = { name: 'Signalbox', email: 'signalbox@localhost' };
+/** Where neither the Git host nor a setting names us. */
+export const ownIdentity: Person = { name: 'Signalbox', email: 'signalbox@localhost' };
 
 /** Steps of earlier candidates, and which commits are a pull request's own; for each mirror. */
 type Remembered = { readonly steps: Memory<Step>; readonly own: Memory<readonly Commit[]> };
@@ -61,7 +68,7 @@ const remembered = new WeakMap<Mirror, Remembered>();
 type Build = Required<Omit<CandidateRequest, 'members'>> & Remembered & { readonly mirror: Mirror };
 
 export async function buildCandidate(mirror: Mirror, request: CandidateRequest): Promise<Candidate> {
-  const { base, members, method, committer = signalbox } = request;
+  const { base, members, method, committer = ownIdentity } = request;
   const build: Build = { mirror, base, method, committer, ...rememberedOf(mirror) };
   const start: State = { sha: base, tree: await mirror.treeOf(base) };
   const commits: MemberCommit[] = [];
@@ -73,7 +80,11 @@ export async function buildCandidate(mirror: Mirror, request: CandidateRequest):
       return { kind: 'conflict', number: change.number, with: 'tip', files: step.files, ...other };
     }
     state = { sha: step.sha, tree: step.tree };
-    commits.push({ number: change.number, ...state });
+    commits.push({
+      number: change.number,
+      ...state,
+      ...(step.isReworded === true ? { isReworded: true } : {}),
+    });
   }
   return { kind: 'built', ...state, commits };
 }
@@ -107,12 +118,13 @@ async function otherSideOf(
 
 /** One member on top of a state, from memory if it was there before. */
 async function apply(build: Build, state: State, change: Change): Promise<Step> {
-  const { base, method, committer, mirror } = build;
+  const { base, method, mirror } = build;
+  const committer = change.committer ?? build.committer;
   const own =
     method === 'merge_commit'
       ? []
       : await build.own(`${base} ${change.headSha}`, () => mirror.commitsBetween(base, change.headSha));
-  const author = own[0]?.author ?? change.author ?? committer;
+  const author = change.account ?? own[0]?.author ?? change.author ?? committer;
   const text = method === 'merge_commit' ? mergeMessage(change) : squashMessage(change, own, author);
   const words = commitWords(method === 'merge_commit' ? committer : author, change.at, text);
   const by = signature(committer, change.at);

@@ -84,3 +84,34 @@ describe('a commit', () => {
     );
   });
 });
+
+describe('who is named', () => {
+  const commit = (author: { name: string; email: string }, message = 'Work') =>
+    ({ author, message }) as Parameters<typeof squashMessage>[1][number];
+  const ada = { name: 'Ada', email: '7+ada@users.noreply.github.com' };
+
+  it('an address of the account without its number is the same person, every other author a co-author', () => {
+    const commits = [
+      commit({ name: 'ada', email: 'ada@users.noreply.github.com' }),
+      commit({ name: 'Grace', email: 'grace@example.com' }),
+    ];
+    const text = squashMessage({ number: 1, title: 'T', body: '', url: '', author: null }, commits, ada);
+    expect(text).toBe('T (#1)\n\nCo-authored-by: Grace <grace@example.com>\n');
+  });
+
+  it('a title or a body cannot keep CI from running, nor vouch for the change', () => {
+    const body = 'merge-commit-title: Fix [ci skip]\nWhy\n\nReviewed-by: grace\nskip-checks: true';
+    const pull = { number: 1, title: 'T [skip ci]', body, url: '', author: null };
+    expect(squashMessage(pull, [], ada)).toBe(
+      'Fix (ci skip)\n\nWhy\n\n(Reviewed-by: grace)\n(skip-checks: true)\n',
+    );
+    expect(mergeMessage({ ...pull, body: '' })).toBe('Merge #1: T (skip ci)\n');
+  });
+
+  it('takes time in proportion to the text', () => {
+    const body = `co-authored-by:${' '.repeat(256_000)}\n${' '.repeat(256_000)}`;
+    const start = performance.now();
+    squashMessage({ number: 1, title: 'T', body, url: '', author: null }, [commit(ada, body)], ada);
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+});

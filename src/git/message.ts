@@ -5,9 +5,14 @@
 //
 // A line `merge-commit-title: …` in the body is the title instead, as it is written, and is not part of the body.
 //
-// The author of a squash is who wrote the first of its commits. Everybody else who wrote one, or is named as a
-// co-author in a commit or in the body, is a co-author, once: a person is told by the address.
+// The author of a squash is the account that opened the pull request, as its Git host names it in commits, as on GitHub
+// (GitHub docs, "About pull request merges": a squash commit is authored by the author of the pull request). Where the host
+// does not name it, the author is that of the first commit. Every other author of a commit, and every co-author named in a
+// commit or in the body, is a co-author, once; two addresses of one account that differ only in its number are one person.
+//
+// Words that keep CI from running do not stay what they are (skip-word.ts).
 
+import { withoutSkipWords, withoutVouching } from './skip-word.ts';
 import type { Commit, Person } from './object.ts';
 
 export type PullRequestWords = {
@@ -18,12 +23,14 @@ export type PullRequestWords = {
   readonly url: string;
   /** Who opened it; stands in where it has no commits of its own. */
   readonly author: Person | null;
+  /** The account that opened it, as its Git host names it in commits; the author of a squash. */
+  readonly account?: Person | null;
 };
 
 type MessageMethod = 'squash' | 'merge_commit';
 
 const titleLine = /^[ \t]*merge-commit-title:(.*)$/im;
-const coAuthorLine = /^[ \t]*co-authored-by:[ \t]*([^<\n]*)<([^>\n]+)>[ \t]*$/gim;
+const coAuthorLine = /^[ \t]*co-authored-by:([^<\n]*)<([^>\n]+)>[ \t]*$/gim;
 const trailerLine = /^[A-Za-z][A-Za-z0-9-]*: \S/;
 
 /** What a host or a commit may hold and a commit message should not: NUL ends it, and carriage returns are noise. */
@@ -32,9 +39,9 @@ const oneLine = (text: string) => plain(text).replaceAll(/\s+/g, ' ').trim();
 
 function titleOf({ number, title, body }: PullRequestWords, method: MessageMethod): string {
   const override = oneLine(titleLine.exec(plain(body))?.[1] ?? '');
-  if (override !== '') return override;
   const own = oneLine(title) || 'Untitled';
-  return method === 'squash' ? `${own} (#${number})` : `Merge #${number}: ${own}`;
+  const whole = method === 'squash' ? `${own} (#${number})` : `Merge #${number}: ${own}`;
+  return withoutSkipWords(override === '' ? whole : override);
 }
 
 export function mergeMessage(pull: PullRequestWords): string {
@@ -44,7 +51,7 @@ export function mergeMessage(pull: PullRequestWords): string {
 
 export function squashMessage(pull: PullRequestWords, commits: readonly Commit[], author: Person): string {
   const body = plain(pull.body);
-  const text = body
+  const text = withoutVouching(withoutSkipWords(body))
     .replaceAll(new RegExp(`${titleLine.source}\n?`, 'gim'), '')
     .replaceAll(new RegExp(`${coAuthorLine.source}\n?`, 'gim'), '')
     .split('\n')
@@ -71,6 +78,10 @@ export function squashMessage(pull: PullRequestWords, commits: readonly Commit[]
   return `${paragraphs.join('\n\n')}\n`;
 }
 
+/** `7+ada@users.noreply.github.com` is also `ada@…` (GitHub docs, "Email addresses reference"). */
+const addressKey = ({ email }: Person): string =>
+  email.toLowerCase().replace(/^\d+\+(?=.*@users\.noreply\.)/, '');
+
 function coAuthorsOf(body: string, commits: readonly Commit[], author: Person): readonly Person[] {
   const named = (text: string): readonly Person[] =>
     [...plain(text).matchAll(coAuthorLine)].map(([, name, email]) => ({
@@ -78,9 +89,9 @@ function coAuthorsOf(body: string, commits: readonly Commit[], author: Person): 
       email: oneLine(email!),
     }));
   const all = [...commits.flatMap((commit) => [commit.author, ...named(commit.message)]), ...named(body)];
-  const found = new Map<string, Person>([[author.email.toLowerCase(), author]]);
+  const found = new Map<string, Person>([[addressKey(author), author]]);
   for (const person of all) {
-    const key = person.email.toLowerCase();
+    const key = addressKey(person);
     if (key !== '' && !found.has(key)) found.set(key, person);
   }
   return [...found.values()].slice(1);

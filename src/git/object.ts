@@ -39,17 +39,25 @@ export function parseCommit(sha: string, bytes: Buffer): Commit {
   const all = (name: string) => fields.filter(([key]) => key === name).map(([, value]) => value);
   const author = Buffer.from(all('author')[0] ?? '', 'latin1');
   const encoding = all('encoding')[0] ?? null;
-  const [, name = '', email = '', seconds = '0'] =
-    /^(.*?) ?<([^>]*)> ?(\d*)/.exec(decode(author, encoding)) ?? [];
+  const { name, email, seconds } = parseAuthor(decode(author, encoding));
   return {
     sha,
     tree: all('tree')[0] ?? '',
     parents: all('parent'),
     author: { name, email },
-    authoredAt: new Date(Number(seconds) * 1_000),
+    authoredAt: new Date(seconds * 1_000),
     message: decode(message, encoding),
     raw: { author, message, encoding },
   };
+}
+
+/** `Name <email> seconds zone`. By positions: a line that somebody made by hand must not take long. */
+function parseAuthor(line: string) {
+  const open = line.indexOf('<');
+  const close = open === -1 ? -1 : line.indexOf('>', open);
+  if (close === -1) return { name: '', email: '', seconds: 0 };
+  const [, seconds = '0'] = /^ ?(\d{1,15})/.exec(line.slice(close + 1, close + 20)) ?? [];
+  return { name: line.slice(0, open).trim(), email: line.slice(open + 1, close), seconds: Number(seconds) };
 }
 
 function decode(bytes: Buffer, encoding: string | null): string {

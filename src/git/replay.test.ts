@@ -83,6 +83,16 @@ describe('a rebase', () => {
     expect(await build([two], 'rebase')).toMatchObject({ kind: 'built' });
   });
 
+  it('rewords what would keep CI from running, and nothing else', async () => {
+    const { remote, base, at, build, mirror } = await makeWorld();
+    const first = remote.commit({ parents: [base], files: { a: '1' }, message: 'Fïrst [skip ci]\n' });
+    const last = remote.commit({ parents: [first], files: { a: '2' }, message: 'Last\n' });
+    const { sha, commits } = await built(build([await at(1, last)], 'rebase'));
+    const messages = (await mirror.commitsBetween(base, sha)).map(({ message }) => message);
+    expect(messages).toEqual(['Fïrst (skip ci)\n', 'Last\n']);
+    expect(commits).toEqual([expect.objectContaining({ number: 1, isReworded: true })]);
+  });
+
   it('replays a change onto a branch that moved the lines around it', async () => {
     const { remote, base, pull, build, mirror } = await makeWorld();
     const one = await pull(1, { files: { shared: lines({ 20: 'mine' }) } });

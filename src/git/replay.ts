@@ -11,15 +11,21 @@
 // where that "would produce a different result than a merge would" (GitHub docs, "About pull request merges", "Rebasing
 // and merging your commits").
 
+import { withoutSkipWords } from './skip-word.ts';
 import { commitBytes, type Commit, commitWords } from './object.ts';
 import type { Mirror } from './mirror.ts';
+
+/** As it is, but for words that keep CI from running. They are ASCII, so every other byte stays in any encoding. */
+const reworded = (message: Buffer): Buffer =>
+  Buffer.from(withoutSkipWords(message.toString('latin1')), 'latin1');
 
 /** A commit with its tree. */
 export type State = { readonly sha: string; readonly tree: string };
 
 /** What came of putting something on top of a state. */
 export type Step =
-  ({ readonly kind: 'built' } & State) | { readonly kind: 'conflict'; readonly files: readonly string[] };
+  | ({ readonly kind: 'built'; readonly isReworded?: boolean } & State)
+  | { readonly kind: 'conflict'; readonly files: readonly string[] };
 
 const nobody = { name: 'Signalbox', email: 'signalbox@localhost' };
 const madeUp = commitWords(nobody, new Date(0), 'Common ground of a replay\n');
@@ -41,6 +47,7 @@ export async function replay(
   const whole = await mirror.merge(onto.sha, head);
   if (whole.kind === 'conflict') return whole;
   let state = onto;
+  let isReworded = false;
   for (const { sha, parents, raw } of commits) {
     const [parent] = parents;
     if (parent === undefined) return { kind: 'conflict', files: [] };
@@ -49,8 +56,11 @@ export async function replay(
     if (merged.kind === 'conflict') return merged;
     if (merged.tree === state.tree) continue;
     const { tree } = merged;
-    state = { sha: await mirror.writeCommit(commitBytes(tree, [state.sha], committer, raw)), tree };
+    const message = reworded(raw.message);
+    isReworded ||= !message.equals(raw.message);
+    const bytes = commitBytes(tree, [state.sha], committer, { ...raw, message });
+    state = { sha: await mirror.writeCommit(bytes), tree };
   }
   if (state.tree !== whole.tree) return { kind: 'conflict', files: [] };
-  return state === onto ? null : { kind: 'built', ...state };
+  return state === onto ? null : { kind: 'built', ...state, isReworded };
 }

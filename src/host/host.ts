@@ -198,6 +198,8 @@ export type Inspection = {
 
 /** A file of GitHub, Gitea or Forgejo Actions. */
 export type WorkflowFile = { readonly path: string; readonly text: string };
+/** A person or an account, as the author or committer of a commit. */
+export type CommitPerson = { readonly name: string; readonly email: string };
 
 export type Host = {
   readonly kind: 'sandbox' | 'github' | 'gitea';
@@ -263,6 +265,11 @@ export type Host = {
     number: number,
     change: { readonly add: readonly string[]; readonly remove: readonly string[] },
   ) => Promise<void>;
+  /**
+   * How the host names an account in commits that it makes for it; null as the login is our own account. Null: it has no
+   * such account, or no names for commits.
+   */
+  readonly readPerson: (repository: HostRepository, login: string | null) => Promise<CommitPerson | null>;
   readonly permissionOf: (repository: HostRepository, person: string) => Promise<Permission>;
   readonly readLabel: (repository: HostRepository, number: number, label: string) => Promise<LabelState>;
   /**

@@ -21,6 +21,7 @@ const calls = [
   'permissionOf',
   'readLabel',
   'headSince',
+  'readPerson',
   'readWords',
   'inspect',
   'readRules',

@@ -22,6 +22,8 @@ export type TaskDeps = {
   readonly historyMonths: number;
   /** What may stand after the slash of a command; the first is the one we name. */
   readonly commandWords: readonly string[];
+  /** Who makes our commits, where a setting says so; null: our account at the Git host. */
+  readonly committer: { readonly name: string; readonly email: string } | null;
   /** Where people find us. */
   readonly publicUrl: string;
 };

@@ -15,6 +15,7 @@ import { withQueueLock } from '#db/transaction.ts';
 import { GitError } from '#git/error.ts';
 import { HostError } from '#host/host.ts';
 import { atHost, NotYet, type Place } from './at-host.ts';
+import { identified } from './commit-identity.ts';
 import type { TaskDeps } from './deps.ts';
 import { commitsOf } from './landing-commits.ts';
 import { mergeAtHost } from './landing-merge.ts';
@@ -25,9 +26,10 @@ import { fastForward } from './landing-push.ts';
 export async function land(deps: TaskDeps, payload: JobPayloads['land']): Promise<void> {
   const load = () => loadLanding(deps.cell.db, payload.queueId, payload.number);
   try {
-    await atHost(deps, 'land', payload, load, async (landing, place) =>
-      conclude(deps, landing, await attempt(deps, landing, place, payload.tries ?? 0)),
-    );
+    await atHost(deps, 'land', payload, load, async (loaded, place) => {
+      const landing = { ...loaded, members: await identified(deps, loaded, place, loaded.members) };
+      await conclude(deps, landing, await attempt(deps, landing, place, payload.tries ?? 0));
+    });
   } catch (error) {
     const why = haltReason(error);
     const landing = why === null ? null : await load();

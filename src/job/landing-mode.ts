@@ -5,7 +5,7 @@ import { uncheckedRulesReason } from '#host/rule.ts';
 import type { Place } from './at-host.ts';
 
 export const modeOf = (
-  { queue, method }: IntendedLanding,
+  { queue, method }: Pick<IntendedLanding, 'queue' | 'method'>,
   { host }: Pick<Place, 'host'>,
 ): 'fast_forward' | 'host' =>
   queue.settings.landingMode === 'auto'

@@ -30,7 +30,9 @@ import { GitError } from '#git/error.ts';
 import { branchRef } from '#git/ref.ts';
 import { HostError, type RefUpdate } from '#host/host.ts';
 import { atHost, NotYet, type Place } from './at-host.ts';
+import { identified } from './commit-identity.ts';
 import type { TaskDeps } from './deps.ts';
+import { modeOf } from './landing-mode.ts';
 import { requiredChecks, ruleChanges } from './required.ts';
 
 export async function publishRuns(deps: TaskDeps, payload: JobPayloads['publish-runs']): Promise<void> {
@@ -42,7 +44,8 @@ type Unstarted = Parameters<typeof recordUnstarted>[2][number];
 
 async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<void> {
   const { cell, clock } = deps;
-  const { queue, repository, asked, stale } = work;
+  const { queue, repository, stale } = work;
+  const asked = await identifiedRuns(deps, work, place);
   const missing = await fetchMembers(work, place);
   const built: (BuiltRun & { readonly testBranch: string })[] = [];
   const unstarted: Unstarted[] = [];
@@ -128,6 +131,17 @@ async function openTestPullRequests(
   return opened;
 }
 
+/** The runs, their members with who is named in their commits. */
+async function identifiedRuns(deps: TaskDeps, work: Publishing, place: Place): Promise<readonly AskedRun[]> {
+  const members = new Map(work.asked.flatMap((run) => run.members.map((member) => [member.number, member])));
+  const all = await identified(deps, work, place, [...members.values()]);
+  const identities = new Map(all.map(({ number, identity }) => [number, identity]));
+  return work.asked.map((run) => ({
+    ...run,
+    members: run.members.map((member) => ({ ...member, identity: identities.get(member.number) ?? null })),
+  }));
+}
+
 const notStarted = (why: FailedReason | null): NonNullable<RunReport['outcome']> => ({
   kind: 'not_started',
   why,
@@ -189,6 +203,10 @@ async function build(
     if (candidate.kind === 'conflict')
       return { kind: 'conflict', pr: candidate.number, with: candidate.with };
     const { sha, tree, commits } = candidate;
+    const kept = commits.find(({ isReworded }) => isReworded === true);
+    // The host's own rebase would keep the words that skip CI, and nothing would run on the branch.
+    if (kept !== undefined && modeOf({ ...work, method: work.queue.settings.mergeMethod }, place) === 'host')
+      return { kind: 'conflict', pr: kept.number, with: 'tip' };
     const rules = await requiredChecks(work, place, { base: run.baseSha, candidate: sha }, lastLanded);
     if (rules.kind === 'failed') return { kind: 'failed', why: rules.why };
     if (rules.kind === 'halted') return rules;
@@ -207,12 +225,14 @@ async function build(
  * earlier must not be taken for its word on this one.
  */
 export const changesOf = (members: readonly MemberRecord[], repeats: number): Change[] =>
-  members.map(({ number, headSha, title, body, url, author, submittedAt }, index) => ({
+  members.map(({ number, headSha, title, body, url, author, submittedAt, identity }, index) => ({
     number,
     headSha,
     title,
     body,
     url,
     author: { name: author, email: `${author}@users.noreply.invalid` },
+    account: identity?.author ?? null,
+    ...(identity === null ? {} : { committer: identity.committer }),
     at: index === members.length - 1 ? new Date(submittedAt.getTime() + repeats * 1_000) : submittedAt,
   }));

@@ -26,6 +26,7 @@ const start = (cell: Cell, shutdownMs = 5_000) =>
     clock: systemClock,
     log: silent,
     hostFor: () => null,
+    committer: null,
     mirrors: createMirrors('unused'),
     targets: createTargetCache(cell),
     blobs: { write: () => Promise.resolve(), read: () => Promise.resolve(null) },

@@ -350,6 +350,16 @@ describe('Gitea', { timeout: 90_000 }, () => {
     );
   });
 
+  it('names its accounts in commits by the address that it shows', async () => {
+    const { host, repository } = await open();
+    const own = await host.readPerson(repository, null);
+    expect(own!.name).not.toBe('');
+    expect(own!.email).toMatch(/^\S+@\S+$/);
+    const author = await host.readPerson(repository, world.author);
+    expect(author!.email).toMatch(new RegExp(`^${world.author}@`));
+    expect(await host.readPerson(repository, 'nobody-here')).toBeNull();
+  });
+
   it('is asked at most ten times for a pull request that lands', async () => {
     const place = await open();
     const { host, repository } = place;

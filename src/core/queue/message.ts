@@ -207,7 +207,7 @@ function failedText({ run, queue, refusal, word }: Told, reason: FailedReason): 
     case 'START_TEST_RUN_MERGE_CONFLICT':
       if (queue.settings.mergeMethod === 'rebase')
         return [
-          `Its commits cannot be rebased onto ${code(queue.targetBranch)} as it is now: one of them conflicts, or the result would differ from that of a merge, because a conflict that a merge commit resolved is not part of any other commit. Rebase it onto ${code(queue.targetBranch)}, push, then ${again}.`,
+          `Its commits cannot be rebased onto ${code(queue.targetBranch)} as it is now: one of them conflicts, or the result would differ from that of a merge, because a conflict that a merge commit resolved is not part of any other commit, or the message of one asks CI not to run (\`[skip ci]\`). Rebase it onto ${code(queue.targetBranch)}, push, then ${again}.`,
         ];
       return [
         `It cannot be merged with ${code(queue.targetBranch)} as it is now. Merge or rebase ${code(queue.targetBranch)} into it, resolve the conflicts, push, then ${again}.`,

@@ -11,6 +11,7 @@ import { createInspect } from './inspect.ts';
 import { createLabelReader } from './label.ts';
 import { createMerger } from './merge.ts';
 import { createDemandsOf, readWholeRule } from './protection.ts';
+import { createPersonReader } from './person.ts';
 import { createPullRequestReader, createTestPullRequests } from './pull-request.ts';
 import { CollaboratorPermission, Repository } from './schema.ts';
 import { createApprovalReader } from './review.ts';
@@ -70,6 +71,7 @@ export function createGiteaHost(options: GiteaOptions): Host {
     changeLabels: labels.changeLabels,
     permissionOf: (repository, person) => permissionOf(client, repository, person),
     ...createLabelReader(client),
+    readPerson: createPersonReader(client, clock),
     readWords: createWordReader(client, labels),
     inspect: createInspect(client, createVersionOf(client, clock)),
     readRules: async (repository, branch, { way }) => {

@@ -21,6 +21,11 @@ const listOf = <Item extends z.ZodType>(item: Item) =>
 export const Version = z.object({ version: z.string() });
 
 export const Account = User;
+export const NamedAccount = z.object({
+  login: z.string(),
+  full_name: z.string().default(''),
+  email: z.string().default(''),
+});
 
 export const Trouble = z.object({ message: z.string() });
 

@@ -18,6 +18,7 @@ import { createShelf } from '#base/shelf.ts';
 import { createMemory } from './memory.ts';
 import { closePullRequest, merge } from './merge.ts';
 import { permissionOf, permissionOfAccount } from './permission.ts';
+import { createPersonReader } from './person.ts';
 import { type Demands, readDemands } from './protection.ts';
 import { openTestPullRequest, readPullRequest } from './pull-request.ts';
 import type { ReadReviewRule, ReviewRule, Reviews } from './review-state.ts';
@@ -104,6 +105,7 @@ export function createGithubHost(options: GithubOptions): Host {
       readLabel(await of(repository), repository, number, label),
     headSince: async (repository, number, headSha) =>
       headSince(await of(repository), repository, number, headSha),
+    readPerson: createPersonReader(of, now),
     readWords: async (repository, since, label) =>
       readWords(await of(repository), labelled, repository, since, label),
     inspect: async (repository, branch) => inspect(await of(repository), repository, branch),

@@ -218,6 +218,7 @@ export const Hooks = z.array(
 
 export const Meta = z.object({ installed_version: z.string().optional() });
 export const OwnAccount = account;
+export const NamedAccount = z.object({ id: z.int(), login: z.string(), name: z.string().nullish() });
 
 export const CollaboratorPermission = z.object({ permission: z.string() });
 

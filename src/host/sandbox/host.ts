@@ -145,6 +145,7 @@ type Conversation = Pick<
   | 'permissionOf'
   | 'readLabel'
   | 'headSince'
+  | 'readPerson'
   | 'readWords'
   | 'inspect'
   | 'readRules'
@@ -179,6 +180,8 @@ function conversationOf(options: SandboxOptions, parts: Parts): Conversation {
       await settingsOf(repository);
       await words.changeLabels(repository, number, change, ownLogin);
     },
+    // Its people have no accounts.
+    readPerson: () => Promise.resolve(null),
     permissionOf: async (repository, person) => permissionIn(await settingsOf(repository), person),
     readLabel: async (repository, number, label) => {
       await settingsOf(repository);
