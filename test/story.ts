@@ -218,6 +218,9 @@ function teamOf({ client, main, numbered, settle, handMade }: TeamTools) {
       await then(client.call('submitPullRequest', { ...numbered(pr), ...asked }));
     },
     impact,
+    /** A person with write access who is not its author approves its head. */
+    approve: (pr: number, by = 'grace') =>
+      then(client.call('sandboxReviewPullRequest', { ...numbered(pr), by, state: 'approved' })),
     cancel: (pr: number) => then(client.call('cancelPullRequest', numbered(pr))),
     restart: (pr: number) => then(client.call('restartTestsOnPullRequest', numbered(pr))),
     push: (pr: number, files?: object) =>

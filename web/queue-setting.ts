@@ -34,6 +34,8 @@ const words: Readonly<Record<QueueSetting, Words>> = {
     nullWords: 'what the branch asks for: its file and its protection, together',
   },
   skippableStatuses: { label: 'Checks that CI may skip' },
+  forks: { label: 'Pull requests from forks' },
+  protectedPaths: { label: 'Protected paths' },
   notReadyTimeoutHours: { label: 'Patience with what is not ready, hours' },
 };
 
@@ -67,6 +69,7 @@ const groups: readonly Group[] = [
       'notReadyTimeoutHours',
     ],
   },
+  { title: 'Trust', names: ['forks', 'protectedPaths'] },
   {
     title: 'Words on pull requests',
     names: ['commentsEnabled', 'statusCheckEnabled', 'stateLabelsEnabled'],
@@ -180,6 +183,16 @@ const effects: Readonly<Record<QueueSetting, Effect>> = {
       : 'Labels are not obeyed.',
   enqueueingLabel: (_value, { labelCommandsEnabled }) =>
     labelCommandsEnabled === true ? undefined : 'No effect while submitting by label is off.',
+  forks: choice({
+    refuse: 'No code from a fork is tested with the secrets of the repository.',
+    approved_head:
+      'Code from a fork is tested once a person with write access, other than its author, has approved exactly that commit.',
+    allow: 'Code from a fork is tested with the secrets of the repository, whether or not it was reviewed.',
+  }),
+  protectedPaths: (value) =>
+    Array.isArray(value) && value.length > 0
+      ? 'A pull request that changes one of these files is tested once a person with write access, other than its author, has approved exactly that commit.'
+      : 'Every pull request may change what CI runs, and is tested with it.',
   notReadyTimeoutHours: (value) =>
     value === 0
       ? 'What is not ready waits for as long as it takes.'
@@ -207,5 +220,9 @@ export function cautionsOf(changed: readonly string[], all: Values): readonly st
   const required = all['requiredStatuses'];
   if (changed.includes('requiredStatuses') && Array.isArray(required) && required.length === 0)
     cautions.push('No check is required then: pull requests land without waiting for CI.');
+  if (changed.includes('forks') && all['forks'] === 'allow')
+    cautions.push(
+      'Anybody who can open a pull request then runs code with the secrets of the repository, once it is submitted.',
+    );
   return cautions;
 }

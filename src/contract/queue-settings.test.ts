@@ -16,6 +16,7 @@ const choices = {
   mergeMethod: ['merge_commit', 'squash', 'rebase'],
   landingMode: ['auto', 'fast_forward', 'host'],
   directMergeMode: ['off', 'always'],
+  forks: ['refuse', 'approved_head', 'allow'],
   optimizationMode: ['off', 'bisection_skip_redundant_tests'],
 } as const;
 
@@ -25,7 +26,7 @@ const switches = [
   'forceEnabled', 'statusCheckEnabled', 'labelCommandsEnabled', 'stateLabelsEnabled', 'extensionEnabled',
 ] as const;
 
-const texts = ['enqueueingLabel', 'requiredStatuses', 'skippableStatuses'];
+const texts = ['enqueueingLabel', 'requiredStatuses', 'skippableStatuses', 'protectedPaths'];
 const settingOperations = ['createQueue', 'updateQueue'] as const;
 
 /** Which of the values both createQueue and updateQueue take for a setting. */
@@ -62,6 +63,12 @@ describe('the settings of a queue', () => {
     const wrong = [Array.from({ length: 101 }, (_, i) => `s${i}`), [''], [1], 'build', ['a\nb']];
     expect(takenOf('requiredStatuses', [...statuses, ...wrong])).toEqual(statuses);
     expect(takenOf('skippableStatuses', [...statuses, ...wrong])).toEqual(statuses.slice(1));
+  });
+
+  it('take up to 100 globs that stay inside the repository as protected paths', () => {
+    const globs = [[], ['.github/**'], Array.from({ length: 100 }, (_, i) => `ci/${i}/*.yml`)];
+    const wrong = [null, '.github', [''], ['/x'], ['a//b'], ['../x'], ['a/./b'], ['a/'], ['x'.repeat(201)]];
+    expect(takenOf('protectedPaths', [...globs, ...wrong])).toEqual(globs);
   });
 
   it('are all optional, and absent stays absent', () => {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import {
   defaultSettings,
   directMergeModes,
+  forkModes,
   landingModes,
   mergeMethods,
   optimizationModes,
@@ -16,6 +17,9 @@ import { lenientEnum, line } from './common.ts';
 export type QueueSetting = keyof QueueSettings;
 
 export const queueSettingDefaults = defaultSettings;
+
+/** Git refuses a path that leaves the repository, and would refuse the whole list with it. */
+const isInside = (glob: string): boolean => glob.split('/').every((part) => !['', '.', '..'].includes(part));
 
 /** Each setting with its bounds and one sentence of what it does. */
 export const queueSettings = {
@@ -75,6 +79,15 @@ export const queueSettings = {
     .max(100)
     .describe(
       'Required checks that pass when CI skips them. A skipped check that is not listed did not pass.',
+    ),
+  forks: lenientEnum(forkModes).describe(
+    'Pull requests from forks: never tested, tested once exactly that head is approved, or always.',
+  ),
+  protectedPaths: z
+    .array(line(1, 200).refine(isInside, 'must be a path inside the repository, with / between its parts'))
+    .max(100)
+    .describe(
+      'Globs, as git reads them. A pull request that changes such a file is tested once a person with write access has approved exactly that head. Empty: none.',
     ),
   notReadyTimeoutHours: z.int().min(0).max(720).describe('Cancels what was never ready; 0 is never.'),
 } satisfies Record<keyof QueueSettings, z.ZodType>;

@@ -27,6 +27,7 @@ export type JobPayloads = {
   'sweep-queue': AtHost & { readonly isQuick?: boolean };
   'probe-entries': AtHost;
   'try-merges': AtHost;
+  'examine-heads': AtHost;
   tell: AtHost;
   'obey-comment': OfRepository & WrittenComment & Tries;
   'obey-label': OfRepository & Pick<Labelled, 'number' | 'label' | 'labels'> & Tries;
@@ -98,7 +99,8 @@ export const enqueueRefreshSoon = (tx: Tx, repositoryId: RepositoryId, prNumber:
     keepsTime: true,
   });
 
-export type HostTask = 'publish-runs' | 'land' | 'sweep-queue' | 'probe-entries' | 'try-merges' | 'tell';
+export type HostTask =
+  'publish-runs' | 'land' | 'sweep-queue' | 'probe-entries' | 'try-merges' | 'examine-heads' | 'tell';
 
 const hostJobKey = (task: HostTask, { queueId, ...rest }: AtHost & { readonly number?: number }): string =>
   `${task}:${queueId}${rest.number === undefined ? '' : `:${rest.number}`}`;
@@ -140,7 +142,8 @@ export async function enqueueForgottenLanding(
 const rescheduleAtHost = statement<[queueId: string]>(`
   select graphile_worker.reschedule_jobs(array(
     select j.id from graphile_worker.jobs j where j.locked_at is null and j.run_at > now() and j.key = any (
-      array['publish-runs:' || $1, 'probe-entries:' || $1, 'try-merges:' || $1, 'tell:' || $1]
+      array['publish-runs:' || $1, 'probe-entries:' || $1, 'try-merges:' || $1, 'examine-heads:' || $1,
+        'tell:' || $1]
       || array(select 'land:' || $1 || ':' || l.number from landing l
         where l.queue_id = $1::uuid and l.status = 'intended'))), run_at := now())`);
 

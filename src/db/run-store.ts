@@ -4,6 +4,7 @@ import type { QueueId, RunId } from '#base/id.ts';
 import type { RequiredCheck } from '#core/queue/check.ts';
 import type { RunReport } from '#core/queue/engine/picture.ts';
 import type { RuleChange } from '#core/queue/rule.ts';
+import type { HeadReview } from '#core/queue/model.ts';
 import type { Tx } from './cell.ts';
 import { type CommitIdentity, identityColumn } from './commit-identity-store.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
@@ -18,6 +19,10 @@ export type MemberRecord = {
   readonly body: string;
   readonly url: string;
   readonly author: string;
+  /** The fork that its head comes from; null: the repository itself. */
+  readonly fork: string | null;
+  /** What was found out about a head of it; not always this one. */
+  readonly headReview: HeadReview | null;
   readonly submittedAt: Date;
   /** Null until its commits are first made in this attempt. */
   readonly identity: CommitIdentity | null;
@@ -48,8 +53,8 @@ export type Publishing = QueueAtHost & {
 };
 
 export const memberColumns = `json_build_object('number', e.pr_number, 'headSha', m.head_sha, 'title', e.commit_title,
-  'body', e.pr_body, 'url', e.pr_url, 'author', e.pr_author, 'submittedAt', e.submitted_at, 'forced', e.forced,
-  'identity', ${identityColumn})`;
+  'body', e.pr_body, 'url', e.pr_url, 'author', e.pr_author, 'fork', e.pr_fork, 'headReview', e.head_review,
+  'submittedAt', e.submitted_at, 'forced', e.forced, 'identity', ${identityColumn})`;
 
 export const memberOf = (member: MemberRecord): MemberRecord => ({
   ...member,

@@ -9,7 +9,7 @@ export type DemoRepository = {
   readonly everyMs: number;
   /** Parts of its code: a change touches one or two, and each has tests. */
   readonly areas: readonly string[];
-  readonly settings: Partial<QueueSettings>;
+  readonly settings: Partial<Omit<QueueSettings, 'protectedPaths'>>;
 };
 
 const main = (name: string) => ({

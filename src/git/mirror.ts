@@ -9,8 +9,10 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { assert } from '#base/assert.ts';
+import { changedPaths } from './changed-path.ts';
 import { type Fetched, fetchInto, type FetchRequest, listRemote } from './fetch.ts';
 import { GitError } from './error.ts';
+import { createMemory } from './memory.ts';
 import { type MergeResult, openMerger } from './merge.ts';
 import { type Commit, writeLooseCommit } from './object.ts';
 import { type PushOptions, type PushResult, pushTo, type RefUpdate } from './push.ts';
@@ -50,6 +52,12 @@ export type Mirror = {
   readonly commitsBetween: (base: string, head: string) => Promise<readonly Commit[]>;
   /** The text of a file in a commit; null if there is none. Throws if it is larger than 1 MiB. */
   readonly readFile: (sha: string, path: string) => Promise<string | null>;
+  /** The files that differ between two trees, among those that git's globs name. */
+  readonly changedPaths: (
+    before: string,
+    after: string,
+    globs: readonly string[],
+  ) => Promise<readonly string[]>;
   readonly merge: (ours: string, theirs: string) => Promise<MergeResult>;
   /** Writes a commit object and returns its name. */
   readonly writeCommit: (bytes: Buffer) => Promise<string>;
@@ -61,6 +69,8 @@ export type Mirror = {
 };
 
 const fileBytesMax = 1024 * 1024;
+/** Every run compares the steps of all its members, and runs share most of them. */
+const comparedMax = 10_000;
 /** What no reference holds is kept this long: longer than a candidate is remembered in any use of it. */
 const keptDays = 30;
 const tidyTimeoutMs = 3_600_000;
@@ -101,12 +111,15 @@ export async function openMirror(
   const isSha1 = (await oneLine(local, ['rev-parse', '--show-object-format'])) === 'sha1';
   const reader = openReader(local);
   const merger = openMerger(local);
+  const compared = createMemory<readonly string[]>(comparedMax);
 
   return {
     fetch: async (request) => fetchInto({ settings: await online(), reader, timeoutMs, isPartial }, request),
     remoteRefs: async (patterns) => listRemote(await online(), patterns, timeoutMs),
     push: async (updates, pushOptions = {}) => pushTo(await online(), updates, pushOptions, timeoutMs),
     ...readsOf(local, reader),
+    changedPaths: (before, after, globs) =>
+      compared([before, after, ...globs].join('\0'), () => changedPaths(local, before, after, globs)),
     merge: async (ours, theirs) => {
       assertSha(ours);
       assertSha(theirs);

@@ -83,7 +83,7 @@ const presentMoment = (row: TimelineRow): NonNullable<SubmittedPullRequest['time
 
 export function presentQueue(repository: RepositoryName, queue: Queue): ResponseOf<'updateQueue'> {
   const { host, owner, name } = repository;
-  const { requiredStatuses, skippableStatuses, ...settings } = queue.settings;
+  const { requiredStatuses, skippableStatuses, protectedPaths, ...settings } = queue.settings;
   return {
     repo: { host, owner, name },
     targetBranch: queue.targetBranch,
@@ -93,6 +93,7 @@ export function presentQueue(repository: RepositoryName, queue: Queue): Response
     ...settings,
     requiredStatuses: requiredStatuses === null ? null : [...requiredStatuses],
     skippableStatuses: [...skippableStatuses],
+    protectedPaths: [...protectedPaths],
   };
 }
 

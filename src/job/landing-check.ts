@@ -5,6 +5,7 @@
 import type { PullRequest } from '#core/queue/model.ts';
 import type { IntendedLanding } from '#db/landing-store.ts';
 import type { Place } from './at-host.ts';
+import { lacksApproval } from './head-check.ts';
 import { ruleReason } from './landing-mode.ts';
 import { lost, type NotLanded, type Outcome } from './landing-outcome.ts';
 import { areRulesStricter } from './landing-rules.ts';
@@ -66,6 +67,8 @@ export async function objectionTo(
   for (const { member, now } of seen) {
     const objection = objectionToMember(landing, member, now);
     if (objection !== null) return objection;
+    // Its approvals are read again after this, and without one it is not ready.
+    if (await lacksApproval(landing, place.host, member)) return { kind: 'restart', prs: [member.number] };
   }
   return null;
 }

@@ -32,6 +32,7 @@ import { HostError, type RefUpdate } from '#host/host.ts';
 import { atHost, NotYet, type Place } from './at-host.ts';
 import { identified } from './commit-identity.ts';
 import type { TaskDeps } from './deps.ts';
+import { holdsUntestable } from './head-check.ts';
 import { modeOf } from './landing-mode.ts';
 import { requiredChecks, ruleChanges } from './required.ts';
 import { stopDeadRuns } from './stop-runs.ts';
@@ -55,7 +56,7 @@ async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<
   for (const run of asked) {
     const isTested = async (sha: string) =>
       built.some((other) => other.sha === sha) || (await wasTested(cell.db, queue.id, run.id, sha));
-    const result = await build(work, place, run, { missing, isTested, lastLanded });
+    const result = await build(deps, work, place, run, { missing, isTested, lastLanded });
     if ('sha' in result) built.push({ ...result, testBranch: run.testBranch });
     else if (result.kind === 'halted') halt = result.why;
     else unstarted.push({ id: run.id, outcome: result });
@@ -194,6 +195,7 @@ async function buildUntested(
 }
 
 async function build(
+  deps: TaskDeps,
   work: Publishing,
   place: Place,
   run: AskedRun,
@@ -205,6 +207,8 @@ async function build(
     if (candidate.kind === 'conflict')
       return { kind: 'conflict', pr: candidate.number, with: candidate.with };
     const { sha, tree, commits } = candidate;
+    // Its entry is no longer ready: the queue plans without it.
+    if (await holdsUntestable(deps, work, place, { ...run, commits })) return notStarted(null);
     const kept = commits.find(({ isReworded }) => isReworded === true);
     // The host's own rebase would keep the words that skip CI, and nothing would run on the branch.
     if (kept !== undefined && modeOf({ ...work, method: work.queue.settings.mergeMethod }, place) === 'host')

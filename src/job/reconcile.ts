@@ -4,6 +4,8 @@
 import { v7 as newId } from 'uuid';
 import type { RunId } from '#base/id.ts';
 import { type Look, look } from '#core/queue/engine/look.ts';
+import type { PictureEntry } from '#core/queue/engine/picture.ts';
+import { headGate } from '#core/queue/head-gate.ts';
 import { isEnded, isMergeabilityKnown, type Queue } from '#core/queue/model.ts';
 import {
   enqueueAtHost,
@@ -69,6 +71,10 @@ export async function reconcileQueue(
     if (open.length > 0 && host?.leavesMergeToTry === true)
       send(enqueueAtHost(tx, 'try-merges', { queueId }));
     else for (const number of open) send(enqueueRefreshSoon(tx, loaded.repository.id, number));
+    const isUnexamined = ({ entry }: PictureEntry) =>
+      !isEnded(entry.stage) && headGate(loaded.picture.queue.settings, entry).kind === 'unexamined';
+    if (host !== null && loaded.picture.entries.some(isUnexamined))
+      send(enqueueAtHost(tx, 'examine-heads', { queueId }));
     // Where no host serves the repository there is nobody to tell.
     if (host !== null && isTold(result.queue))
       for (const when of tellingsOf(loaded.untold, result)) send(enqueueTell(tx, queueId, when));

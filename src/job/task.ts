@@ -12,6 +12,7 @@ import { findRepository } from '#db/repository-store.ts';
 import type { TaskDeps } from './deps.ts';
 import { forgetTests } from './forget-tests.ts';
 import { ingestUpload } from './ingest.ts';
+import { examineHeads, refreshApproval } from './head-review.ts';
 import { land } from './land.ts';
 import { heardKeptMs, obeyComment } from './obey.ts';
 import { obeyLabel } from './obey-label.ts';
@@ -26,9 +27,10 @@ import { tryMerges } from './try-merge.ts';
 
 /** Asks the host for a pull request and tells every queue of its repository what it said. */
 async function refreshPullRequest(
-  { cell, clock, hostFor }: TaskDeps,
+  deps: TaskDeps,
   { repositoryId, prNumber }: JobPayloads['refresh-pull-request'],
 ): Promise<void> {
+  const { cell, clock, hostFor } = deps;
   const repository = await findRepository(cell.reader, repositoryId);
   if (repository === null) return;
   const host = hostFor(cell.name, repository.host);
@@ -36,6 +38,7 @@ async function refreshPullRequest(
   for (const { queueId, branch } of await listQueuesOf(cell.reader, repositoryId, prNumber)) {
     const pullRequest = await host.readPullRequest({ repository, number: prNumber, targetBranch: branch });
     await changeEntry({ cell, queueId, prNumber }, () => ({ kind: 'observe', pullRequest }), clock.now());
+    await refreshApproval(deps, host, queueId, prNumber);
   }
 }
 
@@ -74,6 +77,7 @@ export const tasks: Tasks = {
   'sweep-queue': sweepQueue,
   'probe-entries': probeEntries,
   'try-merges': tryMerges,
+  'examine-heads': examineHeads,
   tell,
   'obey-comment': obeyComment,
   'obey-label': obeyLabel,

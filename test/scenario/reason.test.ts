@@ -158,6 +158,7 @@ const failed = {
     'the repository’s file is broken',
     async (story) => {
       await story.team.submit(1, rules('merge: [}'));
+      await story.team.approve(1);
       return 1;
     },
   ],
@@ -165,6 +166,7 @@ const failed = {
     'the repository’s file has no list where one belongs',
     async (story) => {
       await story.team.submit(1, rules('merge: { required_statuses: 7 }'));
+      await story.team.approve(1);
       return 1;
     },
   ],

@@ -1,8 +1,11 @@
 // oxlint-disable vitest/expect-expect -- expectMerged and its like assert.
 import { expect, it } from 'vitest';
-import { storyTeller } from '../story.ts';
+import { type StoryOptions, storyTeller } from '../story.ts';
 
-const openStory = storyTeller();
+const begin = storyTeller();
+/** Whether a change of the file needs an approval first is a question of its own (fork.test.ts). */
+const openStory = ({ settings, ...options }: StoryOptions = {}) =>
+  begin({ ...options, settings: { protectedPaths: [], ...settings } });
 const file = (text: string) => ({ '.signalbox.yaml': text });
 
 it('requires what the queue says, whatever the file and the host say', async () => {

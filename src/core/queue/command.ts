@@ -1,6 +1,6 @@
 // What may be asked of a queue or observed about a pull request. Parsed at the edges; decide.ts answers.
 
-import type { PullRequest } from './model.ts';
+import type { HeadReview, PullRequest } from './model.ts';
 import type { CancelledReason, QueuedReason } from './reason.ts';
 import type { QueueSettings } from './settings.ts';
 import type { SettableQueueState } from './model.ts';
@@ -26,6 +26,8 @@ export type EntryCommand =
     }
   /** The host's present word on the pull request; null when it knows it no more. */
   | { readonly kind: 'observe'; readonly pullRequest: PullRequest | null }
+  /** What Signalbox found out about a head. */
+  | { readonly kind: 'examine'; readonly review: HeadReview }
   /** Whether a head goes together with its base, tried while the host is still working it out. */
   | { readonly kind: 'try'; readonly headSha: string; readonly isMergeable: boolean };
 

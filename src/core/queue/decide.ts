@@ -17,6 +17,7 @@ import type { EntryCommand } from './command.ts';
 import type { Fact, FactBody } from './fact.ts';
 import {
   type Entry,
+  type HeadReview,
   type PullRequest,
   type Queue,
   isEnded,
@@ -46,7 +47,7 @@ export function decide(state: EntryInQueue, command: EntryCommand, now: Date): D
   if (command.kind === 'submit') return decideSubmit(state, command, accepted);
   if (entry === null) {
     // An observation about a pull request nobody submitted needs no answer.
-    if (command.kind === 'observe' || command.kind === 'try') return accepted();
+    if (['observe', 'examine', 'try'].includes(command.kind)) return accepted();
     return rejected(
       'PULL_REQUEST_NOT_SUBMITTED',
       'This pull request was never submitted to this queue. Submit it with submitPullRequest first.',
@@ -64,6 +65,8 @@ export function decide(state: EntryInQueue, command: EntryCommand, now: Date): D
       return accepted({ kind: 'restart_requested', reason: command.reason });
     case 'observe':
       return decideObserve(entry, queue, command.pullRequest, accepted);
+    case 'examine':
+      return decideExamine(entry, command.review, accepted);
     case 'try':
       return decideTry(entry, command, accepted);
     default:
@@ -143,6 +146,24 @@ function decideObserve(entry: Entry, queue: Queue, seen: PullRequest | null, acc
   if (endedBy !== null) return accepted(ending(entry, endedBy));
   return accepted(...observed);
 }
+
+/** What was found out about another head, or is known already, changes nothing. */
+function decideExamine(
+  { stage, pullRequest, headReview }: Entry,
+  review: HeadReview,
+  accepted: Accept,
+): Decision {
+  if (isEnded(stage) || review.headSha !== pullRequest.headSha || isSameReview(headReview, review))
+    return accepted();
+  return accepted({ kind: 'examined', review });
+}
+
+const isSameReview = (a: HeadReview | null, b: HeadReview): boolean =>
+  a !== null &&
+  a.headSha === b.headSha &&
+  a.globs === b.globs &&
+  a.approvedBy === b.approvedBy &&
+  a.protectedPaths.join('\n') === b.protectedPaths.join('\n');
 
 /** The host's own word stands above it. */
 function decideTry(

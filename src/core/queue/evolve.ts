@@ -43,6 +43,8 @@ export function evolve(entry: Entry | null, fact: Fact, newId: EntryId): Entry {
     case 'observed':
       // Its commits keep the text that it was submitted with.
       return { ...entry, pullRequest: { ...fact.pullRequest, body: entry.pullRequest.body } };
+    case 'examined':
+      return { ...entry, headReview: fact.review };
     case 'restart_requested':
       return { ...entry, restarts: entry.restarts + 1, restartRequested: true };
     case 'restarted':

@@ -3,7 +3,8 @@
 
 import type { Verdict } from './check.ts';
 import { admits } from './decide-queue.ts';
-import { type Entry, type Queue, isEnded } from './model.ts';
+import type { HeadGate } from './head-gate.ts';
+import { type Entry, isEnded, type PullRequest, type Queue, unknownFork } from './model.ts';
 import { isReady, type Readiness } from './readiness.ts';
 
 /** What holds an entry of the line where it is. */
@@ -153,6 +154,7 @@ function explainUnready(queue: Queue, entry: Entry, readiness: Readiness): strin
       `Its base branch is ${pullRequest.baseBranch}, and this queue lands on ${queue.targetBranch}: retarget the pull request to ${queue.targetBranch}.`,
     );
   if (!readiness.isMergeable) sentences.push(explainMergeability(entry));
+  if (readiness.headGate.kind !== 'open') sentences.push(explainHeadGate(pullRequest, readiness.headGate));
   if (readiness.requiresImpactedTargets && !readiness.hasImpactedTargets)
     sentences.push(
       `Its impacted targets are not known for commit ${pullRequest.headSha.slice(0, 12)}: upload them with setImpactedTargets, or send "ALL".`,
@@ -160,6 +162,25 @@ function explainUnready(queue: Queue, entry: Entry, readiness: Readiness): strin
   if (isReady(readiness) && admits(queue))
     sentences.push('It is ready, and enters the line as soon as the queue has looked at it.');
   return sentences;
+}
+
+/** Why the head of a pull request is not tested, and what would change that. */
+function explainHeadGate({ headSha }: PullRequest, gate: Exclude<HeadGate, { kind: 'open' }>): string {
+  const from = (fork: string) =>
+    fork === unknownFork ? 'from an unknown repository' : `from the fork ${fork}`;
+  switch (gate.kind) {
+    case 'unexamined':
+      return 'Signalbox is comparing the files that it changes with the protected paths of the queue.';
+    case 'refused':
+      return `It comes ${from(gate.fork)}, and this queue does not test pull requests from forks: push its commits to a branch of the repository and open a pull request from there.`;
+    case 'unapproved': {
+      const why = [
+        ...(gate.fork === null ? [] : [`comes ${from(gate.fork)}`]),
+        ...(gate.protectedPaths.length === 0 ? [] : [`changes ${names(gate.protectedPaths)}`]),
+      ].join(' and ');
+      return `It ${why}: it waits for an approval of commit ${headSha.slice(0, 12)} by a person with write access who is not its author.`;
+    }
+  }
 }
 
 function explainMergeability({ pullRequest }: Entry): string {

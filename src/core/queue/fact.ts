@@ -1,6 +1,6 @@
 // What happened to an entry: append-only, and the only thing that changes it (evolve.ts).
 
-import type { PullRequest, Stage } from './model.ts';
+import type { HeadReview, PullRequest, Stage } from './model.ts';
 import type { CancelledReason, Reason } from './reason.ts';
 
 export type FactBody =
@@ -24,6 +24,8 @@ export type FactBody =
     }
   /** The host reports the pull request otherwise than before, and it stays where it is. */
   | { readonly kind: 'observed'; readonly pullRequest: PullRequest }
+  /** Its head was compared with the protected paths, or its approvals were read. */
+  | { readonly kind: 'examined'; readonly review: HeadReview }
   /** Its test run is asked for anew, in place. */
   | { readonly kind: 'restart_requested'; readonly reason: Reason }
   /** The plan has begun the tests anew. */

@@ -9,18 +9,25 @@ describe('readiness', () => {
   it.each(
     both.flatMap((requires) =>
       both.flatMap((base) =>
-        both.flatMap((has) => both.map((mergeable) => [requires, base, has, mergeable] as const)),
+        both.flatMap((has) =>
+          both.flatMap((mergeable) => both.map((open) => [requires, base, has, mergeable, open] as const)),
+        ),
       ),
     ),
   )(
-    'with targets required %s, base matching %s, targets known %s and mergeable %s is as the rule says',
-    (requiresImpactedTargets, doesBaseBranchMatch, hasImpactedTargets, isMergeable) => {
+    'with targets required %s, base matching %s, targets known %s, mergeable %s and its head open %s is as the rule says',
+    (requiresImpactedTargets, doesBaseBranchMatch, hasImpactedTargets, isMergeable, isOpen) => {
       const missing = [
         !doesBaseBranchMatch,
         !isMergeable,
+        !isOpen,
         requiresImpactedTargets && !hasImpactedTargets,
       ].filter(Boolean);
-      const readiness = { requiresImpactedTargets, doesBaseBranchMatch, hasImpactedTargets, isMergeable };
+      const headGate = isOpen
+        ? { kind: 'open' as const }
+        : { kind: 'refused' as const, fork: 'mallory/widgets' };
+      const facts = { requiresImpactedTargets, doesBaseBranchMatch, hasImpactedTargets, isMergeable };
+      const readiness = { ...facts, headGate };
       expect(isReady(readiness)).toBe(missing.length === 0);
     },
   );
@@ -54,7 +61,13 @@ describe('readiness', () => {
   it('lets force skip mergeability and nothing else', () => {
     const entry = anEntry({
       forced: true,
-      pullRequest: { mergeability: 'not_mergeable', draft: true, baseBranch: 'other' },
+      pullRequest: {
+        mergeability: 'not_mergeable',
+        draft: true,
+        baseBranch: 'other',
+        fork: 'mallory/widgets',
+      },
+      stage: 'not_ready',
     });
     const readiness = readinessOf(aQueue({ settings: { mode: 'parallel' } }), entry, false);
     expect(readiness).toEqual({
@@ -62,6 +75,7 @@ describe('readiness', () => {
       doesBaseBranchMatch: false,
       hasImpactedTargets: false,
       isMergeable: true,
+      headGate: { kind: 'unexamined' },
     });
     expect(isReady(readiness)).toBe(false);
   });

@@ -1,6 +1,7 @@
 // When may a submitted pull request start testing? Its base branch is the queue's, the host says it can be merged,
-// and in parallel mode its impacted targets are known.
+// its head may be tested (head-gate.ts), and in parallel mode its impacted targets are known.
 
+import { headGate, type HeadGate } from './head-gate.ts';
 import type { Entry, Queue } from './model.ts';
 
 export type Readiness = {
@@ -11,6 +12,8 @@ export type Readiness = {
   readonly hasImpactedTargets: boolean;
   /** The host's word, or force, which skips this one condition. */
   readonly isMergeable: boolean;
+  /** What keeps its head from being tested; force does not skip it. */
+  readonly headGate: HeadGate;
 };
 
 export function readinessOf(queue: Queue, entry: Entry, hasImpactedTargets: boolean): Readiness {
@@ -20,10 +23,21 @@ export function readinessOf(queue: Queue, entry: Entry, hasImpactedTargets: bool
     doesBaseBranchMatch: pullRequest.baseBranch === queue.targetBranch,
     hasImpactedTargets,
     isMergeable: entry.forced || (pullRequest.mergeability === 'mergeable' && !pullRequest.draft),
+    headGate: gateOf(queue, entry),
   };
+}
+
+/**
+ * An entry in the line keeps its place until its head was examined: the globs were changed, or an older version admitted
+ * it. No test branch is pushed before that either way (job/head-review.ts).
+ */
+function gateOf(queue: Queue, entry: Entry): HeadGate {
+  const gate = headGate(queue.settings, entry);
+  return gate.kind === 'unexamined' && entry.stage.kind !== 'not_ready' ? { kind: 'open' } : gate;
 }
 
 export const isReady = (readiness: Readiness): boolean =>
   readiness.doesBaseBranchMatch &&
   readiness.isMergeable &&
+  readiness.headGate.kind === 'open' &&
   (!readiness.requiresImpactedTargets || readiness.hasImpactedTargets);

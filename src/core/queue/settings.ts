@@ -4,6 +4,7 @@ export const queueModes = ['single', 'parallel'] as const;
 export const mergeMethods = ['merge_commit', 'squash', 'rebase'] as const;
 export const landingModes = ['auto', 'fast_forward', 'host'] as const;
 export const directMergeModes = ['off', 'always'] as const;
+export const forkModes = ['refuse', 'approved_head', 'allow'] as const;
 export const optimizationModes = ['off', 'bisection_skip_redundant_tests'] as const;
 
 export type QueueSettings = {
@@ -55,9 +56,34 @@ export type QueueSettings = {
   readonly requiredStatuses: readonly string[] | null;
   /** Required checks that pass when CI skips them. At most 100. */
   readonly skippableStatuses: readonly string[];
+  /** What happens to pull requests from forks: never tested, tested once exactly that head is approved, or always. */
+  readonly forks: (typeof forkModes)[number];
+  /** Git globs of files that may change only with an approval of exactly that head. Empty: none. At most 100. */
+  readonly protectedPaths: readonly string[];
   /** Hours until a pull request that was never ready is cancelled. 0..720; 0 is never. */
   readonly notReadyTimeoutHours: number;
 };
+
+/** What decides what CI runs, which checks are required, and who must review. */
+const protectedPaths: readonly string[] = [
+  '.signalbox.yaml',
+  '.github/**',
+  '.gitea/**',
+  '.forgejo/**',
+  '.gitlab-ci.yml',
+  '.gitlab/**',
+  '.circleci/**',
+  '.buildkite/**',
+  '.woodpecker/**',
+  '.woodpecker.y*ml',
+  '.drone.y*ml',
+  '.travis.yml',
+  'azure-pipelines.y*ml',
+  'bitbucket-pipelines.yml',
+  'Jenkinsfile',
+  'CODEOWNERS',
+  'docs/CODEOWNERS',
+];
 
 export const defaultSettings: QueueSettings = {
   mode: 'single',
@@ -84,5 +110,7 @@ export const defaultSettings: QueueSettings = {
   extensionEnabled: true,
   requiredStatuses: null,
   skippableStatuses: [],
+  forks: 'approved_head',
+  protectedPaths,
   notReadyTimeoutHours: 0,
 };
