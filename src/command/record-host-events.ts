@@ -12,6 +12,7 @@ import type { KnownHead } from '#core/queue/authority.ts';
 import type { HostEvent, WrittenComment } from '#core/queue/host-event.ts';
 import { repositoryKey } from '#core/repository.ts';
 import type { Cell, Tx } from '#db/cell.ts';
+import { isDatabaseAway } from '#db/away.ts';
 import { type CheckWord, recordChecks } from '#db/check-store.ts';
 import { recordHead } from '#db/head-store.ts';
 import {
@@ -28,7 +29,9 @@ import { withTransaction } from '#db/transaction.ts';
 import { hearComment } from '#db/words-store.ts';
 
 type Arrived = { readonly organizationId: OrganizationId; readonly event: HostEvent };
-type Batch = { readonly arrived: Arrived[]; readonly recorded: Promise<void> };
+/** What one caller brought, and whom to answer. */
+type Delivery = { readonly arrived: readonly Arrived[]; readonly answer: PromiseWithResolvers<void> };
+type Batch = { readonly deliveries: Delivery[]; count: number };
 
 const gatherMs = 2;
 const batchMax = 1_000;
@@ -54,27 +57,71 @@ export function recordHostEvents(
   if (events.length === 0) return Promise.resolve();
   let intake = intakes.get(cell);
   if (intake === undefined) intakes.set(cell, (intake = { open: null, underWay: 0, waiting: [] }));
-  if (intake.open === null || intake.open.arrived.length >= batchMax) intake.open = openBatch(cell, intake);
-  const { arrived, recorded } = intake.open;
-  for (const event of events) arrived.push({ organizationId, event });
-  return recorded;
+  if (intake.open === null || intake.open.count >= batchMax) intake.open = openBatch(cell, intake);
+  const arrived = events.map((event) => ({ organizationId, event: storable(event) }));
+  const answer = Promise.withResolvers<void>();
+  intake.open.deliveries.push({ arrived, answer });
+  intake.open.count += arrived.length;
+  return answer.promise;
 }
 
 function openBatch(cell: Cell, intake: Intake): Batch {
-  const arrived: Arrived[] = [];
+  const batch: Batch = { deliveries: [], count: 0 };
   const recordInTurn = async () => {
     await sleep(gatherMs);
     if (intake.underWay >= underWayMax) await new Promise<void>((resolve) => intake.waiting.push(resolve));
     intake.underWay += 1;
-    if (intake.open?.arrived === arrived) intake.open = null;
+    if (intake.open === batch) intake.open = null;
     try {
-      await withTransaction(cell, (tx) => record(tx, arrived));
+      await recordBatch(cell, batch);
     } finally {
       intake.underWay -= 1;
       intake.waiting.shift()?.();
     }
   };
-  return { arrived, recorded: recordInTurn() };
+  void recordInTurn();
+  return batch;
+}
+
+/** Never rejects: each caller is answered for what it brought. */
+async function recordBatch(cell: Cell, { deliveries }: Batch): Promise<void> {
+  const together = (arrived: readonly Arrived[]) => withTransaction(cell, (tx) => record(tx, arrived));
+  try {
+    await together(deliveries.flatMap(({ arrived }) => arrived));
+    for (const { answer } of deliveries) answer.resolve();
+  } catch (error) {
+    for (const { arrived, answer } of deliveries) {
+      // While the database cannot be reached, one by one fails as well, and takes longer.
+      const failure = isDatabaseAway(error) ? error : await recordOneByOne(arrived, together);
+      if (failure === null) answer.resolve();
+      else answer.reject(failure);
+    }
+  }
+}
+
+/** One event that cannot be recorded takes no other with it. Null, or what the first of those that failed said. */
+async function recordOneByOne(
+  arrived: readonly Arrived[],
+  recordAll: (arrived: readonly Arrived[]) => Promise<void>,
+): Promise<unknown> {
+  let failure: unknown = null;
+  for (const one of arrived)
+    await recordAll([one]).catch((error: unknown) => {
+      failure ??= error;
+    });
+  return failure;
+}
+
+/** A text as PostgreSQL can hold it: without U+0000, and without halves of surrogate pairs, which JSON can name. */
+const storableText = (text: string): string => text.replaceAll('\0', '').toWellFormed();
+
+/** The same with every text in it as PostgreSQL can hold it. */
+function storable<Value>(value: Value): Value {
+  if (typeof value === 'string') return storableText(value) as Value;
+  if (Array.isArray(value)) return value.map(storable) as Value;
+  if (value === null || typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype)
+    return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, storable(part)])) as Value;
 }
 
 async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {

@@ -58,8 +58,9 @@ function partOf<Shape extends z.ZodType, Value>(
 ): Part<Value> {
   let content: unknown;
   try {
-    // No more aliases than a person writes: a file cannot make itself large.
-    content = parse(text, { maxAliasCount: 100 });
+    // No more aliases than a person writes: a file cannot make itself large. Keys are not compared with each other, which
+    // would take the square of their number.
+    content = parse(text, { maxAliasCount: 100, uniqueKeys: false });
   } catch {
     return { kind: 'no-yaml' };
   }
@@ -74,8 +75,13 @@ function partOf<Shape extends z.ZodType, Value>(
   return value === undefined ? { kind: 'unsaid' } : { kind: 'said', value };
 }
 
+/** Most characters of a file that the service reads: it comes with pull requests, and is read again and again. */
+const servedLengthMax = 65_536;
+
 export const requiredStatusesIn = (text: string): Part<readonly string[]> =>
-  partOf(text, MergePart, ({ merge }) => merge?.required_statuses);
+  text.length > servedLengthMax
+    ? { kind: 'no-yaml' }
+    : partOf(text, MergePart, ({ merge }) => merge?.required_statuses);
 
 export const targetRulesIn = (text: string): Part<TargetRules> =>
   partOf(text, TargetsPart, ({ targets, unmatched_files: unmatchedFiles }) =>

@@ -31,8 +31,11 @@ export type PushResult =
   | { readonly kind: 'pushed' }
   /** These references were not where they were believed to be. */
   | { readonly kind: 'moved'; readonly refs: readonly string[] }
-  /** In the words of the remote. */
-  | { readonly kind: 'refused'; readonly message: string };
+  /**
+   * In the words of the remote. `refs`: those that it refused; where the push was not all or nothing, the others are where
+   * they should be, or were not where they were believed to be.
+   */
+  | { readonly kind: 'refused'; readonly message: string; readonly refs: readonly string[] };
 
 export type PushOptions = {
   /** All or nothing. Without it, what could be moved was moved, and the result names the rest. Default true. */
@@ -114,7 +117,8 @@ function judge({ stdout, stderr }: GitAnswer, remote: Remote | undefined): PushR
   if (refused.length > 0 || folderInTheWay.test(stderr)) {
     const { ref, reason } = refused[0] ?? rejections[0]!;
     const message = [`${ref}: ${reason}`, ...remoteLinesOf(stderr)].join('\n').slice(0, messageLengthMax);
-    return { kind: 'refused', message: withoutCredentials(message, remote) };
+    const refs = (refused.length > 0 ? refused : rejections).map((rejection) => rejection.ref);
+    return { kind: 'refused', message: withoutCredentials(message, remote), refs };
   }
   return { kind: 'moved', refs: (moved.length > 0 ? moved : rejections).map(({ ref }) => ref) };
 }

@@ -66,24 +66,29 @@ async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<
     ...built.map((run) => ({ ref: branchRef(run.testBranch), from: null, to: run.sha })),
     ...stale.map((run) => ({ ref: branchRef(run.testBranch), from: run.sha, to: null })),
   ];
-  const refused = await push(place, updates);
-  if (refused === null) await place.host.afterPush(repository, updates);
-  const shown = refused === null ? await openTestPullRequests(deps, work, place, built) : [];
+  const refused = await push(deps, work, place, updates);
+  const isPushed = ({ testBranch }: { readonly testBranch: string }) => !refused.has(branchRef(testBranch));
+  const accepted = updates.filter(({ ref }) => !refused.has(ref));
+  if (accepted.length > 0) await place.host.afterPush(repository, accepted);
+  const pushed = built.filter(isPushed);
+  const shown = await openTestPullRequests(deps, work, place, pushed);
   await withTransaction(cell, async (tx) => {
     await holdRuns(tx, queue.id);
-    if (refused === null) {
-      await recordPushed(
-        tx,
-        queue.id,
-        built.map((run) => ({ id: run.id, testPr: shown.find(({ id }) => id === run.id)?.number ?? null })),
-        clock.now(),
-      );
-      await recordClosed(
-        tx,
-        queue.id,
-        stale.map((run) => run.id),
-      );
-    } else unstarted.push(...built.map(({ id }) => ({ id, outcome: notStarted(refused) })));
+    await recordPushed(
+      tx,
+      queue.id,
+      pushed.map((run) => ({ id: run.id, testPr: shown.find(({ id }) => id === run.id)?.number ?? null })),
+      clock.now(),
+    );
+    // A branch that the host keeps is in nobody's way: it is not tried again.
+    await recordClosed(
+      tx,
+      queue.id,
+      stale.map((run) => run.id),
+    );
+    for (const run of built)
+      if (!isPushed(run))
+        unstarted.push({ id: run.id, outcome: notStarted('START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH') });
     if (unstarted.length > 0) await recordUnstarted(tx, queue.id, unstarted);
     if (asked.length > 0) await enqueueReconciles(tx, [queue.id]);
   });
@@ -150,11 +155,22 @@ const notStarted = (why: FailedReason | null): NonNullable<RunReport['outcome']>
   why,
 });
 
-/** Null if all went well, else why not. A branch that is not where it was believed to be was moved by us before. */
-async function push({ mirror }: Place, updates: readonly RefUpdate[]): Promise<FailedReason | null> {
-  if (updates.length === 0) return null;
+/**
+ * The references that the host refused, each by itself: an old branch that it does not let us delete says nothing about a
+ * new one. A branch that is not where it was believed to be was moved by us before.
+ */
+async function push(
+  { log }: TaskDeps,
+  { queue }: Publishing,
+  { mirror }: Place,
+  updates: readonly RefUpdate[],
+): Promise<ReadonlySet<string>> {
+  if (updates.length === 0) return new Set();
   const answer = await mirror.push(updates, { isAtomic: false });
-  return answer.kind === 'refused' ? 'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH' : null;
+  if (answer.kind !== 'refused') return new Set();
+  const { refs, message } = answer;
+  log.warn({ queue: queue.id, refs, reason: message }, 'the host refused test branches');
+  return new Set(refs);
 }
 
 /** The heads that cannot be had. */

@@ -73,6 +73,23 @@ describe('a comment', () => {
     expect(answer).toMatchObject({ kind: 'mistake', message: expect.not.stringMatching(/[<>@]/) as string });
   });
 
+  it('is looked for in time that grows with the text', () => {
+    const timeOf = (size: number) => {
+      const texts = ['\n', ' ', '\r\n', '\t\n', 'x ', '\u2028'].map(
+        (part) => `${part.repeat(size / part.length)}x`,
+      );
+      const start = performance.now();
+      for (const text of texts) {
+        expect(mayBeCommand(text)).toBe(false);
+        expect(parse(text)).toBeNull();
+      }
+      return performance.now() - start;
+    };
+    timeOf(65_536);
+    // With the square of the size it would be minutes.
+    expect(timeOf(524_288)).toBeLessThan(2_000);
+  });
+
   it('is looked at only if a line begins with a slash', () => {
     expect([mayBeCommand('hello'), mayBeCommand('a/b'), mayBeCommand('x\n /signalbox merge')]).toEqual([
       false,

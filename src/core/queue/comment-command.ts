@@ -19,8 +19,11 @@ export type CommentCommand =
   /** Meant for us, and not understood; says what would be. */
   | { readonly kind: 'mistake'; readonly message: string };
 
-/** Whether a comment may hold a command at all, whatever the word is. */
-export const mayBeCommand = (text: string): boolean => /^\s*\//m.test(text);
+/**
+ * Whether a comment may hold a command at all, whatever the word is. Every comment of a repository is asked this in the
+ * process that serves the API, so it takes time in proportion to the text: the blanks before the slash are of one line.
+ */
+export const mayBeCommand = (text: string): boolean => /(?:^|\n)[^\S\n]*\//.test(text);
 
 /** Null: nothing in it is meant for us. `words`: what may stand after the slash. */
 export function parseComment(text: string, words: readonly string[]): CommentCommand | null {
