@@ -61,8 +61,7 @@ async function openGithub(): Promise<E2eHost> {
         ...handsOf(server, fullName, token),
       };
     },
-    // This CI looks at branches, so nobody needs a draft pull request.
-    settings: { createPrsForTestingBranches: false },
+    settings: {},
     requiredCheck,
     pageOf: (place, number) => `${server.url}/${place.owner}/${place.name}/pull/${number}`,
     calls: () =>

@@ -58,7 +58,6 @@ export async function setUp(client: Client, lines: readonly Line[], ci: CiWish, 
       repo: repository,
       targetBranch: branch,
       commentsEnabled: false,
-      createPrsForTestingBranches: false,
       ...settings,
     });
   }

@@ -74,7 +74,6 @@ const bucket = (change: Partial<Bucket>): Bucket => ({
   waitSeconds: null,
   testSeconds: null,
   ciMinutes: 0,
-  ciMinutesSaved: 0,
   ciMinutesPerMerged: null,
   ...change,
 });

@@ -56,7 +56,9 @@ export const queueSettings = {
   optimizationMode: lenientEnum(optimizationModes).describe(
     'Reuse a result already known for the same tree.',
   ),
-  createPrsForTestingBranches: z.boolean().describe('Open a draft pull request per test branch.'),
+  createPrsForTestingBranches: z
+    .boolean()
+    .describe('Open a draft pull request per test branch, for CI that runs only for pull requests.'),
   commentsEnabled: z.boolean().describe('Write comments on pull requests.'),
   commandsEnabled: z.boolean().describe('Obey slash commands in comments.'),
   forceEnabled: z

@@ -91,15 +91,17 @@ it('a queue that nobody configured has these settings', () => {
     landingMode: 'auto',
     directMergeMode: 'off',
     optimizationMode: 'off',
-    createPrsForTestingBranches: true,
+    createPrsForTestingBranches: false,
     commentsEnabled: true,
     commandsEnabled: true,
+    forceEnabled: true,
     statusCheckEnabled: true,
     enqueueingLabel: 'signalbox-submit',
     labelCommandsEnabled: true,
     stateLabelsEnabled: false,
     extensionEnabled: true,
     requiredStatuses: null,
+    skippableStatuses: [],
     notReadyTimeoutHours: 0,
   });
 });

@@ -34,7 +34,7 @@ export type QueueSettings = {
   readonly directMergeMode: (typeof directMergeModes)[number];
   /** Reuse a result already known for the same tree. */
   readonly optimizationMode: (typeof optimizationModes)[number];
-  /** Open a draft pull request per test branch; otherwise push only. */
+  /** Open a draft pull request per test branch, for CI that runs only for pull requests; otherwise push only. */
   readonly createPrsForTestingBranches: boolean;
   /** Write comments on pull requests. */
   readonly commentsEnabled: boolean;
@@ -99,7 +99,7 @@ export const defaultSettings: QueueSettings = {
   landingMode: 'auto',
   directMergeMode: 'off',
   optimizationMode: 'off',
-  createPrsForTestingBranches: true,
+  createPrsForTestingBranches: false,
   commentsEnabled: true,
   commandsEnabled: true,
   forceEnabled: true,

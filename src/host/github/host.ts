@@ -24,7 +24,6 @@ import { openTestPullRequest, readPullRequest } from './pull-request.ts';
 import type { ReadReviewRule, ReviewRule, Reviews } from './review-state.ts';
 import { readApprovals } from './review.ts';
 import { Repository } from './schema.ts';
-import { stopRuns } from './stop.ts';
 import { parseWebhook } from './webhook.ts';
 import { type Labelled, readWords } from './word.ts';
 
@@ -116,7 +115,8 @@ export function createGithubHost(options: GithubOptions): Host {
       const own = await readOwnPermission(client, repository);
       return readActiveRules(client, repository, branch, { demands, ourselves: { own } }, landing);
     },
-    stopRuns: async (repository, dead) => stopRuns(await of(repository), repository, dead),
+    stopRuns: () =>
+      Promise.resolve({ kind: 'cannot', reason: 'Signalbox has no call for it on this host yet.' }),
   };
 }
 
