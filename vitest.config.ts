@@ -4,6 +4,7 @@ import { compileCache } from './test/compile-cache.ts';
 const unit = [
   '{sim,eval,fuzz}/**/*.test.ts',
   'test/planner/**/*.test.ts',
+  'test/authority/schedule.test.ts',
   'src/{base,core,sim,contract,config,report,blob,event,git,cli,demo}/**/*.test.ts',
   'src/http/{rate-limit,body-budget,page-token,shared-read,validate}.test.ts',
   'src/host/{gitea,github}/**/*.test.ts',
@@ -17,7 +18,7 @@ const unit = [
 
 const model = ['test/planner/model-check.test.ts'];
 
-const gitea = ['test/gitea/**/*.test.ts', 'test/host-contract/gitea*.test.ts'];
+const gitea = ['test/gitea/**/*.test.ts', 'test/{host-contract,authority}/gitea*.test.ts'];
 
 /** Every core is taken, so anything may take some times longer than alone; what never ends is found out all the same. */
 const testTimeout = 30_000;

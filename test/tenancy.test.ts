@@ -80,6 +80,7 @@ describe('an organization', () => {
   /** For every endpoint what a stranger sends, and what it is told: an error code, or null for an answer that holds nothing. */
   const walks: { readonly [Name in Operation]: readonly [input: () => object, code: string | null] } = {
     submitPullRequest: [() => pr(7), 'QUEUE_NOT_FOUND'],
+    getPullRequestFromHost: [() => pr(7), 'QUEUE_NOT_FOUND'],
     cancelPullRequest: [() => pr(7), 'QUEUE_NOT_FOUND'],
     restartTestsOnPullRequest: [() => pr(7), 'QUEUE_NOT_FOUND'],
     getSubmittedPullRequest: [() => ({ ...pr(7), includeTimeline: true }), 'QUEUE_NOT_FOUND'],

@@ -5,7 +5,7 @@ import { appError } from '#base/error.ts';
 import type { EntryId, QueueId } from '#base/id.ts';
 import type { EntryCommand } from '#core/queue/command.ts';
 import { decide } from '#core/queue/decide.ts';
-import type { Cell } from '#db/cell.ts';
+import type { Cell, Tx } from '#db/cell.ts';
 import { loadEntry, saveEntries } from '#db/entry-store.ts';
 import { enqueueReconcile } from '#db/job.ts';
 import { withEntryLock } from '#db/transaction.ts';
@@ -17,6 +17,8 @@ export async function changeEntry(
   { cell, queueId, prNumber }: EntryRef,
   commandFor: (nextSeniority: number) => EntryCommand,
   now: Date,
+  /** What is recorded with the change, in its transaction. */
+  alsoRecord: (tx: Tx) => readonly Promise<unknown>[] = () => [],
 ): Promise<boolean> {
   return withEntryLock(cell, queueId, prNumber, async (tx, lock) => {
     const loaded = await loadEntry(tx, lock, prNumber);
@@ -28,7 +30,7 @@ export async function changeEntry(
     const change = { before, facts: decision.facts, newId: newId() as EntryId };
     return {
       result: true,
-      sent: [saveEntries(tx, lock, [change], loaded.isTold), enqueueReconcile(tx, lock)],
+      sent: [saveEntries(tx, lock, [change], loaded.isTold), enqueueReconcile(tx, lock), ...alsoRecord(tx)],
     };
   });
 }

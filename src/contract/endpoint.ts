@@ -92,6 +92,15 @@ export const endpoints = {
     response: pullRequest.SubmittedPullRequest,
     errors: [...inQueue, ...onHost, 'PULL_REQUEST_NOT_ENQUEUEABLE'],
   },
+  getPullRequestFromHost: {
+    ...submit,
+    path: '/v1/getPullRequestFromHost',
+    tag: 'Pull requests',
+    summary: 'Read a pull request from its Git host, to see the head before it is submitted',
+    request: pullRequest.PullRequestRequest,
+    response: pullRequest.HostedPullRequest,
+    errors: [...inQueue, ...onHost],
+  },
   cancelPullRequest: {
     ...submit,
     path: '/v1/cancelPullRequest',

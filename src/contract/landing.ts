@@ -45,6 +45,13 @@ export const Landing = z
       .array(RuleChange)
       .meta({ description: 'What this landing changed in the required checks of the branch.' }),
     statusChecks: z.array(z.looseObject({})).meta({ description: 'What CI said, as it was said.' }),
-    members: z.array(z.object({ prNumber: z.int(), prSha: z.string(), landedSha: z.string().nullable() })),
+    members: z.array(
+      z.object({
+        prNumber: z.int(),
+        prSha: z.string(),
+        landedSha: z.string().nullable(),
+        forced: z.boolean().meta({ description: 'Submitted with --force, without waiting for the host.' }),
+      }),
+    ),
   })
   .meta({ id: 'Landing' });

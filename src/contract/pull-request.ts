@@ -48,10 +48,27 @@ export const PullRequestRequest = z.object({ ...queueRef, pr: PullRequestRef });
 
 export const SubmitRequest = z.object({
   ...queueRef,
-  pr: PullRequestRef,
+  pr: PullRequestWithSha.meta({
+    description:
+      'With sha, only that head is submitted: if the head is another one by then, the answer is 409. Without it, the head as the host reports it now.',
+  }),
   priority: Priority.optional(),
   noBatch: z.boolean().optional().meta({ description: 'Test it alone even when the queue batches.' }),
 });
+
+/** A pull request as its Git host has it now. */
+export const HostedPullRequest = z
+  .object({
+    prNumber: z.int(),
+    prTitle: z.string(),
+    prSha: z.string().meta({ description: 'The head: what submitPullRequest submits if it is named there.' }),
+    prBaseBranch: z.string(),
+    prAuthor: z.string(),
+    prUrl: z.string(),
+    state: z.enum(['open', 'closed', 'merged']),
+    draft: z.boolean(),
+  })
+  .meta({ id: 'HostedPullRequest' });
 
 export const GetSubmittedRequest = z.object({
   ...queueRef,

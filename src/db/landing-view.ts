@@ -26,13 +26,15 @@ export type LandingRow = {
     readonly prNumber: number;
     readonly prSha: string;
     readonly landedSha: string;
+    readonly forced: boolean;
   }[];
 };
 
 const columns = `l.number, l.proof, l.mode, l.method, l.base_sha, l.landed_sha, l.tested_tree, l.landed_tree,
   l.test_run_id, t.test_branch_sha, l.checks, l.concluded_at,
   coalesce(l.required_checks, ${requiredChecksColumn('t')}) as required, l.rule_changes,
-  (select json_agg(json_build_object('prNumber', m.pr_number, 'prSha', m.head_sha, 'landedSha', m.commit_sha)
+  (select json_agg(json_build_object('prNumber', m.pr_number, 'prSha', m.head_sha, 'landedSha', m.commit_sha,
+    'forced', m.forced)
     order by m.position) from landing_member m where m.queue_id = l.queue_id and m.number = l.number
       and m.commit_sha is not null) as members`;
 

@@ -261,8 +261,9 @@ const insertLanding = statement<
   ), epoch as (
     update queue set branch_epoch = branch_epoch + 1 where id = $1
   )
-  insert into landing_member (queue_id, number, position, pr_number, trip, head_sha)
-  select $1, $2, m.position, m.pr, m.trip, m.head
+  insert into landing_member (queue_id, number, position, pr_number, trip, head_sha, forced)
+  select $1, $2, m.position, m.pr, m.trip, m.head,
+    coalesce((select e.forced from entry e where e.queue_id = $1 and e.pr_number = m.pr and e.trip = m.trip), false)
   from jsonb_to_recordset($8) as m (position int, pr bigint, trip int, head text)`);
 
 const markObserved = statement<[queueId: string, number: number]>(

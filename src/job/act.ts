@@ -91,9 +91,10 @@ export async function change(
   queue: Queue,
   { number: prNumber }: PullRequest,
   commandFor: (seniority: number) => EntryCommand,
+  alsoRecord?: Parameters<typeof changeEntry>[3],
 ): Promise<string | null> {
   try {
-    await changeEntry({ cell, queueId: queue.id, prNumber }, commandFor, clock.now());
+    await changeEntry({ cell, queueId: queue.id, prNumber }, commandFor, clock.now(), alsoRecord);
     return null;
   } catch (error) {
     if (error instanceof AppError) return error.message;

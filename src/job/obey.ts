@@ -5,6 +5,9 @@ import type { EntryCommand } from '#core/queue/command.ts';
 import { type CommentCommand, parseComment } from '#core/queue/comment-command.ts';
 import { refusals, standingWords } from '#core/queue/message.ts';
 import type { PullRequest, Queue } from '#core/queue/model.ts';
+import { fullName } from '#core/repository.ts';
+import { recordAudit } from '#db/audit-store.ts';
+import type { Tx } from '#db/cell.ts';
 import { enqueueComment, type JobPayloads } from '#db/job.ts';
 import { listEntries } from '#db/queue-view.ts';
 import { type Asked, change, isAtLeast, readAsked, retryAt, ruleOn } from './act.ts';
@@ -76,14 +79,36 @@ async function merge(
     await enqueueComment(deps.cell.db, { ...payload, tries: (payload.tries ?? 0) + 1 }, at);
     return null;
   }
-  return change(deps, queue, pullRequest, (seniority) => ({
+  const submit = (seniority: number): EntryCommand => ({
     ...wish,
     kind: 'submit',
     pullRequest,
     seniority,
     actor: author,
-  }));
+  });
+  return wish.force
+    ? change(deps, queue, pullRequest, submit, (tx) => [auditForce(deps, tx, asked, queue, author)])
+    : change(deps, queue, pullRequest, submit);
 }
+
+/** Force passes by what the host says of mergeability, so each use is in the audit log. */
+const auditForce = (
+  { clock }: TaskDeps,
+  tx: Tx,
+  { repository, pullRequest: { number, headSha } }: Asked,
+  { targetBranch }: Queue,
+  actor: string,
+): Promise<unknown> =>
+  recordAudit(
+    tx,
+    { organizationId: repository.organizationId, actor, now: clock.now() },
+    {
+      action: 'pull_request.force',
+      subject: `${fullName(repository)} ${targetBranch} #${number}`,
+      before: null,
+      after: { prNumber: number, prSha: headSha, forced: true },
+    },
+  );
 
 function commandOf(
   command: Exclude<CommentCommand, { kind: 'mistake' | 'status' | 'merge' }>,

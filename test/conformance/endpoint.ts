@@ -37,6 +37,7 @@ function post(
 export const ENDPOINTS: readonly Endpoint[] = [
   post('getOrganization', [], []),
   post('submitPullRequest', ['submit'], PULL_REQUEST),
+  post('getPullRequestFromHost', ['submit'], PULL_REQUEST),
   post('cancelPullRequest', ['submit'], PULL_REQUEST),
   post('restartTestsOnPullRequest', ['submit'], PULL_REQUEST),
   post('getSubmittedPullRequest', ['read'], PULL_REQUEST),

@@ -131,7 +131,14 @@ function PriorityDialog({ queue, entry, onClose }: EntryDialogProps) {
       action="Change priority"
       isDangerous={priority === 0}
       isReady={priority !== entry.priorityValue}
-      run={() => call('submitPullRequest', { ...queue, ...refOf(entry), priority, noBatch: entry.noBatch })}
+      run={() =>
+        call('submitPullRequest', {
+          ...queue,
+          pr: { number: entry.prNumber, sha: entry.prSha },
+          priority,
+          noBatch: entry.noBatch,
+        })
+      }
       done={`#${entry.prNumber} has its new priority.`}
       onClose={onClose}
     >

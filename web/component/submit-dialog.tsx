@@ -21,14 +21,13 @@ export function SubmitDialog({ queue, batches, onClose }: SubmitDialogProps) {
       title="Submit a pull request"
       action="Submit"
       isReady={isReady}
-      run={() =>
-        call('submitPullRequest', {
-          ...queue,
-          pr: { number: Number(number) },
-          priority: Number(priority),
-          noBatch,
-        })
-      }
+      run={async () => {
+        // The head is named, so that a push in between is refused instead of submitted.
+        const pr = { number: Number(number) };
+        const { prSha: sha } = await call('getPullRequestFromHost', { ...queue, pr });
+        const wish = { priority: Number(priority), noBatch };
+        return call('submitPullRequest', { ...queue, pr: { ...pr, sha }, ...wish });
+      }}
       done={`#${number} is submitted.`}
       onClose={onClose}
     >

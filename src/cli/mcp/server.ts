@@ -3,11 +3,12 @@
 import { once } from 'node:events';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import type { RepositoryName } from '#core/repository.ts';
+import { fullName, type RepositoryName, repositoryKey } from '#core/repository.ts';
 import { clientSettingsOf } from '#config/client.ts';
 import { openApi } from '../client/connection.ts';
 import { findQueue, findRepository, parseRepository } from '../client/place.ts';
 import type { CliContext, Given } from '../command.ts';
+import { CliError } from '../exit-codes.ts';
 import { queueTools } from './queue-tools.ts';
 import { simulateTools } from './simulate-tool.ts';
 import { testTools } from './test-tools.ts';
@@ -53,11 +54,22 @@ const instructionsOf = (mayWrite: boolean): string =>
       : 'These tools only read. To submit, cancel or restart, the user starts `signalbox mcp --allow-writes`.',
   ].join(' ');
 
+const isSame = (a: RepositoryName, b: RepositoryName): boolean => {
+  const [one, other] = [repositoryKey(a), repositoryKey(b)];
+  return one.host === other.host && one.owner === other.owner && one.name === other.name;
+};
+
 /** What is missing is told at the first call, where an agent passes it on, and not at the start, where nobody reads it. */
-function contextOf({ context, options, repository }: AgentOptions): ToolContext {
+function contextOf({ context, options, repository, mayWrite }: AgentOptions): ToolContext {
   const api = () => openApi(context, options);
   const wished = (repo: string | undefined) => {
     const named = repo === undefined ? repository : parseRepository(repo);
+    // With --repo and --allow-writes the tools are for that repository alone: an agent may read instructions of strangers.
+    if (mayWrite && repository !== undefined && named !== undefined && !isSame(named, repository))
+      throw new CliError(
+        `These tools are for ${repository.host}/${fullName(repository)} only. Start \`signalbox mcp\` without --repo for others.`,
+        'usage',
+      );
     return named === undefined ? {} : { repo: named };
   };
   const call: ToolContext['call'] = async (name, request) => (await api()).call(name, request);

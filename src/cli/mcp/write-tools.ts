@@ -9,11 +9,16 @@ const submit = defineTool({
   name: 'submit_pull_request',
   title: 'Submit a pull request',
   description:
-    'Submits a pull request to the queue: it is tested and, if that passes, merged. One that is in the queue already keeps its place and takes the new priority.',
+    'Submits a pull request to the queue: it is tested and, if that passes, merged. Give the head that the user looked at as sha; a later push is then refused. One that is in the queue already keeps its place and takes the new priority.',
   effect: 'writes',
   input: {
     number: numberInput,
     ...queueInput,
+    sha: z
+      .string()
+      .regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/i)
+      .optional()
+      .describe('The head commit that is meant. Default: the head as the host reports it now.'),
     priority: z
       .enum(['urgent', 'high', 'medium', 'low'])
       .optional()
@@ -21,11 +26,13 @@ const submit = defineTool({
     noBatch: z.boolean().optional().describe('Test it alone even where the queue batches.'),
   },
   output: pullRequestOutput,
-  act: async ({ call, queue }, { number, repo, branch, priority, noBatch }) => {
+  act: async ({ call, queue }, { number, repo, branch, sha, priority, noBatch }) => {
     const target = await queue({ repo, branch });
-    const found = await call('submitPullRequest', { ...target, pr: { number }, priority, noBatch });
+    const head = sha ?? (await call('getPullRequestFromHost', { ...target, pr: { number } })).prSha;
+    const pr = { number, sha: head };
+    const found = await call('submitPullRequest', { ...target, pr, priority, noBatch });
     return {
-      text: lines('Submitted.', sayPullRequest(found)),
+      text: lines(`Submitted with the head ${found.prSha}.`, sayPullRequest(found)),
       data: pullRequestData(target, found),
     };
   },

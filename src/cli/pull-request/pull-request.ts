@@ -17,6 +17,9 @@ export const addPullRequest: AddCommand = ({ program, context, run }) => {
 
   const submit = add('submit', 'put a pull request into its queue')
     .addOption(new Option('--priority <priority>', 'urgent, high, medium, low, or 0 (first) to 255'))
+    .addOption(
+      new Option('--sha <sha>', 'the head that you mean (default: the head as the host reports it now)'),
+    )
     .option('--no-batch', 'test it alone even where the queue tests several at once')
     .option('--wait', 'wait until it has merged or left the queue')
     .addOption(timeoutOption());
@@ -49,6 +52,7 @@ export const addPullRequest: AddCommand = ({ program, context, run }) => {
 };
 
 type SubmitWishes = {
+  readonly sha?: string;
   readonly priority?: string;
   readonly batch: boolean;
   readonly wait?: boolean;
@@ -57,11 +61,14 @@ type SubmitWishes = {
 };
 
 async function submitOne(context: CliContext, given: Given): Promise<number> {
-  const { priority, batch, wait, timeout, json } = given.options as SubmitWishes;
+  const { sha, priority, batch, wait, timeout, json } = given.options as SubmitWishes;
   const api = await openApi(context, given.options);
   const place = await findPullRequest(context, api, given);
   const wishes = { ...(priority === undefined ? {} : { priority }), ...(batch ? {} : { noBatch: true }) };
-  const answer = await api.call('submitPullRequest', { ...place, ...wishes });
+  // The head is named in any case, so that a push in between is refused instead of submitted.
+  const head = sha ?? (await api.call('getPullRequestFromHost', place)).prSha;
+  const pr = { ...place.pr, sha: head };
+  const answer = await api.call('submitPullRequest', { ...place, pr, ...wishes });
   if (wait !== true) return show(given, place, answer);
   const { watchPullRequest } = await import('./watch.ts');
   return watchPullRequest(api, place, { timeoutMs: timeout ?? null, isJson: json === true, isLive: true });

@@ -75,7 +75,7 @@ export type KnownHead = {
 
 /**
  * When the pull request got its head, by what we recorded and by what the host answers. A host that knows of no push
- * (the epoch) is not believed while we know another head: its record may lag behind its branches.
+ * (the epoch) is not believed where we know of one: its record may lag behind its branches.
  */
 export function headSinceOf(
   headSha: string,
@@ -83,8 +83,8 @@ export function headSinceOf(
   answered: number | null,
 ): number | null {
   const recorded = known.find(({ sha }) => sha === headSha)?.since ?? null;
-  const hasOthers = known.some(({ sha }) => sha !== headSha);
-  const believed = answered === 0 && hasOthers ? null : answered;
+  const isPushed = known.some(({ sha, since }) => sha !== headSha || since !== 0);
+  const believed = answered === 0 && isPushed ? null : answered;
   if (recorded === null || believed === null) return recorded ?? believed;
   return Math.min(recorded, believed);
 }

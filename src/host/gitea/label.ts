@@ -4,11 +4,14 @@
 // Whoever opens a pull request may put labels on it while doing so, without any right to the repository (Gitea
 // routers/api/v1/repo/pull.go, CreatePullRequest); the timeline then names that person.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host, HostRepository } from '../host.ts';
 import { type Client, pageSize, repositoryPath } from './client.ts';
 import { Label, TimelineEntry } from './schema.ts';
 
 const pagesMax = 100;
+/** Gitea writes a push into the timeline in the background, a moment after the branch has moved. */
+const lagMs = 1_500;
 /** Gitea leaves out what our account may not see, so a page may be empty although others follow. */
 const emptyPagesMax = 2;
 
@@ -50,8 +53,9 @@ export function createLabelReader(client: Client): Pick<Host, 'readLabel' | 'hea
     },
     // Each push is an entry `pull_push` (Gitea services/pull/comment.go, CreatePushPullComment).
     headSince: async (repository, number) => {
-      const timeline = await readTimeline(client, repository, number);
-      const push = timeline.findLast(({ type }) => type === 'pull_push');
+      const lastPush = async () =>
+        (await readTimeline(client, repository, number)).findLast(({ type }) => type === 'pull_push');
+      const push = (await lastPush()) ?? (await sleep(lagMs), await lastPush());
       return new Date(push?.created_at ?? 0);
     },
   };

@@ -24,6 +24,7 @@ type Target = {
 
 export const pullRequestHandlers: Handlers<
   | 'submitPullRequest'
+  | 'getPullRequestFromHost'
   | 'cancelPullRequest'
   | 'restartTestsOnPullRequest'
   | 'getSubmittedPullRequest'
@@ -34,6 +35,7 @@ export const pullRequestHandlers: Handlers<
   submitPullRequest: async (context, input) => {
     const scope = requireQueue(context, input);
     const pullRequest = await readFromHost(context, scope.repository, input);
+    requireHead(pullRequest, input.pr.sha?.toLowerCase());
     await change(context, scope, input, (seniority) => ({
       kind: 'submit',
       pullRequest,
@@ -44,6 +46,25 @@ export const pullRequestHandlers: Handlers<
       actor: context.actor,
     }));
     return present(context, input);
+  },
+
+  getPullRequestFromHost: async (context, input) => {
+    const { repository } = requireQueue(context, input);
+    const { number, title, headSha, baseBranch, author, url, state, draft } = await readFromHost(
+      context,
+      repository,
+      input,
+    );
+    return {
+      prNumber: number,
+      prTitle: title,
+      prSha: headSha,
+      prBaseBranch: baseBranch,
+      prAuthor: author,
+      prUrl: url,
+      state,
+      draft,
+    };
   },
 
   cancelPullRequest: async (context, input) => {
@@ -120,6 +141,14 @@ export const pullRequestHandlers: Handlers<
     return {};
   },
 };
+
+/** Who names a head means that one: a push since then was not looked at. */
+function requireHead({ number, headSha }: PullRequest, named: string | undefined): void {
+  if (named === undefined || named === headSha.toLowerCase()) return;
+  throw appError('PULL_REQUEST_NOT_ENQUEUEABLE', {
+    public: `The request names the head ${named}, but the head of pull request #${number} is ${headSha}. Look at the new head, then submit it by its sha.`,
+  });
+}
 
 async function readFromHost(context: Context, repository: Repository, input: Target): Promise<PullRequest> {
   const host = context.deps.hostFor(context.cell.name, repository.host);

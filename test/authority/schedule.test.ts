@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { judgeAct } from '#core/queue/authority.ts';
+import { runSchedule } from './schedule.ts';
+
+/** A small generator: the whole schedule follows from its seed. */
+function chanceOf(seed: number) {
+  let state = seed;
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const below = (max: number) => Math.floor(next() * max);
+  return { below, odds: (percent: number) => below(100) < percent };
+}
+
+const schedules = 100_000;
+const steps = 25;
+
+describe('a head', () => {
+  it(`is submitted only by an act later than it, in ${schedules} random schedules of pushes, closes, labels, comments, polls and restarts`, () => {
+    const base = Date.now() % 1_000_000_000;
+    let submissions = 0;
+    for (let index = 0; index < schedules; index += 1) {
+      const run = runSchedule(chanceOf(base + index), steps);
+      submissions += run.submissions;
+      if (run.violation !== null) expect.fail(`seed ${base + index}\n${run.violation}`);
+    }
+    // The schedules do submit: a rule that refuses everything would pass without proving anything.
+    expect(submissions).toBeGreaterThan(schedules / 2);
+  });
+
+  // The property can fail: each rule that is left out is found out within a few schedules.
+  it.each([
+    ['a label counts whatever was pushed after it', { headSince: 0 }],
+    ['an unknown age counts as old', { headSince: 'known' }],
+  ] as const)('is submitted by an older act if %s', (_rule, weaker) => {
+    const judge: typeof judgeAct = (act, state) => {
+      const headSince = weaker.headSince === 'known' ? (state.headSince ?? 0) : weaker.headSince;
+      return judgeAct(act, { ...state, headSince });
+    };
+    const found = Array.from({ length: 5_000 }, (_, seed) => runSchedule(chanceOf(seed), steps, judge));
+    expect(found.some(({ violation }) => violation !== null)).toBe(true);
+  });
+
+  it('is submitted by people who may not write if nobody asks who did it', () => {
+    const judge: typeof judgeAct = (act, state) => judgeAct({ ...act, mayWrite: true }, state);
+    const found = Array.from({ length: 5_000 }, (_, seed) => runSchedule(chanceOf(seed), steps, judge));
+    expect(found.some(({ violation }) => violation !== null)).toBe(true);
+  });
+});
