@@ -135,7 +135,8 @@ async function checkProof(world: World, queue: QueueRef, submitted: Answer, run:
   const manner = { proof: of('proof'), landingMode: of('landingMode'), mergeMethod: of('mergeMethod') };
   const expected = { proof: 'exact', landingMode: 'fast_forward', mergeMethod: 'squash' };
   recorder.equal('the way it landed', manner, expected);
-  const member = { prNumber: 1, prSha: pick(submitted.json, 'prSha'), landedSha: of('landedSha') };
+  const prSha = pick(submitted.json, 'prSha');
+  const member = { prNumber: 1, prSha, landedSha: of('landedSha'), forced: false };
   recorder.equal('whose change it was', of('members'), [member]);
   const commit = String(of('landedSha'));
   for (const [how, sha] of Object.entries({ commit, 'commit in upper case': commit.toUpperCase() })) {

@@ -230,8 +230,8 @@ export const LANDING: Shape = {
       Array.isArray(v) &&
       v.length > 0 &&
       v.every(
-        (item) => problemsOf(item, { prNumber: integer, prSha: sha, landedSha: orNull(sha) }).length === 0,
+        (item) => problemsOf(item, { prNumber: integer, prSha: sha, landedSha: orNull(sha), forced: flag }).length === 0,
       ),
-    what: 'a list of { prNumber, prSha, landedSha }',
+    what: 'a list of { prNumber, prSha, landedSha, forced }',
   },
 };

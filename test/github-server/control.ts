@@ -76,6 +76,8 @@ type PullRequestChange = {
 
 export type Control = RuleControl & {
   readonly newUser: (login: string, name?: string) => { readonly login: string; readonly token: string };
+  /** The account is gone; what it wrote and did stays. */
+  readonly deleteUser: (login: string) => void;
   readonly newRepository: (fullName: string, options?: NewRepository) => Promise<RepositoryHandle>;
   readonly fork: (fullName: string, owner: string) => Promise<RepositoryHandle>;
   /** Installs the App on another account and answers with the installation's id. */
@@ -146,6 +148,10 @@ function peopleControl(site: Site, find: Find) {
   };
   return {
     newUser: (login, name = login) => newUser(site, login, name),
+    deleteUser: (login) => {
+      site.accounts.delete(login.toLowerCase());
+      for (const { access } of site.repositories.values()) access.delete(login.toLowerCase());
+    },
     newRepository: async (fullName, options = {}) => handle(await newRepository(site, fullName, options)),
     fork: async (fullName, owner) => handle(await forkRepository(site, find(fullName), owner)),
     install: (owner) => installOn(site, owner).id,

@@ -18,7 +18,11 @@ const priorityChoices = [
 
 const restartable: ReadonlySet<string> = new Set(['testing', 'tests_passed', 'pending_failure']);
 
-type Actionable = Placed & { readonly prTitle: string; readonly noBatch: boolean };
+type Actionable = Placed & {
+  readonly prTitle: string;
+  readonly prSha: string;
+  readonly noBatch: boolean;
+};
 
 type EntryActionsProps = { readonly queue: QueueName; readonly entry: Actionable };
 
