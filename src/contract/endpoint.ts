@@ -338,10 +338,11 @@ export const endpoints = {
     ...admin,
     path: '/sandbox/v1/editComment',
     tag: 'Sandbox',
-    summary: 'Edit a comment on a pull request of the sandbox host; an edited comment is no command',
+    summary:
+      'Edit a comment on a pull request of the sandbox host: it is no command any more; one that is not there is no error',
     request: sandbox.SandboxEditCommentRequest,
-    response: sandbox.SandboxCommentResponse,
-    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND', 'SANDBOX_REFUSED'],
+    response: Empty,
+    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'],
   },
   sandboxDeleteComment: {
     ...admin,

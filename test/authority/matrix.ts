@@ -96,15 +96,15 @@ const scopesOf: Readonly<Record<Role, readonly Scope[] | null>> = {
 
 export function describeMatrix(name: string, openStage: (world: World) => Promise<Stage>): void {
   describe(`who may decide on ${name}`, () => {
-    let stage: Stage;
-    let world: Awaited<ReturnType<typeof openWorld>>;
-    let outcomes: ReadonlyMap<string, Outcome | null>;
+    let stage: Stage | undefined;
+    let world: World | undefined;
+    let outcomes: ReadonlyMap<string, Outcome | null> = new Map();
 
     beforeAll(async () => {
       let host: Host | null = null;
       world = await openWorld({
         wrapHosts: (others) => (cell, hostName) =>
-          host !== null && hostName === stage.repository.host ? host : others(cell, hostName),
+          host !== null && hostName === stage?.repository.host ? host : others(cell, hostName),
       });
       stage = await openStage(world);
       host = stage.newHost();
@@ -116,8 +116,8 @@ export function describeMatrix(name: string, openStage: (world: World) => Promis
       outcomes = await outcomesOf(world, queueId, cells);
     }, 180_000);
     afterAll(async () => {
-      await world.close();
-      await stage.close();
+      await world?.close();
+      await stage?.close();
       // oxlint-disable-next-line no-console -- the table is for people to read
       console.log(tableOf(name, outcomes));
     });

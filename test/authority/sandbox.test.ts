@@ -24,7 +24,7 @@ async function openStage(world: World): Promise<Stage> {
   const of = (number: number) => ({ repo, pr: { number } });
   const labelBy = (by: string, number: number) =>
     client.call('sandboxChangeLabels', { ...of(number), add: [label], by });
-  const webhooks = (mode: 'drop' | 'on') =>
+  const webhooks = (mode: 'drop' | 'deliver') =>
     client.call('sandboxConfigureRepository', { repo, faults: { webhooks: mode } });
   return {
     newHost: () => null,
@@ -45,7 +45,7 @@ async function openStage(world: World): Promise<Stage> {
     label: async (by, number, isLost) => {
       if (isLost) await webhooks('drop');
       await labelBy(by, number);
-      if (isLost) await webhooks('on');
+      if (isLost) await webhooks('deliver');
     },
     deleteAccount: (login) =>
       client.call('sandboxConfigureRepository', { repo, people: { [login]: 'none' } }),

@@ -50,7 +50,10 @@ export async function headSince(
     const path = '/repos/{owner}/{repo}/activity';
     const pushes = await client.read(path, { ...where, per_page: 100 }, Activities);
     const push = pushes?.find(({ after }) => after === headSha);
-    return push === undefined ? null : new Date(push.timestamp);
+    if (push === undefined) return null;
+    // What was pushed before the pull request was opened is its head from the beginning: whatever is done on it is later.
+    const isFirst = Date.parse(push.timestamp) <= Date.parse(found?.created_at ?? '');
+    return isFirst ? new Date(0) : new Date(push.timestamp);
   } catch (error) {
     if (error instanceof HostError && error.trouble === 'forbidden') return null;
     throw error;

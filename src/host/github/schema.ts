@@ -36,6 +36,7 @@ export const PullRequest = z.object({
   base: z.object({ ref: z.string(), repo: z.object({ id: z.int() }).optional() }),
   user: account.nullable(),
   html_url: z.string(),
+  created_at: z.string().optional(),
   updated_at: z.string(),
 });
 export type PullRequest = z.infer<typeof PullRequest>;

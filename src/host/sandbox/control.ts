@@ -35,7 +35,7 @@ type BranchWish = {
 export type SandboxControl = PullRequestControl & {
   /** Of a person. */
   readonly comment: Words['comment'];
-  /** As people edit what they or others wrote: null if there is no such comment. */
+  /** As people edit what they or others wrote; false if there is no such comment. */
   readonly editComment: Words['editComment'];
   /** One that is not there is no error. */
   readonly deleteComment: SandboxStore['deleteComment'];

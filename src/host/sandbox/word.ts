@@ -20,7 +20,7 @@ export type Words = Pick<Host, 'writeComment' | 'readWords' | 'readLabel'> & {
   readonly editComment: (
     repository: HostRepository,
     comment: Pick<SandboxComment, 'id' | 'number' | 'text'>,
-  ) => Promise<SandboxComment | null>;
+  ) => Promise<boolean>;
   readonly changeLabels: (
     repository: HostRepository,
     number: number,
@@ -56,11 +56,7 @@ export function createWords({ store, announce, clock }: WordOptions): Words {
 
   return {
     comment,
-    editComment: async (repository, wish) => {
-      if (!(await edit(repository, wish))) return null;
-      const all = await store.listComments(repository, wish.number);
-      return all.find(({ id }) => id === wish.id) ?? null;
-    },
+    editComment: edit,
     writeComment: async (repository, number, wish) => {
       if ((await findPullRequest(store, repository, number)) === null) throw noPullRequest(number);
       const text = `${wish.body}\n\n${hidden(wish.mark)}`;

@@ -110,9 +110,8 @@ export const sandboxHandlers: Handlers<
     const { control, repository } = await sandboxOf(context, input.repo);
     const { number } = await control.requirePullRequest(repository, input.pr.number);
     const { id, text } = input;
-    const edited = await control.editComment(repository, { id, number, text });
-    if (edited === null) throw refusal(`There is no comment ${id} on #${number}.`);
-    return { comment: shownComment(edited) };
+    await control.editComment(repository, { id, number, text });
+    return {};
   },
 
   sandboxDeleteComment: async (context, input) => {
