@@ -37,6 +37,7 @@ export default defineConfig({
         test: {
           name: 'gitea',
           include: gitea,
+          globalSetup: ['test/global-setup.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,

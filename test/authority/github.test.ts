@@ -21,7 +21,14 @@ async function openStage(world: World): Promise<Stage> {
   const limits = { perHour: 1_000_000, concurrent: 1_000, pointsPerMinute: 1_000_000 };
   const server = await startGithubServer({ webhookUrl: receiver.url, owner: 'acme', limits });
   for (const login of ['author', ...Object.values(logins)]) server.newUser(login);
-  const access = { author: 'write', rita: 'read', tess: 'triage', wanda: 'write', ada: 'admin', dora: 'admin' };
+  const access = {
+    author: 'write',
+    rita: 'read',
+    tess: 'triage',
+    wanda: 'write',
+    ada: 'admin',
+    dora: 'admin',
+  };
   await server.newRepository(fullName, { isPrivate: false, access: access as never });
   const { token } = server.newUser('editor');
   server.setAccess(fullName, 'editor', 'write');

@@ -230,7 +230,9 @@ export const LANDING: Shape = {
       Array.isArray(v) &&
       v.length > 0 &&
       v.every(
-        (item) => problemsOf(item, { prNumber: integer, prSha: sha, landedSha: orNull(sha), forced: flag }).length === 0,
+        (item) =>
+          problemsOf(item, { prNumber: integer, prSha: sha, landedSha: orNull(sha), forced: flag }).length ===
+          0,
       ),
     what: 'a list of { prNumber, prSha, landedSha, forced }',
   },
