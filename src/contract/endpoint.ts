@@ -14,6 +14,7 @@ import { historyEndpoints } from './endpoint-history.ts';
 import { searchEndpoints } from './endpoint-search.ts';
 import { testHealthEndpoints } from './endpoint-test-health.ts';
 import * as testing from './testing.ts';
+import { sandboxCommentEndpoints } from './endpoint-sandbox-comment.ts';
 import { tokenEndpoints } from './endpoint-token.ts';
 import { webhookEndpoints } from './endpoint-webhook.ts';
 
@@ -325,43 +326,7 @@ export const endpoints = {
     response: sandbox.SandboxMergeResponse,
     errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND', 'SANDBOX_REFUSED'],
   },
-  sandboxWriteComment: {
-    ...admin,
-    path: '/sandbox/v1/writeComment',
-    tag: 'Sandbox',
-    summary: 'Write a comment on a pull request of the sandbox host, as a person would',
-    request: sandbox.SandboxWriteCommentRequest,
-    response: sandbox.SandboxCommentResponse,
-    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'],
-  },
-  sandboxEditComment: {
-    ...admin,
-    path: '/sandbox/v1/editComment',
-    tag: 'Sandbox',
-    summary:
-      'Edit a comment on a pull request of the sandbox host: it is no command any more; one that is not there is no error',
-    request: sandbox.SandboxEditCommentRequest,
-    response: Empty,
-    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'],
-  },
-  sandboxDeleteComment: {
-    ...admin,
-    path: '/sandbox/v1/deleteComment',
-    tag: 'Sandbox',
-    summary: 'Delete a comment on a pull request of the sandbox host; one that is not there is no error',
-    request: sandbox.SandboxCommentRequest,
-    response: Empty,
-    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'],
-  },
-  sandboxListComments: {
-    ...admin,
-    path: '/sandbox/v1/listComments',
-    tag: 'Sandbox',
-    summary: 'Read the comments on a pull request of the sandbox host',
-    request: sandbox.SandboxPullRequestRequest,
-    response: sandbox.SandboxCommentsResponse,
-    errors: ['REPOSITORY_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'],
-  },
+  ...sandboxCommentEndpoints,
   sandboxChangeLabels: {
     ...admin,
     path: '/sandbox/v1/changeLabels',

@@ -31,10 +31,10 @@ async function openStage(world: World): Promise<Stage> {
     repository: { ...row, organizationId },
     people: logins,
     propose: async (labelledBy) => {
-      last += 1;
-      await client.call('sandboxCreatePullRequest', { ...of(last), author: labelledBy ?? 'author' });
-      if (labelledBy !== null) await labelBy(labelledBy, last);
-      return last;
+      const number = (last += 1);
+      await client.call('sandboxCreatePullRequest', { ...of(number), author: labelledBy ?? 'author' });
+      if (labelledBy !== null) await labelBy(labelledBy, number);
+      return number;
     },
     comment: async (by, number, text) =>
       (await client.call('sandboxWriteComment', { ...of(number), author: by, text })).comment.id,
