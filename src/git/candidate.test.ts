@@ -199,6 +199,18 @@ describe('a squash', () => {
     expect((await mirror.commit(merged.sha)).author).toEqual(committer);
   });
 
+  it('leaves out only the member whose commit is too large to be worked on', async () => {
+    const { pull, build } = await makeWorld();
+    const ahead = await pull(1, { files: { a: 'x' } });
+    const large = await pull(2, { files: { b: 'x' }, message: 'x'.repeat(1_100_000) });
+    const behind = await pull(3, { files: { c: 'x' } });
+    for (const method of ['squash', 'rebase'] as const) {
+      const refused = { kind: 'conflict', number: 2, with: 'tip' };
+      expect(await build([ahead, large, behind], method)).toMatchObject(refused);
+      expect(await build([ahead, behind], method)).toMatchObject({ kind: 'built' });
+    }
+  });
+
   it('has whom the host names as author if the pull request has no commits of its own', async () => {
     const { at, base, build, mirror } = await makeWorld();
     const author = { name: 'Host <User>', email: 'user@host.example' };

@@ -15,6 +15,7 @@
 // [1, 2, 3] is { conflict, number 3, with 1 }: #3 waits until #1 has landed or left. The candidate of [1, 2] is the
 // start of all that follow, so its two merges are remembered, and a line of 50 costs 50 merges rather than 1,275.
 
+import { GitError } from './error.ts';
 import { commitBytes, type Commit, commitWords, type Person, signature } from './object.ts';
 import { mergeMessage, type PullRequestWords, squashMessage } from './message.ts';
 import type { Mirror } from './mirror.ts';
@@ -116,8 +117,18 @@ async function otherSideOf(
   return { with: last.number };
 }
 
-/** One member on top of a state, from memory if it was there before. */
+/** One member on top of a state. One that holds more than we work on goes together with nothing. */
 async function apply(build: Build, state: State, change: Change): Promise<Step> {
+  try {
+    return await applied(build, state, change);
+  } catch (error) {
+    if (error instanceof GitError && error.kind === 'too_much') return { kind: 'conflict', files: [] };
+    throw error;
+  }
+}
+
+/** From memory if it was there before. */
+async function applied(build: Build, state: State, change: Change): Promise<Step> {
   const { base, method, mirror } = build;
   const committer = change.committer ?? build.committer;
   const own =

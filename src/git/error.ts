@@ -8,9 +8,10 @@ import { AppError, type ErrorCode } from '#base/error.ts';
  * - `refused`: the remote will not have it: permission, a protected branch, a hook. Trying again changes nothing.
  * - `unreachable`: the network, the remote's own trouble, or a time-out. Transient: try again later.
  * - `missing`: an object or a reference that was asked for is not there.
+ * - `too_much`: a commit is larger, a history longer or a merge slower than we work on. It is so each time.
  * - `failed`: anything else: git is not installed, the disk is full, a defect.
  */
-export type GitErrorKind = 'moved' | 'refused' | 'unreachable' | 'missing' | 'failed';
+export type GitErrorKind = 'moved' | 'refused' | 'unreachable' | 'missing' | 'too_much' | 'failed';
 
 const words: Readonly<Record<GitErrorKind, { readonly code: ErrorCode; readonly public: string }>> = {
   moved: { code: 'HOST_ERROR', public: 'A branch moved while it was being read or written. Try again.' },
@@ -26,6 +27,10 @@ const words: Readonly<Record<GitErrorKind, { readonly code: ErrorCode; readonly 
     code: 'HOST_ERROR',
     public:
       'A commit or a branch is no longer in the repository. Check whether it was deleted or overwritten.',
+  },
+  too_much: {
+    code: 'HOST_ERROR',
+    public: 'A commit of the pull request is too large, or it has too many. Make it smaller.',
   },
   failed: { code: 'INTERNAL', public: 'git failed in an unexpected way. The log has its words.' },
 };

@@ -36,6 +36,9 @@ const recordLength: LengthOf = (bytes) => {
   return end === -1 ? null : end + 2;
 };
 
+/** A merge by itself may take so many times longer: a busy machine is no fault of the pull request. */
+const patience = 5;
+
 const unrelated = /refusing to merge unrelated histories/;
 
 export function openMerger(settings: GitSettings, options: MergerOptions = {}): Merger {
@@ -48,8 +51,12 @@ export function openMerger(settings: GitSettings, options: MergerOptions = {}): 
   const mergeAlone = async (ours: string, theirs: string): Promise<MergeResult> => {
     const { stdout, stderr, exitCode } = await runGit(settings, {
       args: [...mergeArgs, ours, theirs],
-      timeoutMs,
+      timeoutMs: timeoutMs * patience,
       exitCodes: [0, 1, 128],
+    }).catch((error: unknown) => {
+      // Nothing is fetched here: a merge that takes so long is one of too much, and no trouble of the remote.
+      const isLate = error instanceof GitError && error.kind === 'unreachable';
+      throw isLate ? new GitError('too_much', error.output) : error;
     });
     // A commit that it does not know and a conflict have the same exit code, but only a conflict has a tree.
     if (stdout.length === 0 || exitCode === 128) {

@@ -48,7 +48,10 @@ export type Mirror = {
   readonly commit: (sha: string) => Promise<Commit>;
   readonly treeOf: (sha: string) => Promise<string>;
   readonly parentsOf: (sha: string) => Promise<readonly string[]>;
-  /** The commits of head that base does not have, parents before children, without merges: as `git rebase` takes them. */
+  /**
+   * The commits of head that base does not have, parents before children, without merges: as `git rebase` takes them.
+   * Throws `too_much` if one is larger than 1 MiB, or if there are more than 10,000.
+   */
   readonly commitsBetween: (base: string, head: string) => Promise<readonly Commit[]>;
   /** The text of a file in a commit; null if there is none. Throws if it is larger than 1 MiB. */
   readonly readFile: (sha: string, path: string) => Promise<string | null>;
@@ -69,6 +72,9 @@ export type Mirror = {
 };
 
 const fileBytesMax = 1024 * 1024;
+/** Of the commits of a pull request: anybody may open one, and what is in it must not take our memory. */
+const commitBytesMax = 1024 * 1024;
+const commitsMax = 10_000;
 /** Every run compares the steps of all its members, and runs share most of them. */
 const comparedMax = 10_000;
 /** What no reference holds is kept this long: longer than a candidate is remembered in any use of it. */
@@ -151,10 +157,11 @@ function readsOf(settings: GitSettings, reader: Reader): Reads {
     commitsBetween: async (base, head) => {
       assertSha(base);
       assertSha(head);
-      const args = ['rev-list', '--topo-order', '--no-merges', '--reverse', head, `^${base}`];
-      const { stdout } = await runGit(settings, { args });
+      const args = ['rev-list', `--max-count=${commitsMax + 1}`, '--topo-order', '--no-merges', '--reverse'];
+      const { stdout } = await runGit(settings, { args: [...args, head, `^${base}`] });
       const shas = stdout.toString('latin1').split('\n').filter(Boolean);
-      return Promise.all(shas.map((sha) => reader.commit(sha)));
+      if (shas.length > commitsMax) throw new GitError('too_much', `More than ${commitsMax} commits.`);
+      return Promise.all(shas.map((sha) => boundedCommit(reader, sha)));
     },
     readFile: async (sha, path) => {
       assertSha(sha);
@@ -166,6 +173,13 @@ function readsOf(settings: GitSettings, reader: Reader): Reads {
       return (await reader.contents(name))?.bytes.toString('utf8') ?? null;
     },
   };
+}
+
+async function boundedCommit(reader: Reader, sha: string): Promise<Commit> {
+  const info = await reader.info(sha);
+  if (info !== null && info.size > commitBytesMax)
+    throw new GitError('too_much', `The commit ${sha} has ${info.size} bytes.`);
+  return reader.commit(sha);
 }
 
 export async function isAncestor(

@@ -210,7 +210,7 @@ function failedText({ run, queue, refusal, word }: Told, reason: FailedReason): 
           `Its commits cannot be rebased onto ${code(queue.targetBranch)} as it is now: one of them conflicts, or the result would differ from that of a merge, because a conflict that a merge commit resolved is not part of any other commit, or the message of one asks CI not to run (\`[skip ci]\`). Rebase it onto ${code(queue.targetBranch)}, push, then ${again}.`,
         ];
       return [
-        `It cannot be merged with ${code(queue.targetBranch)} as it is now. Merge or rebase ${code(queue.targetBranch)} into it, resolve the conflicts, push, then ${again}.`,
+        `It cannot be merged with ${code(queue.targetBranch)} as it is now: both changed the same lines, or one of its commits is too large to be worked on. Merge or rebase ${code(queue.targetBranch)} into it, resolve the conflicts, push, then ${again}.`,
       ];
     case 'START_TEST_RUN_NO_REQUIRED_STATUSES':
       return [
