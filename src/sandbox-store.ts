@@ -46,6 +46,7 @@ export function createSandboxStore(cell: Cell): SandboxStore {
     findCi: ({ id }, key) => ci.findSandboxCi(reader, id, key),
     listCi: ({ id }, sha) => ci.listSandboxCi(reader, id, sha),
     markCiRunning: ({ id }, key) => ci.markSandboxCiRunning(db, id, key),
+    stopCi: ({ id }, key) => ci.stopSandboxCi(cell, id, key),
     endCi: ({ id }, end) => ci.endSandboxCi(cell, id, end),
     findTestRunSha: ({ id }, number) => ci.findTestRunSha(reader, id, number),
     connection: (organizationId) => ensureSandboxConnection(db, organizationId),

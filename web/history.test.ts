@@ -74,6 +74,7 @@ const bucket = (change: Partial<Bucket>): Bucket => ({
   waitSeconds: null,
   testSeconds: null,
   ciMinutes: 0,
+  ciMinutesSaved: 0,
   ciMinutesPerMerged: null,
   ...change,
 });

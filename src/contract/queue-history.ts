@@ -94,6 +94,10 @@ const figures = {
     description:
       'Of test runs that were begun then, from the push of the test branch to the end. Null with impactedTarget: a run tests more than one target.',
   }),
+  ciMinutesSaved: z.number().min(0).nullable().meta({
+    description:
+      'An estimate: what CI would still have worked on runs that were given up and whose CI was stopped, by the median of the queue’s runs. Null with impactedTarget.',
+  }),
   ciMinutesPerMerged: z.number().min(0).nullable().meta({ description: 'Null where nothing merged.' }),
 };
 

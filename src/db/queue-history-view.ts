@@ -145,3 +145,15 @@ export const listCiMinutes = (
   edges: readonly Date[],
   now: Date,
 ) => selectCi(db, queueId, since, until, edges, now);
+
+const selectSaved = statement<
+  [queueId: string, since: Date, until: Date, edges: readonly Date[]],
+  { n: number; minutes: number }
+>(`
+  select width_bucket(r.created_at, $4::timestamptz[]) as n, sum(r.saved_ms)::float8 / 60000 as minutes
+  from test_run r
+  where r.queue_id = $1 and r.created_at >= $2 and r.created_at < $3 and r.saved_ms > 0 group by 1`);
+
+/** Minutes that CI would have worked on, of runs begun in each part, had it not been stopped when they were given up. */
+export const listSavedMinutes = (db: Tx, { queueId, since, until }: HistoryWindow, edges: readonly Date[]) =>
+  selectSaved(db, queueId, since, until, edges);

@@ -39,7 +39,13 @@ export type AskedRun = {
   readonly repeats: number;
 };
 
-type StaleRun = { readonly id: RunId; readonly testBranch: string; readonly sha: string };
+type StaleRun = {
+  readonly id: RunId;
+  readonly testBranch: string;
+  readonly sha: string;
+  /** It was given up, and CI may still work on it. */
+  readonly isDead: boolean;
+};
 
 export type Publishing = QueueAtHost & {
   readonly asked: readonly AskedRun[];
@@ -65,12 +71,14 @@ type OpenRunRow = {
   base_sha: string;
   test_branch: string;
   test_branch_sha: string | null;
+  is_dead: boolean | null;
   repeats: number;
   members: MemberRecord[] | null;
 };
 
 const selectOpenRuns = statement<[queueId: string], OpenRunRow>(`
   select t.id, t.status, t.phase, t.base_sha, t.test_branch, t.test_branch_sha,
+    t.outcome in ('cancelled', 'timed_out', 'infrastructure') and t.stopped_count is null as is_dead,
     (select count(*) from test_run o where o.queue_id = $1 and o.number < t.number
       and sha256(o.composition::bytea) = sha256(t.composition::bytea)) as repeats,
     case when t.status = 'in_progress' then (
@@ -96,8 +104,10 @@ export async function loadPublishing(db: Tx, queueId: QueueId): Promise<Publishi
         members: run.members?.map(memberOf) ?? [],
         repeats: run.repeats,
       })),
-    stale: runs.flatMap(({ id, status, test_branch: testBranch, test_branch_sha: sha }) =>
-      status !== 'in_progress' && sha !== null ? [{ id: id as RunId, testBranch, sha }] : [],
+    stale: runs.flatMap(({ id, status, test_branch: testBranch, test_branch_sha: sha, is_dead }) =>
+      status !== 'in_progress' && sha !== null
+        ? [{ id: id as RunId, testBranch, sha, isDead: is_dead === true }]
+        : [],
     ),
   };
 }

@@ -205,6 +205,28 @@ export function endSandboxCi(
   });
 }
 
+const updateStopped = statement<[repositoryId: string, branch: string, sha: string], { sha: string }>(`
+  update sandbox_ci set state = 'done', log = log || 'Stopped: its test run has ended.'
+  where repository_id = $1 and branch = $2 and sha = $3 and state <> 'done' returning sha`);
+
+// As GitHub has it: a cancelled run is a check run with that conclusion.
+const cancelPending = statement<[repositoryId: string, sha: string], CheckRow>(`
+  update sandbox_check set state = 'cancelled', is_check_run = true,
+    updated_at = greatest(date_trunc('milliseconds', clock_timestamp()), updated_at + interval '1 millisecond')
+  where repository_id = $1 and sha = $2 and state = 'pending' returning ${checkColumns}`);
+
+/** CI that is under way ends without an outcome; answers with the checks cancelled by that, null if none was. */
+export function stopSandboxCi(
+  cell: Cell,
+  repositoryId: RepositoryId,
+  { branch, sha }: CiKey,
+): Promise<readonly Check[] | null> {
+  return withTransaction(cell, async (tx) => {
+    const stopped = await updateStopped(tx, repositoryId, branch, sha);
+    return stopped.length === 0 ? null : (await cancelPending(tx, repositoryId, sha)).map(checkOf);
+  });
+}
+
 const selectTestRunSha = statement<[repositoryId: string, number: number], { sha: string | null }>(`
   select t.test_branch_sha as sha from queue q
   join test_run_member m on m.queue_id = q.id and m.pr_number = $2 and m.under_test

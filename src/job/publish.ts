@@ -35,6 +35,7 @@ import type { TaskDeps } from './deps.ts';
 import { holdsUntestable } from './head-check.ts';
 import { modeOf } from './landing-mode.ts';
 import { requiredChecks, ruleChanges } from './required.ts';
+import { stopDeadRuns } from './stop-runs.ts';
 
 export async function publishRuns(deps: TaskDeps, payload: JobPayloads['publish-runs']): Promise<void> {
   const load = () => loadPublishing(deps.cell.db, payload.queueId);
@@ -91,6 +92,7 @@ async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<
     if (unstarted.length > 0) await recordUnstarted(tx, queue.id, unstarted);
     if (asked.length > 0) await enqueueReconciles(tx, [queue.id]);
   });
+  await stopDeadRuns(deps, work, place.host);
   if (halt !== null) await haltForRules(deps, work, halt);
 }
 

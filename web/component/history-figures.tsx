@@ -50,6 +50,7 @@ function figuresOf(now: Figures, before: Figures | undefined): readonly Figure[]
       ? []
       : [
           figure('CI minutes', 'minutes', ({ ciMinutes }) => ciMinutes),
+          figure('CI minutes saved', 'minutes', ({ ciMinutesSaved }) => ciMinutesSaved),
           figure('CI minutes per merged', 'minutes', ({ ciMinutesPerMerged }) => ciMinutesPerMerged),
         ]),
   ];

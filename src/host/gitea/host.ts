@@ -16,6 +16,7 @@ import { createPullRequestReader, createTestPullRequests } from './pull-request.
 import { CollaboratorPermission, Repository } from './schema.ts';
 import { createApprovalReader } from './review.ts';
 import { activeRules } from './rule-type.ts';
+import { createStopRuns } from './stop.ts';
 import { createVersionOf } from './version.ts';
 import { createWebhookParser } from './webhook.ts';
 import { createComments, createLabels, createWordReader } from './word.ts';
@@ -78,8 +79,7 @@ export function createGiteaHost(options: GiteaOptions): Host {
       const rule = await readWholeRule(client, repository, branch);
       return rule === null ? [] : activeRules(rule, way);
     },
-    stopRuns: () =>
-      Promise.resolve({ kind: 'cannot', reason: 'Signalbox has no call for it on this host yet.' }),
+    stopRuns: createStopRuns(client),
   };
 }
 

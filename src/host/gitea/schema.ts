@@ -225,3 +225,8 @@ export const PullRequestPayload = z.object({
   }),
 });
 export type PullRequestPayload = z.infer<typeof PullRequestPayload>;
+
+/** Of Gitea Actions: `status` is `completed` once a run has ended. */
+export const WorkflowRuns = z.object({
+  workflow_runs: z.array(z.object({ id: z.number(), status: z.string() })),
+});

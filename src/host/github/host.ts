@@ -24,6 +24,7 @@ import { openTestPullRequest, readPullRequest } from './pull-request.ts';
 import type { ReadReviewRule, ReviewRule, Reviews } from './review-state.ts';
 import { readApprovals } from './review.ts';
 import { Repository } from './schema.ts';
+import { stopRuns } from './stop.ts';
 import { parseWebhook } from './webhook.ts';
 import { type Labelled, readWords } from './word.ts';
 
@@ -115,8 +116,7 @@ export function createGithubHost(options: GithubOptions): Host {
       const own = await readOwnPermission(client, repository);
       return readActiveRules(client, repository, branch, { demands, ourselves: { own } }, landing);
     },
-    stopRuns: () =>
-      Promise.resolve({ kind: 'cannot', reason: 'Signalbox has no call for it on this host yet.' }),
+    stopRuns: async (repository, dead) => stopRuns(await of(repository), repository, dead),
   };
 }
 

@@ -315,3 +315,8 @@ export const CheckRunEvent = z.object({
 export const StatusEvent = Status.extend({ sha: z.string(), repository, sender: account.nullish() });
 
 export const PushEvent = z.object({ ref: z.string(), after: z.string(), deleted: z.boolean(), repository });
+
+/** Of GitHub Actions: `status` is `completed` once a run has ended. */
+export const WorkflowRuns = z.object({
+  workflow_runs: z.array(z.object({ id: z.number(), status: z.string().nullable() })),
+});

@@ -19,6 +19,8 @@ export type Ci = {
   readonly start: (repository: HostRepository, settings: SandboxSettings, key: CiKey) => Promise<void>;
   /** Starts what a push should have started and nobody noticed. */
   readonly repair: (repository: HostRepository, settings: SandboxSettings, sha: string) => Promise<void>;
+  /** Ends CI that is under way; answers whether there was any. */
+  readonly stop: (repository: HostRepository, settings: SandboxSettings, key: CiKey) => Promise<boolean>;
   /** What the job does when CI is due. */
   readonly perform: (repository: HostRepository, key: CiKey) => Promise<void>;
 };
@@ -93,6 +95,12 @@ export function createCi({ store, disk, announce, scripts }: CiOptions): Ci {
         if (!records.some((record) => record.branch === branch))
           await start(repository, settings, { branch, sha });
       }
+    },
+    stop: async (repository, { faults }, key) => {
+      const cancelled = await store.stopCi(repository, key);
+      if (cancelled === null) return false;
+      await announce(repository, faults, checkEvents(repository, key.sha, cancelled));
+      return true;
     },
     perform: async (repository, key) => {
       const record = await store.findCi(repository, key);

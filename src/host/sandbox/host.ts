@@ -120,8 +120,10 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
     },
     trialMergeRef,
     parseWebhook,
-    stopRuns: () =>
-      Promise.resolve({ kind: 'cannot', reason: 'Signalbox has no call for it on this host yet.' }),
+    stopRuns: async (repository, dead) => {
+      const isStopped = await ci.stop(repository, await settingsOf(repository), dead);
+      return { kind: 'stopped', count: isStopped ? 1 : 0 };
+    },
     ...conversationOf(options, { disk, announce, words, settingsOf }),
     control: createControl({ ...options, disk, announce, ci, noticePush, merge }),
   };

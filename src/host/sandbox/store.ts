@@ -187,6 +187,8 @@ export type SandboxStore = {
   readonly findCi: (repository: HostRepository, key: CiKey) => Promise<CiRecord | null>;
   readonly listCi: (repository: HostRepository, sha: string) => Promise<readonly CiRecord[]>;
   readonly markCiRunning: (repository: HostRepository, key: CiKey) => Promise<unknown>;
+  /** CI that is under way ends without an outcome; answers with the checks cancelled by that, null if none was. */
+  readonly stopCi: (repository: HostRepository, key: CiKey) => Promise<readonly Check[] | null>;
   /** Answers with the statuses; none if it had ended, or the commit is tested again meanwhile. */
   readonly endCi: (repository: HostRepository, end: CiEnd) => Promise<readonly Check[]>;
   /** The commit of the newest test run that a pull request is under test in. */

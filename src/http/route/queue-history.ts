@@ -7,6 +7,7 @@ import {
   countTargets,
   type HistoryWindow,
   listCiMinutes,
+  listSavedMinutes,
   listEdges,
   listOutcomes,
   listSpans,
@@ -28,12 +29,14 @@ export const queueHistoryHandlers: Handlers<'getQueueHistory' | 'listTestRuns' |
     const { since, until } = window;
     const { bucket = sizeFor(until.getTime() - since.getTime()), timeZone = 'UTC' } = input;
     const edges = await listEdges(cell.db, window, bucket, timeZone);
-    const [outcomes, spans, ci] = await Promise.all([
+    const [outcomes, spans, ci, saved] = await Promise.all([
       listOutcomes(cell.db, window, edges),
       listSpans(cell.db, window, edges),
       input.impactedTarget === undefined ? listCiMinutes(cell.db, window, edges, now) : null,
+      input.impactedTarget === undefined ? listSavedMinutes(cell.db, window, edges) : null,
     ]);
-    const minutes = ci && new Map(ci.map((row) => [row.n, row.minutes]));
+    const ofTotals = ci && saved && { ciMinutes: sumOf(ci), ciMinutesSaved: sumOf(saved) };
+    const ofPart = (n: number) => ci && saved && { ciMinutes: at(ci, n), ciMinutesSaved: at(saved, n) };
     const byPlace = Map.groupBy(outcomes, ({ n }) => n);
     const spanOf = new Map(spans.map((row) => [row.n, row]));
     return {
@@ -41,15 +44,11 @@ export const queueHistoryHandlers: Handlers<'getQueueHistory' | 'listTestRuns' |
       timeZone,
       since: since.toISOString(),
       until: until.toISOString(),
-      totals: figuresOf(outcomes, spanOf.get(0), ci && ci.reduce((sum, row) => sum + row.minutes, 0)),
+      totals: figuresOf(outcomes, spanOf.get(0), ofTotals),
       buckets: edges.map((from, index) => ({
         from: from.toISOString(),
         to: (edges[index + 1] ?? until).toISOString(),
-        ...figuresOf(
-          byPlace.get(index + 1) ?? [],
-          spanOf.get(index + 1),
-          minutes && (minutes.get(index + 1) ?? 0),
-        ),
+        ...figuresOf(byPlace.get(index + 1) ?? [], spanOf.get(index + 1), ofPart(index + 1)),
       })),
     };
   },
@@ -102,11 +101,18 @@ async function windowOf(context: Context, input: Asked): Promise<HistoryWindow> 
   return window;
 }
 
+type Minutes = readonly { readonly n: number; readonly minutes: number }[];
+
+const sumOf = (rows: Minutes): number => rows.reduce((sum, row) => sum + row.minutes, 0);
+const at = (rows: Minutes, n: number): number => rows.find((row) => row.n === n)?.minutes ?? 0;
+
+/** `ci` is null with impactedTarget. */
 function figuresOf(
   outcomes: readonly OutcomeRow[],
   spans: SpanRow | undefined,
-  ciMinutes: number | null,
+  ci: { readonly ciMinutes: number; readonly ciMinutesSaved: number } | null,
 ): Figures {
+  const { ciMinutes = null, ciMinutesSaved = null } = ci ?? {};
   const count = (rows: readonly OutcomeRow[]) => rows.reduce((sum, row) => sum + row.count, 0);
   const concluded = Map.groupBy(outcomes, ({ conclusion }) => conclusion);
   const merged = count(concluded.get('merged') ?? []);
@@ -122,6 +128,7 @@ function figuresOf(
     waitSeconds: twoOf(spans?.wait),
     testSeconds: twoOf(spans?.test),
     ciMinutes,
+    ciMinutesSaved,
     ciMinutesPerMerged: ciMinutes === null || merged === 0 ? null : ciMinutes / merged,
   };
 }
