@@ -19,6 +19,7 @@ import { type CallRecord, listen } from './listen.ts';
 import type { Delivery, Edition, Permissions } from './model.ts';
 import type { Tools } from './respond.ts';
 import { routerOf } from './route.ts';
+import { actionRoutes } from './route/action.ts';
 import { appRoutes } from './route/app.ts';
 import { checkRoutes } from './route/check.ts';
 import { contentRoutes } from './route/content.ts';
@@ -76,6 +77,7 @@ export type GithubServer = Control & {
 };
 
 const routes = [
+  ...actionRoutes,
   ...appRoutes,
   ...pullRoutes,
   ...issueRoutes,
