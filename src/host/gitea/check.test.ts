@@ -44,6 +44,21 @@ describe('a status that Actions wrote', () => {
     expect(verdictOf(required, [named('quick'), other], [])).toMatchObject({ kind: 'failed' });
   });
 
+  it('of a job that was cancelled is no failure', () => {
+    const cancelled = {
+      ...status('ci / test (push)', 'failure', '/a/b/actions/runs/1/jobs/0'),
+      description: 'Has been cancelled',
+    };
+    expect(checkOf(cancelled, hostUrl)).toMatchObject({ status: 'completed', conclusion: 'cancelled' });
+    const failed = { ...cancelled, description: 'Failing after 3s' };
+    expect(checkOf(failed, hostUrl)).toMatchObject({ conclusion: 'failure' });
+    // Only what Actions wrote is read like this: others may write any text.
+    expect(checkOf({ ...cancelled, target_url: 'https://ci.example.com/1' }, hostUrl)).toMatchObject({
+      kind: 'status',
+      state: 'failure',
+    });
+  });
+
   it.each([
     ['ci / test (push)', 'ci (push)'],
     ['ci / test (ubuntu, 22) (push)', 'ci (push)'],

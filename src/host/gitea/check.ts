@@ -30,11 +30,18 @@ export function checkOf(status: CommitStatus, hostUrl: string): Check {
     suite: suiteOf(name),
     name,
     status: isOver ? 'completed' : 'in_progress',
-    conclusion: isOver ? state : null,
+    conclusion: isOver ? conclusionOf(status) : null,
     url,
     at,
   };
 }
+
+/**
+ * A job that was cancelled is a failed status, and only its text says so (Gitea services/actions/commit_status.go,
+ * toCommitStatus and toCommitStatusDescription). It says nothing about the change.
+ */
+const conclusionOf = ({ status: state, description }: CommitStatus): string =>
+  state === 'failure' && description === 'Has been cancelled' ? 'cancelled' : state;
 
 /** A warning does not pass, as for Gitea itself. What was skipped did not run: core/queue/check.ts decides about it. */
 function stateOf(state: CommitState): Extract<Check, { kind: 'status' }>['state'] {

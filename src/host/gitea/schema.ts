@@ -114,6 +114,7 @@ export type CommitState = z.infer<typeof CommitState>;
 export const CommitStatus = z.object({
   context: z.string(),
   status: CommitState,
+  description: textOrNothing.optional(),
   target_url: textOrNothing,
   created_at: instant,
   creator: loginOf,
@@ -187,6 +188,7 @@ export const StatusPayload = z.object({
   sha: z.string(),
   context: z.string(),
   state: CommitState,
+  description: textOrNothing.optional(),
   target_url: textOrNothing,
   created_at: instant,
 });
