@@ -5,7 +5,8 @@ import type { GithubServer } from '../github-server/server.ts';
 import { usualPermissions } from '../github-server/site.ts';
 import { openGithub, widgets } from './github-fixture.ts';
 
-const permissions = { ...usualPermissions, actions: 'write' } as const;
+const { actions: _, ...otherPermissions } = usualPermissions;
+const permissions = { ...otherPermissions, actions: 'write' } as const;
 const branch = 'signalbox/main/pr-1/1';
 
 /** CI has begun on a test branch, with a job that is still under way and one that has passed. */
@@ -47,7 +48,7 @@ it('touches no run of another commit, and finds none where CI has not begun', as
 it('says which permission is missing where the App may not stop runs', async () => {
   for (const actions of [{}, { actions: 'read' }] as const) {
     const { server, host, repository } = await openGithub({
-      permissions: { ...usualPermissions, ...actions },
+      permissions: { ...otherPermissions, ...actions },
     });
     const sha = await begin(server);
     expect(await host.stopRuns(repository, { branch, sha })).toMatchObject({

@@ -167,6 +167,4 @@ async function readRecentChecks(
 const lostFor = (installation: Installation | null): readonly string[] =>
   installation === null || installation.permissions['actions'] === 'write'
     ? []
-    : [
-        'Without the permission `actions: write` Signalbox cannot stop CI runs that are no longer needed, nor repeat those that were lost.',
-      ];
+    : ['Without the permission `actions: write` Signalbox cannot stop CI runs that are no longer needed.'];
