@@ -18,6 +18,7 @@ const words: Readonly<Record<QueueSetting, Words>> = {
   batchingMinSize: { label: 'Size of a batch' },
   mergeMethod: { label: 'Merge method' },
   landingMode: { label: 'How it lands' },
+  showAsMerged: { label: 'Show pushed as merged' },
   directMergeMode: { label: 'Direct merges' },
   optimizationMode: { label: 'Known results' },
   createPrsForTestingBranches: { label: 'Draft pull request per test branch' },
@@ -58,7 +59,7 @@ const groups: readonly Group[] = [
     title: 'When tests fail',
     names: ['pendingFailureDepth', 'canOptimisticallyMerge', 'bisectionConcurrency', 'optimizationMode'],
   },
-  { title: 'Landing', names: ['mergeMethod', 'landingMode', 'directMergeMode'] },
+  { title: 'Landing', names: ['mergeMethod', 'landingMode', 'showAsMerged', 'directMergeMode'] },
   {
     title: 'Submitting',
     names: [
@@ -172,6 +173,10 @@ const effects: Readonly<Record<QueueSetting, Effect>> = {
   commandsEnabled: onOff(
     'Whoever may write to the repository can say /signalbox merge in a comment.',
     'Comments are not obeyed.',
+  ),
+  showAsMerged: onOff(
+    'Where GitHub would show a pushed pull request as closed, the landed commit is pushed to its head branch first. Costs one more CI run on each pull request.',
+    'Where GitHub cannot show a pushed pull request as merged, it is closed with a comment that names the commit.',
   ),
   forceEnabled: onOff(
     'Administrators of the repository can submit a pull request that the Git host does not call mergeable. Each use is in the audit log.',

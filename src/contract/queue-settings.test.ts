@@ -22,7 +22,7 @@ const choices = {
 
 // prettier-ignore
 const switches = [
-  'canOptimisticallyMerge', 'batch', 'createPrsForTestingBranches', 'commentsEnabled', 'commandsEnabled',
+  'canOptimisticallyMerge', 'batch', 'showAsMerged', 'createPrsForTestingBranches', 'commentsEnabled', 'commandsEnabled',
   'forceEnabled', 'statusCheckEnabled', 'labelCommandsEnabled', 'stateLabelsEnabled', 'extensionEnabled',
 ] as const;
 

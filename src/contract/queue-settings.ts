@@ -50,6 +50,11 @@ export const queueSettings = {
   landingMode: lenientEnum(landingModes).describe(
     'Push the tested commits themselves, use the host’s merge call, or whichever lets the host show the merge.',
   ),
+  showAsMerged: z
+    .boolean()
+    .describe(
+      'Where the queue pushes and the host would show a landed pull request as closed (GitHub with squash or rebase): push the landed commit to its head branch first, so that it is shown as merged. Costs one more CI run on each pull request; pull requests of forks are closed with a comment as before.',
+    ),
   directMergeMode: lenientEnum(directMergeModes).describe(
     'Merge at once what is already tested on the tip of an empty queue.',
   ),

@@ -235,6 +235,11 @@ export type Host = {
   readonly showsPushedAsMerged: (method: QueueSettings['mergeMethod']) => boolean;
   /** After its commits were pushed: the host shows the pull request as merged by this commit. */
   readonly markMerged: (repository: HostRepository, number: number, sha: string) => Promise<void>;
+  /**
+   * The branch of the repository itself that a pull request was opened from, which Signalbox may push to; null: it is in a
+   * fork, or the host shows pushed commits as merged without it.
+   */
+  readonly headBranchOf: (repository: HostRepository, number: number) => Promise<string | null>;
   /** Closes a pull request without merging it; nothing happens to one that is not open. */
   readonly closePullRequest: (repository: HostRepository, number: number) => Promise<void>;
   /** The host's own merge call. Asked twice for what it merged already it answers with that merge. */

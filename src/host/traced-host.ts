@@ -11,6 +11,7 @@ const calls = [
   'remoteOf',
   'afterPush',
   'markMerged',
+  'headBranchOf',
   'closePullRequest',
   'merge',
   'findRepository',

@@ -13,7 +13,12 @@ import { areRulesStricter } from './landing-rules.ts';
 type Member = IntendedLanding['members'][number];
 
 /** A member and how the host shows it now; null: the host has no such pull request. */
-export type SeenMember = { readonly member: Member; readonly now: PullRequest | null };
+export type SeenMember = {
+  readonly member: Member;
+  readonly now: PullRequest | null;
+  /** The landed commit, where it is pushed to the head branch before the landing (landing-head.ts). */
+  readonly ownHead?: string | undefined;
+};
 
 export type Objection =
   /** The host would not have this pull request as it is: it leaves the queue. */
@@ -64,8 +69,8 @@ export async function objectionTo(
     const prs = landing.members.map(({ number }) => number);
     return { kind: 'restart', prs, why: 'REQUIRED_STATUSES_CHANGED' };
   }
-  for (const { member, now } of seen) {
-    const objection = objectionToMember(landing, member, now);
+  for (const one of seen) {
+    const objection = objectionToMember(landing, one);
     if (objection !== null) return objection;
     // Its approvals are read again after this, and without one it is not ready.
     if (await lacksApproval(landing, place.host, member)) return { kind: 'restart', prs: [member.number] };
@@ -75,8 +80,7 @@ export async function objectionTo(
 
 function objectionToMember(
   { queue, run }: IntendedLanding,
-  { number, headSha, forced }: Member,
-  now: PullRequest | null,
+  { member: { number, headSha, forced }, now, ownHead }: SeenMember,
 ): Objection | null {
   const refused = (reason: Extract<Objection, { kind: 'refused' }>['reason']): Objection => ({
     kind: 'refused',
@@ -86,9 +90,12 @@ function objectionToMember(
   if (now === null || now.state === 'closed') return refused('MERGE_REFUSED_BY_HOST');
   // A person merged it, and no webhook reported it: it is tested again, and read again meanwhile.
   if (now.state === 'merged' && run !== null) return { kind: 'restart', prs: [number] };
-  if (now.headSha !== headSha) return refused('PR_UPDATED_AT_MERGE_TIME');
+  // Pushed by us before a crash: what its reviews said then was compared then.
+  const isOwnHead = ownHead !== undefined && now.headSha === ownHead;
+  if (now.headSha !== headSha && !isOwnHead) return refused('PR_UPDATED_AT_MERGE_TIME');
   if (now.draft || now.baseBranch !== queue.targetBranch) return refused('MERGE_REFUSED_BY_HOST');
-  if (now.mergeability === 'not_mergeable' && !forced) return { kind: 'not-mergeable', seen: now };
+  if (now.mergeability === 'not_mergeable' && !forced && !isOwnHead)
+    return { kind: 'not-mergeable', seen: now };
   return null;
 }
 

@@ -6,8 +6,9 @@ import type { IntendedLanding } from '#db/landing-store.ts';
 import { branchRef } from '#git/ref.ts';
 import { HostError } from '#host/host.ts';
 import type { Place } from './at-host.ts';
-import { objectionTo, outcomeOf, readMembers } from './landing-check.ts';
+import { type Objection, objectionTo, outcomeOf } from './landing-check.ts';
 import type { Wanted } from './landing-commits.ts';
+import { pushHeads, readForPush, restoreHeads, waitUntilMerged } from './landing-head.ts';
 import { lost, type Outcome } from './landing-outcome.ts';
 
 /** Pushes the commits if the branch is where it was; what the branch says afterwards decides. */
@@ -17,40 +18,67 @@ export async function fastForward(
   wanted: Wanted,
   log: Log,
 ): Promise<Outcome> {
+  const seen = await readForPush(landing, place, wanted);
+  const objection = await objectionTo(landing, place, seen);
+  const heads = await pushHeads(landing, place, seen, { onlyFound: objection !== null });
+  const refused = { kind: 'refused', pr: 0, reason: 'PR_UPDATED_AT_MERGE_TIME' } as const;
+  const why = objection ?? (heads.kind === 'moved' ? { ...refused, pr: heads.pr } : null);
+  const pushed = await pushBranch(landing, place, wanted, why);
+  if (pushed.kind === 'not-landed') {
+    await restoreHeads(landing, place, heads.heads);
+    return pushed.outcome;
+  }
+  const merged = await waitUntilMerged(landing, place, heads.heads);
+  for (const { number: pr, sha } of wanted.commits)
+    if (!merged.has(pr)) await showLanded(landing, place, log, { pr, sha });
+  const { sha, tree, commits } = wanted;
+  const testedTree = landing.run?.tree ?? tree;
+  const landed = { mode: 'fast_forward', sha, tree, testedTree, members: commits, rest: null } as const;
+  return { kind: 'landed', halt: null, commits: { ...landed, tip: pushed.tip } };
+}
+
+type Pushed =
+  | { readonly kind: 'landed'; readonly tip: string }
+  | { readonly kind: 'not-landed'; readonly outcome: Outcome };
+
+async function pushBranch(
+  landing: IntendedLanding,
+  { mirror, host }: Place,
+  wanted: Wanted,
+  objection: Objection | null,
+): Promise<Pushed> {
   const { queue, repository, baseSha } = landing;
-  const { mirror, host } = place;
-  const objection = await objectionTo(landing, place, await readMembers(landing, place, landing.members));
+  const notLanded = (outcome: Outcome): Pushed => ({ kind: 'not-landed', outcome });
   const update = { ref: branchRef(queue.targetBranch), from: baseSha, to: wanted.sha };
   // One that must not land may have done so before a crash.
   const answer = objection === null ? await mirror.push([update]) : ({ kind: 'moved' } as const);
   if (answer.kind === 'refused')
-    return lost(landing, baseSha, {
-      halt: `The host refuses our push to ${queue.targetBranch}: ${answer.message}. Let Signalbox push to it, or set landingMode to host; then set the queue RUNNING.`,
-    });
-  let tip: string | null = wanted.sha;
-  if (answer.kind === 'moved') {
-    ({ tip } = await mirror.fetch({ branch: queue.targetBranch, pulls: [] }));
-    if (tip === null)
-      return lost(landing, baseSha, {
+    return notLanded(
+      lost(landing, baseSha, {
+        halt: `The host refuses our push to ${queue.targetBranch}: ${answer.message}. Let Signalbox push to it, or set landingMode to host; then set the queue RUNNING.`,
+      }),
+    );
+  if (answer.kind === 'pushed') {
+    await host.afterPush(repository, [update]);
+    return { kind: 'landed', tip: wanted.sha };
+  }
+  const { tip } = await mirror.fetch({ branch: queue.targetBranch, pulls: [] });
+  if (tip === null)
+    return notLanded(
+      lost(landing, baseSha, {
         halt: `The branch ${queue.targetBranch} is gone from its host. Restore it, then set the queue RUNNING.`,
-      });
-    if (!(await mirror.contains(wanted.sha, tip)))
-      return objection === null || tip !== baseSha
-        ? lost(landing, tip, seenIn(objection))
-        : outcomeOf(landing, objection, tip);
-  } else await host.afterPush(repository, [update]);
-  for (const { number: pr, sha } of wanted.commits) await showLanded(landing, place, log, { pr, sha });
-  const { sha, tree, commits } = wanted;
-  const testedTree = landing.run?.tree ?? tree;
-  return {
-    kind: 'landed',
-    halt: null,
-    commits: { mode: 'fast_forward', sha, tip, tree, testedTree, members: commits, rest: null },
-  };
+      }),
+    );
+  if (await mirror.contains(wanted.sha, tip)) return { kind: 'landed', tip };
+  return notLanded(
+    objection === null || tip !== baseSha
+      ? lost(landing, tip, seenIn(objection))
+      : outcomeOf(landing, objection, tip),
+  );
 }
 
 /** What the host says of a member is passed on, also where the branch had moved anyway. */
-const seenIn = (objection: Awaited<ReturnType<typeof objectionTo>>) =>
+const seenIn = (objection: Objection | null) =>
   objection?.kind === 'not-mergeable' ? { seen: objection.seen } : {};
 
 /**

@@ -147,3 +147,47 @@ it('shows GitHub’s own words where it refuses to merge', async () => {
   for (let turn = 0; turn < 3; turn += 1) await queue.settle();
   expect((await queue.comments(number)).join('\n')).toMatch(/The host says: `.*pr\/only.*`/);
 });
+
+const shown = { mergeMethod: 'squash', landingMode: 'fast_forward', showAsMerged: true };
+
+it('shows what was squashed and pushed as merged, each member of a batch by its own commit', async () => {
+  const queue = await openGithubQueue({ ...shown, ...together });
+  const { one, two } = await twoTested(queue);
+  // The first attempt ends after the first head was pushed.
+  let crashes = 0;
+  queue.calls.after = (call) => {
+    if (call !== 'git push' || crashes > 0) return;
+    crashes += 1;
+    throw new Error('killed');
+  };
+  await queue.pass();
+  for (let turn = 0; turn < 3; turn += 1) await queue.settle();
+  expect([await queue.state(one.number), await queue.state(two.number)]).toEqual(['merged', 'merged']);
+  const { members, landedTreeSha, testedTreeSha, landingMode } = await queue.landing(two.number);
+  expect([landedTreeSha, landingMode]).toEqual([testedTreeSha, 'fast_forward']);
+  for (const { prNumber, landedSha } of members) {
+    const pull = queue.server.pullRequest(widgets, prNumber);
+    expect([pull.state, pull.headSha, pull.merged === null]).toEqual(['closed', landedSha, false]);
+  }
+});
+
+it('puts the head back where the branch moved meanwhile, and does not take that for a push', async () => {
+  const queue = await openGithubQueue(shown);
+  const { server } = queue;
+  const { number, headSha } = await queue.propose('one');
+  await queue.submit(number);
+  let isPushed = false;
+  queue.calls.after = async (call) => {
+    if (call !== 'git push' || isPushed) return;
+    isPushed = true;
+    await server.commit(widgets, { branch: 'main', files: { 'foreign.txt': 'x' }, by: 'grace' });
+  };
+  await queue.pass();
+  queue.calls.after = () => undefined;
+  await queue.settle();
+  expect(server.pullRequest(widgets, number).headSha).toBe(headSha);
+  expect(await queue.state(number)).toBe('testing');
+  await queue.pass();
+  expect(await queue.state(number)).toBe('merged');
+  expect(server.pullRequest(widgets, number).merged).not.toBeNull();
+});

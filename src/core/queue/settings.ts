@@ -30,6 +30,11 @@ export type QueueSettings = {
   readonly mergeMethod: (typeof mergeMethods)[number];
   /** Push the tested commits themselves, use the host's merge call, or whichever lets the host show the merge. */
   readonly landingMode: (typeof landingModes)[number];
+  /**
+   * Push the landed commit to the head branch first, where a host shows a pull request as merged only by its own head. Costs
+   * one more CI run on each pull request.
+   */
+  readonly showAsMerged: boolean;
   /** Merge at once what is already tested on the tip of an empty queue. */
   readonly directMergeMode: (typeof directMergeModes)[number];
   /** Reuse a result already known for the same tree. */
@@ -97,6 +102,7 @@ export const defaultSettings: QueueSettings = {
   batchingMinSize: 4,
   mergeMethod: 'squash',
   landingMode: 'auto',
+  showAsMerged: false,
   directMergeMode: 'off',
   optimizationMode: 'off',
   createPrsForTestingBranches: false,

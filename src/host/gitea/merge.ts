@@ -27,7 +27,7 @@ export function createMerger(
   client: Client,
   log: Log,
   pausesMs: readonly number[] = patientPausesMs,
-): Pick<Host, 'merge' | 'markMerged' | 'closePullRequest'> {
+): Pick<Host, 'merge' | 'markMerged' | 'closePullRequest' | 'headBranchOf'> {
   const post = (repository: HostRepository, number: number, body: object): Promise<ApiAnswer> =>
     client.call(repository.organizationId, {
       method: 'POST',
@@ -48,6 +48,8 @@ export function createMerger(
   };
 
   return {
+    headBranchOf: () => Promise.resolve(null),
+
     closePullRequest: async (repository, number) => {
       const found = await findPullRequest(client, repository, number);
       if (found?.state === 'open') await close(repository, number);

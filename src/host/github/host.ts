@@ -20,7 +20,7 @@ import { closePullRequest, merge } from './merge.ts';
 import { permissionOf, permissionOfAccount } from './permission.ts';
 import { createPersonReader } from './person.ts';
 import { type Demands, readDemands } from './protection.ts';
-import { openTestPullRequest, readPullRequest } from './pull-request.ts';
+import { headBranchOf, openTestPullRequest, readPullRequest } from './pull-request.ts';
 import type { ReadReviewRule, ReviewRule, Reviews } from './review-state.ts';
 import { readApprovals } from './review.ts';
 import { Repository } from './schema.ts';
@@ -85,6 +85,7 @@ export function createGithubHost(options: GithubOptions): Host {
     // It looks for the head of the pull request on the branch: other methods make other commits of it.
     showsPushedAsMerged: (method) => method === 'merge_commit',
     markMerged: () => Promise.resolve(),
+    headBranchOf: async (repository, number) => headBranchOf(await of(repository), repository, number),
     closePullRequest: async (repository, number) =>
       closePullRequest(await of(repository), repository, number),
     merge: async (request) => merge(await of(request.repository), request),

@@ -79,6 +79,19 @@ export function forkOf({ head, base }: Pick<PullRequest, 'head' | 'base'>): stri
   return head.repo.id === base.repo?.id ? null : head.repo.full_name;
 }
 
+/**
+ * An installation's token lets us push where the App is installed: a fork is another repository, also where its owner lets
+ * maintainers edit (GitHub docs, "Allowing changes to a pull request branch created from a fork": for people).
+ */
+export async function headBranchOf(
+  client: Client,
+  repository: HostRepository,
+  number: number,
+): Promise<string | null> {
+  const found = await findPullRequest(client, repository, number);
+  return found === null || forkOf(found) !== null ? null : (found.head.ref ?? null);
+}
+
 /** Null: there is none. A repository that we are no longer let into says nothing of its pull requests. */
 export async function findPullRequest(
   client: Client,

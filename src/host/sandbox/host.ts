@@ -139,6 +139,7 @@ type Parts = {
 type Conversation = Pick<
   Host,
   | 'closePullRequest'
+  | 'headBranchOf'
   | 'findRepository'
   | 'openTestPullRequest'
   | 'writeComment'
@@ -158,6 +159,7 @@ function conversationOf(options: SandboxOptions, parts: Parts): Conversation {
   const { store } = options;
   const { disk, announce, words, settingsOf } = parts;
   return {
+    headBranchOf: () => Promise.resolve(null),
     closePullRequest: async (repository, number) => {
       const { faults } = await settingsOf(repository);
       if ((await store.find(repository, number))?.pullRequest.state !== 'open') return;

@@ -1,0 +1,107 @@
+// The queue setting `showAsMerged`. GitHub shows a pull request as merged only if its own head is on the branch, so what
+// was squashed or rebased elsewhere is shown as closed. With the setting the landed commit of each member is pushed to its
+// head branch before the branch itself moves: then its head is on the branch when it does. If the landing does not happen,
+// the head branches are put back.
+//
+// Done again after a crash, a head that is the landed commit already counts as pushed: the commits of a landing are the same
+// each time they are built. While a pull request lands nobody takes its new head for a push of its author (queue-view.ts,
+// listQueuesOf).
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IntendedLanding } from '#db/landing-store.ts';
+import { branchRef } from '#git/ref.ts';
+import type { RefUpdate } from '#host/host.ts';
+import type { Place } from './at-host.ts';
+import { readMembers, type SeenMember } from './landing-check.ts';
+import type { Wanted } from './landing-commits.ts';
+
+export type PushedHead = RefUpdate & { readonly number: number; readonly from: string; readonly to: string };
+
+/** Until GitHub shows what was pushed. */
+const pausesMs = [200, 400, 800, 1_600, 3_000];
+
+const pushesHeads = ({ queue, method }: IntendedLanding, { host }: Place): boolean =>
+  queue.settings.showAsMerged && !host.showsPushedAsMerged(method);
+
+/** The members as the host shows them, with the heads that may be ours. */
+export async function readForPush(
+  landing: IntendedLanding,
+  place: Place,
+  wanted: Wanted,
+): Promise<readonly SeenMember[]> {
+  const seen = await readMembers(landing, place, landing.members);
+  if (!pushesHeads(landing, place)) return seen;
+  return seen.map((one, index) => ({ ...one, ownHead: wanted.commits[index]?.sha }));
+}
+
+/** Those whose head is the landed commit already. */
+const alreadyPushed = ({ now, ownHead }: SeenMember): boolean =>
+  ownHead !== undefined && now?.headSha === ownHead;
+
+export type Heads =
+  | { readonly kind: 'pushed'; readonly heads: readonly PushedHead[] }
+  /** A person pushed to this one meanwhile. */
+  | { readonly kind: 'moved'; readonly pr: number; readonly heads: readonly PushedHead[] };
+
+/** `onlyFound`: nothing is pushed; what was pushed before a crash is found, so that it can be put back. */
+export async function pushHeads(
+  landing: IntendedLanding,
+  place: Place,
+  seen: readonly SeenMember[],
+  { onlyFound }: { readonly onlyFound: boolean },
+): Promise<Heads> {
+  const heads: PushedHead[] = [];
+  if (!pushesHeads(landing, place)) return { kind: 'pushed', heads };
+  for (const one of seen) {
+    const { member, ownHead } = one;
+    if (ownHead === undefined || (onlyFound && !alreadyPushed(one))) continue;
+    const branch = await place.host.headBranchOf(landing.repository, member.number);
+    if (branch === null) continue;
+    const head = { number: member.number, ref: branchRef(branch), from: member.headSha, to: ownHead };
+    const answer = alreadyPushed(one) ? ({ kind: 'pushed' } as const) : await place.mirror.push([head]);
+    if (answer.kind === 'moved') return { kind: 'moved', pr: member.number, heads };
+    // A head branch that may not be pushed to stays as it is: its pull request is closed.
+    if (answer.kind === 'pushed') heads.push(head);
+  }
+  await waitFor(landing, place, heads, ({ to }, now) => now?.headSha === to);
+  return { kind: 'pushed', heads };
+}
+
+/** Nothing landed: the heads are where they were. A person who has pushed since keeps what they pushed. */
+export async function restoreHeads(
+  landing: IntendedLanding,
+  place: Place,
+  heads: readonly PushedHead[],
+): Promise<void> {
+  for (const { ref, from, to } of heads) await place.mirror.push([{ ref, from: to, to: from }]);
+  await waitFor(landing, place, heads, ({ to }, now) => now?.headSha !== to);
+}
+
+/** Those of them that the host shows as merged, as it does a moment after the branch has moved. */
+export function waitUntilMerged(
+  landing: IntendedLanding,
+  place: Place,
+  heads: readonly PushedHead[],
+): Promise<ReadonlySet<number>> {
+  return waitFor(landing, place, heads, (_head, now) => now?.state === 'merged');
+}
+
+async function waitFor(
+  landing: IntendedLanding,
+  place: Place,
+  heads: readonly PushedHead[],
+  isSo: (head: PushedHead, now: SeenMember['now']) => boolean,
+): Promise<ReadonlySet<number>> {
+  const done = new Set<number>();
+  for (const pauseMs of [...pausesMs, null]) {
+    const open = heads.filter(({ number }) => !done.has(number));
+    if (open.length === 0) break;
+    const members = landing.members.filter(({ number }) => open.some((head) => head.number === number));
+    for (const { member, now } of await readMembers(landing, place, members)) {
+      const head = open.find(({ number }) => number === member.number);
+      if (head !== undefined && isSo(head, now)) done.add(member.number);
+    }
+    if (pauseMs !== null && done.size < heads.length) await sleep(pauseMs);
+  }
+  return done;
+}
