@@ -73,15 +73,20 @@ export async function objectionTo(
     const objection = objectionToMember(landing, one);
     if (objection !== null) return objection;
     // Its approvals are read again after this, and without one it is not ready.
-    if (await lacksApproval(landing, place.host, member)) return { kind: 'restart', prs: [member.number] };
+    const { member } = one;
+    if (!hasOwnHead(one) && (await lacksApproval(landing, place.host, member)))
+      return { kind: 'restart', prs: [member.number] };
   }
   return null;
 }
 
-function objectionToMember(
-  { queue, run }: IntendedLanding,
-  { member: { number, headSha, forced }, now, ownHead }: SeenMember,
-): Objection | null {
+/** Its head was pushed by us before a crash: what its reviews said was compared before that. */
+export const hasOwnHead = ({ now, ownHead }: SeenMember): boolean =>
+  ownHead !== undefined && now?.headSha === ownHead;
+
+function objectionToMember({ queue, run }: IntendedLanding, seen: SeenMember): Objection | null {
+  const { member, now } = seen;
+  const { number, headSha, forced } = member;
   const refused = (reason: Extract<Objection, { kind: 'refused' }>['reason']): Objection => ({
     kind: 'refused',
     pr: number,
@@ -90,8 +95,7 @@ function objectionToMember(
   if (now === null || now.state === 'closed') return refused('MERGE_REFUSED_BY_HOST');
   // A person merged it, and no webhook reported it: it is tested again, and read again meanwhile.
   if (now.state === 'merged' && run !== null) return { kind: 'restart', prs: [number] };
-  // Pushed by us before a crash: what its reviews said then was compared then.
-  const isOwnHead = ownHead !== undefined && now.headSha === ownHead;
+  const isOwnHead = hasOwnHead(seen);
   if (now.headSha !== headSha && !isOwnHead) return refused('PR_UPDATED_AT_MERGE_TIME');
   if (now.draft || now.baseBranch !== queue.targetBranch) return refused('MERGE_REFUSED_BY_HOST');
   if (now.mergeability === 'not_mergeable' && !forced && !isOwnHead)

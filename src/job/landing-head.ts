@@ -12,7 +12,7 @@ import type { IntendedLanding } from '#db/landing-store.ts';
 import { branchRef } from '#git/ref.ts';
 import type { RefUpdate } from '#host/host.ts';
 import type { Place } from './at-host.ts';
-import { readMembers, type SeenMember } from './landing-check.ts';
+import { hasOwnHead, readMembers, type SeenMember } from './landing-check.ts';
 import type { Wanted } from './landing-commits.ts';
 
 export type PushedHead = RefUpdate & { readonly number: number; readonly from: string; readonly to: string };
@@ -34,10 +34,6 @@ export async function readForPush(
   return seen.map((one, index) => ({ ...one, ownHead: wanted.commits[index]?.sha }));
 }
 
-/** Those whose head is the landed commit already. */
-const alreadyPushed = ({ now, ownHead }: SeenMember): boolean =>
-  ownHead !== undefined && now?.headSha === ownHead;
-
 export type Heads =
   | { readonly kind: 'pushed'; readonly heads: readonly PushedHead[] }
   /** A person pushed to this one meanwhile. */
@@ -54,11 +50,11 @@ export async function pushHeads(
   if (!pushesHeads(landing, place)) return { kind: 'pushed', heads };
   for (const one of seen) {
     const { member, ownHead } = one;
-    if (ownHead === undefined || (onlyFound && !alreadyPushed(one))) continue;
+    if (ownHead === undefined || (onlyFound && !hasOwnHead(one))) continue;
     const branch = await place.host.headBranchOf(landing.repository, member.number);
     if (branch === null) continue;
     const head = { number: member.number, ref: branchRef(branch), from: member.headSha, to: ownHead };
-    const answer = alreadyPushed(one) ? ({ kind: 'pushed' } as const) : await place.mirror.push([head]);
+    const answer = hasOwnHead(one) ? ({ kind: 'pushed' } as const) : await place.mirror.push([head]);
     if (answer.kind === 'moved') return { kind: 'moved', pr: member.number, heads };
     // A head branch that may not be pushed to stays as it is: its pull request is closed.
     if (answer.kind === 'pushed') heads.push(head);
