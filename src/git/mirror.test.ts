@@ -42,7 +42,11 @@ describe('fetching', () => {
       remote.set(`refs/pull/${number}/head`, sha);
       return { number, sha };
     });
-    expect(await mirror.fetch({ branch: 'main', pulls: heads })).toEqual({ tip: base, missing: [] });
+    expect(await mirror.fetch({ branch: 'main', pulls: heads })).toEqual({
+      tip: base,
+      missing: [],
+      refs: new Map(),
+    });
     for (const { sha } of heads) expect(await mirror.parentsOf(sha)).toEqual([base]);
     // Nothing is asked for that is there: the second works although the heads are gone on the remote.
     for (const { number } of heads) remote.git('update-ref', '-d', `refs/pull/${number}/head`);
@@ -59,7 +63,11 @@ describe('fetching', () => {
     const head = remote.commit({ parents: [base], files: { x: 'x' } });
     remote.set('refs/pull/1/head', head);
     const pulls = [{ number: 1, sha: head }];
-    expect(await mirror.fetch({ branch: 'main', pulls })).toEqual({ tip: null, missing: [] });
+    expect(await mirror.fetch({ branch: 'main', pulls })).toEqual({
+      tip: null,
+      missing: [],
+      refs: new Map(),
+    });
     expect(await mirror.treeOf(head)).toHaveLength(40);
   });
 
@@ -72,7 +80,11 @@ describe('fetching', () => {
     remote.git('config', 'uploadpack.allowAnySHA1InWant', 'true');
     const lost = { number: 3, sha: unknownSha };
     const pulls = [{ number: 1, sha: left }, { number: 2, sha: behind }, lost];
-    expect(await mirror.fetch({ branch: 'main', pulls })).toEqual({ tip: base, missing: [lost] });
+    expect(await mirror.fetch({ branch: 'main', pulls })).toEqual({
+      tip: base,
+      missing: [lost],
+      refs: new Map(),
+    });
     expect(await mirror.treeOf(behind)).toHaveLength(40);
   });
 
@@ -145,7 +157,7 @@ describe('fetching', () => {
           (index % 2 ? mirror : second).fetch({ branch: 'main', pulls }),
         ),
       );
-      for (const fetched of all) expect(fetched).toEqual({ tip, missing: [] });
+      for (const fetched of all) expect(fetched).toEqual({ tip, missing: [], refs: new Map() });
     }
   });
 

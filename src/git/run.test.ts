@@ -90,6 +90,7 @@ describe('a remote over http', () => {
     expect(await mirror.fetch({ branch: 'main', pulls: [{ number: 1, sha: next }] })).toEqual({
       tip: base,
       missing: [],
+      refs: new Map(),
     });
     const test = { ref: 'refs/heads/test', from: null, to: base };
     const stale = { ref: 'refs/heads/main', from: next, to: next };
