@@ -59,15 +59,20 @@ export async function openHosts(options: HostsOptions, cells: readonly Cell[]): 
   const read = await Promise.allSettled(all.map((cell) => cell.read()));
   const failures = read.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
   if (failures.length === all.length) throw failures[0];
-  for (const failure of failures) log.warn({ err: failure }, 'could not read host connections of a cell');
+  for (const [index, result] of read.entries())
+    if (result.status === 'rejected')
+      log.warn(
+        { cell: cells[index]!.name, err: result.reason as unknown },
+        'could not read host connections',
+      );
   const refresh = async () => {
     await Promise.all(all.map((cell) => cell.read()));
   };
   const timer = setInterval(() => {
-    for (const cell of all)
+    for (const [name, cell] of served)
       cell
         .read()
-        .catch((error: unknown) => log.warn({ err: error }, 'could not read host connections of a cell'));
+        .catch((error: unknown) => log.warn({ cell: name, err: error }, 'could not read host connections'));
   }, refreshMs);
   timer.unref();
   return {

@@ -16,6 +16,7 @@ import { withTransaction } from '#db/transaction.ts';
 import type { Host } from '#host/host.ts';
 import { openHosts } from '../src/hosts.ts';
 import { databaseUrl, openTestCell } from './database.ts';
+import { runMain, startProcess } from './server-process.ts';
 
 const key = randomBytes(32);
 
@@ -245,4 +246,20 @@ describe('a process that starts', () => {
     const { rows } = await cell.pool.query('select 1 from sandbox_pull_request');
     expect(rows).toEqual([]);
   });
+
+  it('as a real process: it serves and works beside a cell that is away, and ends where every cell is', async () => {
+    const cell = await openCellForTest();
+    const away = 'postgresql://postgres@127.0.0.1:1/none';
+    const extra = { SIGNALBOX_CELLS: `main=${cell.url} east=${away}` };
+    for (const command of ['serve', 'work'] as const) {
+      const server = await startProcess(command, cell.url, extra);
+      onTestFinished(async () => void (await server.stop()));
+      expect(server.logs()).toContainEqual(
+        expect.objectContaining({ cell: 'east', msg: 'could not read host connections' }),
+      );
+      expect(await server.stop()).toBe(0);
+      const ended = await runMain(cell.url, [command], { SIGNALBOX_CELLS: `east=${away}` });
+      expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
+    }
+  }, 90_000);
 });

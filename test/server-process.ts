@@ -20,7 +20,7 @@ export type ServerProcess = {
 const environment = (databaseUrl: string, extra: Record<string, string>) => ({
   PATH: process.env['PATH'] ?? '',
   ...compileCache,
-  DATABASE_URL: databaseUrl,
+  ...('SIGNALBOX_CELLS' in extra ? {} : { DATABASE_URL: databaseUrl }),
   SIGNALBOX_PORT: '0',
   SIGNALBOX_DATA_DIR: processFolder(new URL(databaseUrl).pathname.slice(1)),
   ...extra,
