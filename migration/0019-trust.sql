@@ -28,6 +28,5 @@ create table api_token_use (
   day date not null,
   uploads bigint not null default 0,
   bytes bigint not null default 0,
-  new_tests bigint not null default 0,
   primary key (api_token_id, day)
 );

@@ -14,8 +14,7 @@ CREATE TABLE public.api_token_use (
     api_token_id text NOT NULL,
     day date NOT NULL,
     uploads bigint DEFAULT 0 NOT NULL,
-    bytes bigint DEFAULT 0 NOT NULL,
-    new_tests bigint DEFAULT 0 NOT NULL
+    bytes bigint DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE public.audit (

@@ -99,7 +99,11 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     isPublicUrlGiven: false,
     secretKey: null,
     oidc: null,
-    upload: { bytesMax: 512 * 1_048_576, addressMs: 3_600_000 },
+    upload: {
+      bytesMax: 512 * 1_048_576,
+      addressMs: 3_600_000,
+      quota: { uploads: 20_000, bytes: 20_480 * 1_048_576 },
+    },
     rateLimit: { perSecond: 100_000, burst: 100_000, metricsPerSecond: 100_000 },
     ...options.config,
   };

@@ -115,7 +115,11 @@ const configOf = (secretKey: Buffer): Deps['config'] => ({
   isPublicUrlGiven: false,
   secretKey,
   oidc: null,
-  upload: { bytesMax: 512 * 1_048_576, addressMs: 3_600_000 },
+  upload: {
+    bytesMax: 512 * 1_048_576,
+    addressMs: 3_600_000,
+    quota: { uploads: 20_000, bytes: 20_480 * 1_048_576 },
+  },
   rateLimit: { perSecond: 100_000, burst: 100_000, metricsPerSecond: 100_000 },
 });
 

@@ -3,18 +3,31 @@
 import type { Cell } from '#db/cell.ts';
 import { enqueueReconciles } from '#db/job.ts';
 import { listQueueIds } from '#db/queue-view.ts';
-import { encodeTargets, saveTargets, type TargetKey } from '#db/target-store.ts';
+import { encodeTargets, lockTargets, saveTargets, type TargetKey } from '#db/target-store.ts';
 import { withTransaction } from '#db/transaction.ts';
 
+/** More than this many are all. */
+const targetsMax = 200_000;
+
+/** `onlyWidens`: what is said is added to what is known of the head, because code that nobody reviewed may have said it. */
 export async function setImpactedTargets(
   cell: Cell,
   key: TargetKey,
   targets: 'ALL' | readonly string[],
   now: Date,
+  { onlyWidens = false }: { readonly onlyWidens?: boolean } = {},
 ): Promise<void> {
   const encoded = await encodeTargets(targets);
   await withTransaction(cell, async (tx) => {
-    await saveTargets(tx, key, encoded, now);
+    const known = onlyWidens ? await lockTargets(tx, key) : null;
+    const widened = known === null ? encoded : await encodeTargets(union(known, targets));
+    await saveTargets(tx, key, widened, now);
     await enqueueReconciles(tx, await listQueueIds(tx, key.repositoryId));
   });
+}
+
+function union(a: 'ALL' | readonly string[], b: 'ALL' | readonly string[]): 'ALL' | readonly string[] {
+  if (a === 'ALL' || b === 'ALL') return 'ALL';
+  const both = [...new Set([...a, ...b])];
+  return both.length > targetsMax ? 'ALL' : both;
 }

@@ -179,6 +179,14 @@ export const variables = {
     schema: integer(1, 1_200).default(24),
     doc: 'Whole months of history that are kept; older ones are dropped.',
   },
+  SIGNALBOX_UPLOAD_TOKEN_UPLOADS: {
+    schema: integer(1, 10_000_000).default(20_000),
+    doc: 'Uploads that a token whose only scope is upload may send in a day (UTC). More are answered with 429.',
+  },
+  SIGNALBOX_UPLOAD_TOKEN_MIB: {
+    schema: integer(1, 10_000_000).default(20_480),
+    doc: 'MiB that a token whose only scope is upload may send in a day (UTC). More are answered with 429.',
+  },
   SIGNALBOX_UPLOAD_MAX_MIB: {
     schema: integer(1, 10_240).default(512),
     doc: 'Largest bundle of test reports that is taken at an upload address, in MiB.',
@@ -259,6 +267,8 @@ export type Config = {
     readonly bytesMax: number;
     /** How long an upload address may be used. */
     readonly addressMs: number;
+    /** What a token whose only scope is upload may send in a day. */
+    readonly quota: { readonly uploads: number; readonly bytes: number };
   };
   /** The S3-compatible store that uploads are kept in; null: the database. */
   readonly blob: BlobConfig | null;
@@ -352,6 +362,10 @@ function configOf(parsed: Parsed): Config {
     upload: {
       bytesMax: parsed.SIGNALBOX_UPLOAD_MAX_MIB * 1_048_576,
       addressMs: parsed.SIGNALBOX_UPLOAD_MINUTES * 60_000,
+      quota: {
+        uploads: parsed.SIGNALBOX_UPLOAD_TOKEN_UPLOADS,
+        bytes: parsed.SIGNALBOX_UPLOAD_TOKEN_MIB * 1_048_576,
+      },
     },
     blob: blobOf(parsed),
     oidc: oidcOf(parsed),

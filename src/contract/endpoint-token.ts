@@ -20,7 +20,7 @@ export const tokenEndpoints = {
     summary: 'Make an API token; its secret is answered once',
     request: token.CreateTokenRequest,
     response: token.CreateTokenResponse,
-    errors: [] as readonly ErrorCode[],
+    errors: ['REPOSITORY_NOT_FOUND'] as readonly ErrorCode[],
   },
   revokeToken: {
     ...admin,

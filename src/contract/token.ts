@@ -1,7 +1,7 @@
 // API tokens: who may call what. A secret is in one answer only, the one that makes it.
 
 import { z } from 'zod';
-import { InstantOut, lenientEnum, line, part, scopes } from './common.ts';
+import { InstantOut, lenientEnum, line, part, Repository, scopes } from './common.ts';
 
 const ApiToken = z
   .object({
@@ -11,6 +11,10 @@ const ApiToken = z
     createdAt: InstantOut,
     expiresAt: InstantOut.nullable().meta({ description: 'Null: it does not expire.' }),
     revokedAt: InstantOut.nullable(),
+    repositories: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'What it is bound to, as host/owner/name. Absent: it is bound to none.' }),
     state: z.enum(['active', 'expired', 'revoked']),
     isCaller: z
       .boolean()
@@ -52,6 +56,10 @@ export const CreateTokenRequest = z.object({
     .max(tokenDaysMax)
     .nullish()
     .meta({ description: 'Null or absent: it does not expire.' }),
+  repositories: z.array(Repository).min(1).max(100).optional().meta({
+    description:
+      'Required for a token whose only scope is upload, and only for one: the repositories that it may send reports for. Each must have a queue or reports already.',
+  }),
 });
 
 export const CreateTokenResponse = z.object({

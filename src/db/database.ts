@@ -39,7 +39,6 @@ export interface ApiTokenUse {
   api_token_id: string;
   bytes: Generated<number>;
   day: Timestamp;
-  new_tests: Generated<number>;
   uploads: Generated<number>;
 }
 

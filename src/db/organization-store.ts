@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
-import type { OrganizationId } from '#base/id.ts';
+import type { OrganizationId, RepositoryId } from '#base/id.ts';
 import type { Cell, Tx } from './cell.ts';
 import { ensureSandboxConnection } from './connection-store.ts';
 import { hashToken } from './scope-view.ts';
@@ -38,6 +38,8 @@ export type NewToken = {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
+  /** The repositories that it may name; null or absent: every one of its organization. */
+  readonly repositoryIds?: readonly RepositoryId[] | null;
 };
 
 const idAlphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
@@ -79,11 +81,19 @@ async function insertToken(
   id: string,
   organizationId: OrganizationId,
   hash: Buffer,
-  { name, scopes, expiresAt }: NewToken,
+  { name, scopes, expiresAt, repositoryIds = null }: NewToken,
 ): Promise<boolean> {
   const rows = await db
     .insertInto('api_token')
-    .values({ id, organization_id: organizationId, hash, name, scopes: [...scopes], expires_at: expiresAt })
+    .values({
+      id,
+      organization_id: organizationId,
+      hash,
+      name,
+      scopes: [...scopes],
+      expires_at: expiresAt,
+      repository_ids: repositoryIds === null ? null : [...repositoryIds],
+    })
     .onConflict((conflict) => conflict.column('hash').doNothing())
     .returning('id')
     .execute();

@@ -142,6 +142,7 @@ const scopeFrom = ({ columns, from, organizationId, where }: Origin) => `
   join organization o on o.id = ${organizationId}
   left join repository r on r.organization_id = ${organizationId}
     and r.host_key = $2 and r.owner_key = $3 and r.name_key = $4
+    and (t.repository_ids is null or r.id = any (t.repository_ids))
   left join queue q on q.repository_id = r.id and q.branch = $5 and q.deleted_at is null
   left join entry e on e.queue_id = q.id and e.pr_number = $6
   where ${where}`;

@@ -72,6 +72,20 @@ export async function saveTargets(tx: Tx, key: TargetKey, targets: EncodedTarget
   await upsertTargets(tx, key.repositoryId, key.prNumber, key.headSha, impactsAll, count, hashes, names, at);
 }
 
+const selectForUpdate = statement<
+  [repositoryId: string, prNumber: number, headSha: string],
+  { impacts_all: boolean; names: Buffer }
+>(`
+  select impacts_all, names from impacted_targets where repository_id = $1 and pr_number = $2 and head_sha = $3
+  for update`);
+
+/** What is known of a head, for one who writes it next; null: nothing. */
+export async function lockTargets(tx: Tx, key: TargetKey): Promise<'ALL' | readonly string[] | null> {
+  const [row] = await selectForUpdate(tx, key.repositoryId, key.prNumber, key.headSha);
+  if (row === undefined) return null;
+  return row.impacts_all ? 'ALL' : (JSON.parse((await decompress(row.names)).toString()) as string[]);
+}
+
 const selectNames = statement<
   [repositoryId: string, prNumbers: string, headShas: string],
   { pr_number: number; impacts_all: boolean; names: Buffer }

@@ -15,18 +15,27 @@ export type TokenRow = {
   readonly created_at: Date;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
+  /** The repositories that it is bound to, as host/owner/name; null: it is bound to none. */
+  readonly repositories: readonly string[] | null;
 };
 
-const columns = 'id, name, scopes, created_at, expires_at, revoked_at';
+const columns = `id, name, scopes, created_at, expires_at, revoked_at,
+  case when repository_ids is not null then array(select r.host || '/' || r.owner || '/' || r.name from repository r
+    where r.id = any (repository_ids) order by 1) end as repositories`;
 
 const selectToken = statement<[id: string], TokenRow>(`select ${columns} from api_token where id = $1`);
 
 /** A token as the audit log names it: names need not differ. */
 const subjectOf = ({ id, name }: Pick<TokenRow, 'id' | 'name'>): string => `${name} (${id})`;
 
-const grantOf = ({ scopes, expires_at: expiresAt }: Pick<TokenRow, 'scopes' | 'expires_at'>) => ({
+const grantOf = ({
+  scopes,
+  expires_at: expiresAt,
+  repositories,
+}: Pick<TokenRow, 'scopes' | 'expires_at' | 'repositories'>) => ({
   scopes,
   expiresAt,
+  ...(repositories === null ? {} : { repositories }),
 });
 
 /** The secret cannot be read again. */

@@ -34,6 +34,8 @@ export type NewUpload = UploadKey & {
   readonly trust: UploadTrust;
   /** The token's name, and the client's version where it says. */
   readonly uploader: string;
+  /** The token, where its uploads are counted; null or absent: they are not. */
+  readonly countedToken?: string | null;
 };
 
 export const newUploadKey = (repositoryId: RepositoryId, now: Date): UploadKey => ({
@@ -49,14 +51,15 @@ const insertUpload = statement<
     door: string,
     trust: string,
     uploader: string,
+    countedToken: string | null,
     state: string,
     ...content: [hash: Buffer | null, bytes: number | null, form: string | null],
     ...source: [string, string, number | null, string, string, string, number, string],
   ]
 >(`
-  insert into upload (repository_id, uploaded_at, id, organization_id, door, trust, uploader, state,
+  insert into upload (repository_id, uploaded_at, id, organization_id, door, trust, uploader, api_token_id, state,
     content_hash, content_bytes, content_form, sha, branch, pr_number, variant, job, ci_run_id, ci_attempt, ci_url)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`);
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`);
 
 /** An address was given out, and nothing came yet. */
 export const insertAwaited = (tx: Tx, upload: NewUpload): Promise<unknown> =>
@@ -84,6 +87,7 @@ const head = (upload: NewUpload, door: string, state: string) =>
     door,
     upload.trust,
     upload.uploader,
+    upload.countedToken ?? null,
     state,
   ] as const;
 
@@ -91,9 +95,10 @@ type UploadState = {
   readonly state: string;
   readonly trust: UploadTrust;
   readonly content_hash: Buffer | null;
+  readonly api_token_id: string | null;
 };
 
-const selectState = `select state, trust, content_hash from upload
+const selectState = `select state, trust, content_hash, api_token_id from upload
   where repository_id = $1 and uploaded_at = $2 and id = $3`;
 const findState = statement<[string, Date, string], UploadState>(selectState);
 const lockState = statement<[string, Date, string], UploadState>(`${selectState} for update`);

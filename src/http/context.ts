@@ -42,17 +42,24 @@ export type Handler<Name extends Operation> = (
 export type Handlers<Names extends Operation> = { readonly [Name in Names]: Handler<Name> };
 
 /**
+ * Whether the holder may do nothing but upload. Such a token is readable by code that nobody reviewed: it names only
+ * repositories that are known, costs no call to a Git host, and makes no row of a repository.
+ */
+export const isOnlyUpload = (scopes: readonly string[]): boolean =>
+  scopes.length > 0 && scopes.every((scope) => scope === 'upload');
+
+/**
  * The repository's row, or null where it exists without one (the sandbox: a repository exists as soon as it is named).
  * A repository that nothing serves is not found.
  */
 export function knownRepository({ deps, cell, scope }: Context, repo: RepositoryName): Repository | null {
   if (scope.repository !== null) return scope.repository;
-  const host = deps.hostFor(cell.name, repo.host);
+  const host = isOnlyUpload(scope.principal.scopes) ? null : deps.hostFor(cell.name, repo.host);
   if (host?.repositories === 'implicit') return null;
   throw notConnected(repo);
 }
 
-const notConnected = (repo: RepositoryName) =>
+export const notConnected = (repo: RepositoryName) =>
   appError('REPOSITORY_NOT_FOUND', {
     public: `No repository ${fullName(repo)} on ${repo.host} is connected to this organization. Check its spelling, or connect the host.`,
   });
@@ -69,6 +76,7 @@ export async function connectedRepository(
   { deps, cell, scope }: Context,
   repo: RepositoryName,
 ): Promise<FoundRepository> {
+  if (isOnlyUpload(scope.principal.scopes)) throw notConnected(repo);
   const host = deps.hostFor(cell.name, repo.host);
   // Where no host serves the name now, the row keeps what it says.
   const isSandbox = host === null || host.kind === 'sandbox';

@@ -11,6 +11,7 @@ import { appError } from '#base/error.ts';
 import type { RepositoryId } from '#base/id.ts';
 import { acceptBundle, type BundleOutcome } from '#command/accept-upload.ts';
 import type { Cell } from '#db/cell.ts';
+import { secondsToNextDay, takeUploadQuota } from '#db/token-use-store.ts';
 import { findUploadState, type UploadContent, type UploadKey } from '#db/upload-store.ts';
 import { uploadedAtOf } from '#db/upload-view.ts';
 import { compressionOf } from '#report/decompress.ts';
@@ -113,14 +114,28 @@ export async function addUploadRoute(
 async function receive(deps: Deps, cell: Cell, key: UploadKey, body: Readable | undefined): Promise<void> {
   const row = await findUploadState(cell.reader, key);
   if (row === null) throw refusal('gone');
-  const measured = measure(body ?? [], deps.config.upload.bytesMax);
+  const { bytesMax, quota } = deps.config.upload;
+  const token = row.state === 'awaited' ? row.api_token_id : null;
+  const now = deps.clock.now();
+  // The address was counted when it was given out; its bytes are counted when they are there.
+  const take = (bytes: number) => takeUploadQuota(cell.db, token!, { uploads: 0, bytes }, quota, now);
+  if (token !== null && !(await take(0))) throw overQuota(now);
+  const measured = measure(body ?? [], bytesMax);
   if (row.state === 'awaited') await deps.blobsOf(cell).write(key, measured.bytes);
   else for await (const _chunk of measured.bytes);
   const content = measured.result();
+  if (token !== null) await take(content.bytes);
   if (content.bytes === 0) throw refusal('empty');
   const outcome = await acceptBundle(cell, key, content, deps.clock.now());
   if (outcome !== 'stored' && outcome !== 'same') throw refusal(outcome);
 }
+
+export const overQuota = (now: Date) =>
+  appError('RATE_LIMITED', {
+    public:
+      'This token has sent as many reports as it may in a day. Try again tomorrow (UTC), or ask whoever operates Signalbox for more.',
+    retryAfterSeconds: secondsToNextDay(now),
+  });
 
 const tooLarge = (bytesMax: number) =>
   appError('BODY_TOO_LARGE', {

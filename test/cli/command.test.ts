@@ -171,6 +171,11 @@ describe('signalbox test', () => {
     expect(zstdDecompressSync(upload?.body ?? Buffer.alloc(0)).toString()).toBe(`${report}\n`);
   });
 
+  it('does not hand its token to the tested command', async () => {
+    const { stdout } = await run('echo "token: $SIGNALBOX_API_TOKEN"; echo "url: $SIGNALBOX_URL"');
+    expect(stdout).toBe(`token: \nurl: ${url}\n`);
+  });
+
   it('does the same as one file, without the rest of Signalbox', async () => {
     const file = join(cwd, 'signalbox.mjs');
     execFileSync(process.execPath, ['script/build-cli.ts', file]);

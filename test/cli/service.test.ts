@@ -106,7 +106,15 @@ describe('a job of CI', () => {
 
   it('may have a token that can only upload: then nothing is judged by it', async () => {
     const url = databaseUrl(database);
-    const made = await runMain(url, ['admin', 'create-token', 'acme', '--scopes', 'upload']);
+    const made = await runMain(url, [
+      'admin',
+      'create-token',
+      'acme',
+      '--scopes',
+      'upload',
+      '--repositories',
+      'sandbox.example/acme/widgets',
+    ]);
     put('junit.xml', suite('fork', passed('x'), failed('y', 'no')));
     const shown = await upload({ SIGNALBOX_API_TOKEN: made.stdout.trim() });
     expect(shown).toMatchObject({ trust: 'untrusted', state: 'ingested', failed: 1 });

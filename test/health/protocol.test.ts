@@ -1,4 +1,6 @@
 // A client written from the contract alone: bundles in four steps, and one report in one request.
+import { ensureOrganization } from '#db/organization-store.ts';
+import { ensureRepository } from '#db/repository-store.ts';
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -43,13 +45,20 @@ const stored = async (world: World, id: string): Promise<Buffer | null> => {
 
 const some: readonly Outcome[] = [{ name: 'adds' }, { name: 'divides', failure: 'expected 2, got 3' }];
 
+/** One who may only upload, to a repository that is known. */
+async function uploaderOf(world: World) {
+  const { id } = await ensureOrganization(world.cell.db, 'acme', 'acme');
+  await ensureRepository(world.cell.db, id, { ...repo, isSandbox: true });
+  return world.client('acme', ['upload']);
+}
+
 const codeOf = (response: { json: () => unknown }) =>
   (response.json() as { error: { code: string } }).error.code;
 
 describe('a bundle in four steps', () => {
   it('is stored byte for byte, without a token, and shows as stored', async () => {
     const world = await openWorldForTest();
-    const client = await world.client('acme', ['upload']);
+    const client = await uploaderOf(world);
     const { id, path } = await askForAddress(client);
     expect((await client.call('getUpload', { ...asked, upload_id: id })).upload.state).toBe('awaited');
     const bundle = bundleOf({ repo, reports: [junit(some)] });
@@ -88,7 +97,7 @@ describe('a bundle in four steps', () => {
   it('of a fork does not stand in for the same bytes of a trusted run', async () => {
     const world = await openWorldForTest();
     const bundle = bundleOf({ repo, reports: [junit(some)] });
-    await put(world, (await askForAddress(await world.client('acme', ['upload']))).path, bundle);
+    await put(world, (await askForAddress(await uploaderOf(world))).path, bundle);
     const trusted = await world.client();
     const { id, path } = await askForAddress(trusted);
     await put(world, path, bundle);
@@ -126,7 +135,9 @@ describe('a bundle in four steps', () => {
 
   it('may be as large as is configured, and no larger, whatever it says of itself', async () => {
     const limit = 3 * 1_048_576;
-    const world = await openWorldForTest({ config: { upload: { bytesMax: limit, addressMs: 60_000 } } });
+    const world = await openWorldForTest({
+      config: { upload: { bytesMax: limit, addressMs: 60_000, quota: { uploads: 9, bytes: 1e9 } } },
+    });
     const client = await world.client();
     const large = Buffer.alloc(limit + 1, 7);
     const first = await askForAddress(client);
@@ -170,7 +181,7 @@ describe('a bundle in four steps', () => {
 
   it('has its telemetry taken in any form, and forgotten', async () => {
     const world = await openWorldForTest();
-    const client = await world.client('acme', ['upload']);
+    const client = await uploaderOf(world);
     const path = '/v1/flakytests-cli/upload-metrics';
     for (const type of ['application/x-protobuf', 'application/json', 'text/odd']) {
       const answer = await client.send({
@@ -205,7 +216,7 @@ describe('one report in one request', () => {
     ['of an odd type', (xml: string) => Buffer.from(xml), { 'content-type': 'text/odd' }],
   ])('is taken %s, and counted', async (_form, encode, headers) => {
     const world = await openWorldForTest();
-    const client = await world.client('acme', ['upload']);
+    const client = await uploaderOf(world);
     const answer = await upload(client, encode(junit(some)), { pr: '7', variant: '', job: 'unit' }, headers);
     expect(answer.status).toBe(200);
     const { upload_id: id, accepted, rejected } = answer.body as Accepted;

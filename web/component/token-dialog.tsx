@@ -38,6 +38,14 @@ const spans = [
   { value: '0', label: 'never' },
 ];
 
+/** `github.com/acme/widgets, …`; the owner may hold slashes. */
+const repositoriesIn = (text: string) =>
+  text.split(',').flatMap((typed) => {
+    const [host = '', ...rest] = typed.trim().split('/');
+    const name = rest.pop() ?? '';
+    return host === '' || name === '' || rest.length === 0 ? [] : [{ host, owner: rest.join('/'), name }];
+  });
+
 type CreateTokenDialogProps = {
   readonly onMade: (made: MadeToken) => void;
   readonly onClose: () => void;
@@ -47,17 +55,21 @@ export function CreateTokenDialog({ onMade, onClose }: CreateTokenDialogProps) {
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<string[]>(['read']);
   const [days, setDays] = useState('90');
+  const [repositories, setRepositories] = useState('');
+  const isBound = scopes.length === 1 && scopes[0] === 'upload';
+  const bound = repositoriesIn(repositories);
   return (
     <Dialog
       title="Create an API token"
       action="Create the token"
-      isReady={name.trim() !== '' && scopes.length > 0}
+      isReady={name.trim() !== '' && scopes.length > 0 && (!isBound || bound.length > 0)}
       run={async () =>
         onMade(
           await call('createToken', {
             name: name.trim(),
             scopes: scopes as Scope[],
             expiresInDays: days === '0' ? null : Number(days),
+            ...(isBound && { repositories: bound }),
           }),
         )
       }
@@ -80,6 +92,15 @@ export function CreateTokenDialog({ onMade, onClose }: CreateTokenDialogProps) {
           ))}
         </Stack>
       </Checkbox.Group>
+      {isBound && (
+        <TextInput
+          label="Repositories"
+          description="What it may send reports for, as host/owner/name, with commas."
+          required
+          value={repositories}
+          onChange={(event) => setRepositories(event.currentTarget.value)}
+        />
+      )}
       <Select
         label="It expires"
         data={spans}

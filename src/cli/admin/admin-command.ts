@@ -25,10 +25,14 @@ export const addAdmin: AddCommand = ({ program, context, run }) => {
       .argument('<slug>', 'the organization')
       .option('--name <name>', 'what it is for')
       .option('--scopes <scopes>', 'of read, submit, admin and upload, with commas; else all')
-      .option('--expires-in-days <days>', 'else it holds until it is revoked'),
+      .option('--expires-in-days <days>', 'else it holds until it is revoked')
+      .option(
+        '--repositories <names>',
+        'host/owner/name, with commas; needed where the only scope is upload',
+      ),
     {
-      line: 'signalbox admin create-token acme --name ci --scopes upload --expires-in-days 90',
-      does: 'a token that can only send reports, for 90 days',
+      line: 'signalbox admin create-token acme --name forks --scopes upload --repositories github.com/acme/widgets',
+      does: 'a token that can only send reports of one repository',
     },
   );
   withExamples(

@@ -2,6 +2,9 @@
 
 import { parseArgs } from 'node:util';
 import { scopes as allScopes } from '#contract/common.ts';
+import type { RepositoryId } from '#base/id.ts';
+import { repositoryKey } from '#core/repository.ts';
+import { findRepositoryIds } from '#db/repository-store.ts';
 import { recordAudit } from '#db/audit-store.ts';
 import type { Cell, Cells } from '#db/cell.ts';
 import { ensureOrganization, findOrganization } from '#db/organization-store.ts';
@@ -14,6 +17,7 @@ const usage = `Usage: signalbox admin <command>
 
   create-organization <slug> [--name NAME] [--cell CELL]
   create-token <slug> [--name NAME] [--scopes read,submit,admin,upload] [--expires-in-days N]
+    [--repositories host/owner/name,...]
   list-tokens <slug>
   revoke-token <id>
 ${connectUsage}
@@ -25,6 +29,7 @@ const options = {
   cell: { type: 'string' },
   scopes: { type: 'string' },
   'expires-in-days': { type: 'string' },
+  repositories: { type: 'string' },
   ...connectOptions,
 } as const;
 
@@ -129,15 +134,44 @@ async function createToken(cell: Cell, id: OrganizationId, wishes: Wishes): Prom
   if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days))
     return fail(2, '--expires-in-days takes a number of days.');
   const expiresAt = days === undefined ? null : new Date(Date.now() + Number(days) * 86_400_000);
+  const bound = await repositoriesOf(cell, id, scopes, wishes.repositories);
+  if (typeof bound === 'string') return fail(2, bound);
   const { secret } = await issueToken(cell, byCommandLine(id), {
     name: wishes.name ?? 'token',
     scopes: [...new Set(scopes)],
     expiresAt,
+    repositoryIds: bound,
   });
   // The token alone on standard output, so that a script can take it.
   console.error('Keep this token: it is not shown again.');
   console.log(secret);
   return 0;
+}
+
+/** What a token that may only upload is bound to; null: it may do more, and is bound to nothing. A text: what is wrong. */
+async function repositoriesOf(
+  cell: Cell,
+  organizationId: OrganizationId,
+  scopes: readonly string[],
+  typed: string | undefined,
+): Promise<readonly RepositoryId[] | null | string> {
+  const isUploadOnly = scopes.every((scope) => scope === 'upload');
+  if (!isUploadOnly)
+    return typed === undefined ? null : 'Only a token whose only scope is upload takes --repositories.';
+  const names = (typed ?? '').split(',').flatMap((name) => name.trim() || []);
+  if (names.length === 0)
+    return 'A token whose only scope is upload needs --repositories host/owner/name, with commas.';
+  const keys = names.map((name) => {
+    const [host = '', ...rest] = name.split('/');
+    return repositoryKey({ host, owner: rest.slice(0, -1).join('/'), name: rest.at(-1) ?? '' });
+  });
+  const found = await findRepositoryIds(
+    cell.db,
+    keys.map((key) => ({ organizationId, key })),
+  );
+  const unknown = names[found.indexOf(null)];
+  const ids = found.filter((repositoryId) => repositoryId !== null);
+  return ids.length === names.length ? ids : `The organization has no repository ${unknown}.`;
 }
 
 async function printTokens(cell: Cell, id: OrganizationId): Promise<number> {

@@ -11,7 +11,14 @@ import type { Standing } from '#core/queue/standing.ts';
 import type { Repository } from '#db/scope-view.ts';
 import { readScope } from '#db/scope-view.ts';
 import { listPauses, listTripMoments } from '#db/time-view.ts';
-import { type Context, type Handlers, hostRepository, type QueueScope, requireQueue } from '../context.ts';
+import {
+  type Context,
+  type Handlers,
+  hostRepository,
+  isOnlyUpload,
+  type QueueScope,
+  requireQueue,
+} from '../context.ts';
 import { cursorFrom, cursorText } from '../page-token.ts';
 import { presentEntry } from '../present.ts';
 import { presentTimeSpent } from '../present-time.ts';
@@ -135,9 +142,14 @@ export const pullRequestHandlers: Handlers<
 
   setImpactedTargets: async (context, input) => {
     const { repository } = requireQueue(context, input);
-    const headSha = input.pr.sha?.toLowerCase() ?? (await readFromHost(context, repository, input)).headSha;
+    const isUntrusted = isOnlyUpload(context.scope.principal.scopes);
+    const known = isUntrusted ? requireKnownHead(context, input) : null;
+    const headSha =
+      input.pr.sha?.toLowerCase() ?? known ?? (await readFromHost(context, repository, input)).headSha;
     const key = { repositoryId: repository.id, prNumber: input.pr.number, headSha };
-    await setImpactedTargets(context.cell, key, input.impactedTargets, context.now);
+    await setImpactedTargets(context.cell, key, input.impactedTargets, context.now, {
+      onlyWidens: isUntrusted,
+    });
     return {};
   },
 };
@@ -147,6 +159,18 @@ function requireHead({ number, headSha }: PullRequest, named: string | undefined
   if (named === undefined || named === headSha.toLowerCase()) return;
   throw appError('PULL_REQUEST_NOT_ENQUEUEABLE', {
     public: `The request names the head ${named}, but the head of pull request #${number} is ${headSha}. Look at the new head, then submit it by its sha.`,
+  });
+}
+
+/** The head that the request names, or that the queue knows: a token that may only upload costs no call to a host. */
+function requireKnownHead(
+  { scope }: Context,
+  { pr }: { readonly pr: { readonly sha?: string | undefined } },
+): string {
+  const head = pr.sha?.toLowerCase() ?? scope.entry?.entry.pullRequest.headSha;
+  if (head !== undefined) return head;
+  throw appError('PULL_REQUEST_NOT_FOUND', {
+    public: 'The queue does not know this pull request yet. Name the commit in pr.sha.',
   });
 }
 

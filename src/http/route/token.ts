@@ -1,11 +1,14 @@
 // API tokens of an organization, for its admins.
 
 import { appError } from '#base/error.ts';
+import type { RepositoryId } from '#base/id.ts';
 import type { Scope } from '#contract/common.ts';
 import type { ApiToken } from '#contract/token.ts';
+import { type RepositoryName, repositoryKey } from '#core/repository.ts';
+import { findRepositoryIds } from '#db/repository-store.ts';
 import type { Principal } from '#db/scope-view.ts';
 import { findToken, issueToken, listTokens, revokeToken, type TokenRow } from '#db/token-store.ts';
-import type { Context, Handlers } from '../context.ts';
+import { type Context, type Handlers, isOnlyUpload, notConnected } from '../context.ts';
 
 function presentToken(row: TokenRow, principal: Principal, now: Date): ApiToken {
   const isExpired = row.expires_at !== null && row.expires_at <= now;
@@ -16,6 +19,7 @@ function presentToken(row: TokenRow, principal: Principal, now: Date): ApiToken 
     createdAt: row.created_at.toISOString(),
     expiresAt: row.expires_at?.toISOString() ?? null,
     revokedAt: row.revoked_at?.toISOString() ?? null,
+    ...(row.repositories === null ? {} : { repositories: [...row.repositories] }),
     state: row.revoked_at === null ? (isExpired ? 'expired' : 'active') : 'revoked',
     isCaller: principal.kind === 'token' && principal.id === row.id,
   };
@@ -29,6 +33,32 @@ const auditorOf = ({ scope, actor, now }: Context) => ({
 
 const dayMs = 86_400_000;
 
+/** A token that may only upload may be published, so it is bound to repositories; others see the whole organization. */
+async function boundTo(
+  { cell, scope }: Context,
+  scopes: readonly Scope[],
+  repositories: readonly RepositoryName[] | undefined,
+): Promise<readonly RepositoryId[] | null> {
+  const isUploadOnly = isOnlyUpload(scopes);
+  if (isUploadOnly !== (repositories !== undefined))
+    throw appError('VALIDATION_FAILED', {
+      public: isUploadOnly
+        ? 'A token whose only scope is upload needs repositories: those that it may send reports for.'
+        : 'Only a token whose only scope is upload can be bound to repositories. Leave them out.',
+      details: [{ path: 'repositories', message: isUploadOnly ? 'is required' : 'must be absent' }],
+    });
+  if (repositories === undefined) return null;
+  const { organizationId } = scope.principal;
+  const found = await findRepositoryIds(
+    cell.db,
+    repositories.map((name) => ({ organizationId, key: repositoryKey(name) })),
+  );
+  const ids = found.filter((id) => id !== null);
+  const unknown = repositories[found.indexOf(null)];
+  if (ids.length < found.length && unknown !== undefined) throw notConnected(unknown);
+  return ids;
+}
+
 export const tokenHandlers: Handlers<'listTokens' | 'createToken' | 'revokeToken'> = {
   listTokens: async ({ cell, scope: { principal }, now }, { cursor, take, includeEnded }) => {
     const { organizationId } = principal;
@@ -41,10 +71,11 @@ export const tokenHandlers: Handlers<'listTokens' | 'createToken' | 'revokeToken
     };
   },
 
-  createToken: async (context, { name, scopes, expiresInDays }) => {
+  createToken: async (context, { name, scopes, expiresInDays, repositories }) => {
     const { cell, now, scope } = context;
+    const repositoryIds = await boundTo(context, scopes, repositories);
     const expiresAt = expiresInDays ? new Date(now.getTime() + expiresInDays * dayMs) : null;
-    const wanted = { name: name.trim(), scopes: [...new Set(scopes)], expiresAt };
+    const wanted = { name: name.trim(), scopes: [...new Set(scopes)], expiresAt, repositoryIds };
     const { row, secret } = await issueToken(cell, auditorOf(context), wanted);
     return { token: presentToken(row, scope.principal, now), value: secret };
   },

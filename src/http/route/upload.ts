@@ -8,6 +8,7 @@ import { acceptReport, expectUpload } from '#command/accept-upload.ts';
 import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
 import type { UploadProblem } from '#core/health/reported-case.ts';
 import { newUploadKey, type NewUpload, type UploadSource, type UploadTrust } from '#db/upload-store.ts';
+import { takeUploadQuota } from '#db/token-use-store.ts';
 import { findUpload, listUploads, type UploadDetails, type UploadSummary } from '#db/upload-view.ts';
 import type { Repository } from '#db/scope-view.ts';
 import { type ContentSummary, readContent } from '#report/content.ts';
@@ -16,11 +17,12 @@ import {
   type Context,
   ensuredRepository,
   type Handlers,
+  isOnlyUpload,
   knownRepository,
   requireOrganization,
 } from '../context.ts';
 import { passOver, readChunks, reportTooLarge } from '../raw-body.ts';
-import { formOf } from '../upload-address.ts';
+import { formOf, overQuota } from '../upload-address.ts';
 import { listing } from './test-health.ts';
 
 export const uploadHandlers: Handlers<
@@ -30,6 +32,7 @@ export const uploadHandlers: Handlers<
     requireOrganization(context, input.orgUrlSlug);
     const repository = await ensuredRepository(context, input.repo);
     const upload = newUpload(context, repository, input.clientVersion ?? '');
+    await takeQuota(context, 0);
     const expiresAt = new Date(context.now.getTime() + context.deps.config.upload.addressMs);
     const path = await context.addresses.pathOf(context.cell, upload, expiresAt);
     await expectUpload(context.cell, upload);
@@ -48,6 +51,7 @@ export const uploadHandlers: Handlers<
     const start = chunks.find((chunk) => chunk.length > 0) ?? Buffer.alloc(0);
     const form = formOf(start, 'zstd');
     const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    await takeQuota(context, bytes);
     const { uploadId } = await acceptReport(context.cell, {
       upload,
       source: sourceOf(input),
@@ -91,14 +95,28 @@ export const uploadHandlers: Handlers<
 
 const zstd = promisify(zstdCompress);
 
-/** A token that may do no more than upload is the kind that forks may see: nothing is judged by what it sends. */
+/** What a token that may do no more than upload sends may come from code that nobody reviewed: it classifies no test. */
 const trustOf = ({ scope: { principal } }: Context): UploadTrust =>
-  principal.scopes.includes('submit') || principal.scopes.includes('admin') ? 'full' : 'untrusted';
+  isOnlyUpload(principal.scopes) ? 'untrusted' : 'full';
+
+/** The token, if it is one of those whose uploads are counted: it may be readable by code that nobody reviewed. */
+const countedToken = ({ scope: { principal } }: Context): string | null =>
+  principal.kind === 'token' && isOnlyUpload(principal.scopes) ? principal.id : null;
+
+/** Counts an upload against the quotas of its token. */
+async function takeQuota(context: Context, bytes: number): Promise<void> {
+  const { cell, deps, now } = context;
+  const token = countedToken(context);
+  if (token === null) return;
+  const use = { uploads: 1, bytes } as const;
+  if (!(await takeUploadQuota(cell.db, token, use, deps.config.upload.quota, now))) throw overQuota(now);
+}
 
 const newUpload = (context: Context, repository: Repository, clientVersion: string): NewUpload => ({
   ...newUploadKey(repository.id, context.now),
   organizationId: context.scope.principal.organizationId,
   trust: trustOf(context),
+  countedToken: countedToken(context),
   uploader: [context.actor, clientVersion].filter((text) => text !== '').join(' '),
 });
 
