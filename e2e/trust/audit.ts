@@ -84,16 +84,23 @@ export function openAudit(host: HostControl, options: SceneOptions): Audit {
   /** Commits whose line of first parents has a tree, since the situation began. */
   const holdersOf = async (tree: string): Promise<string[]> => {
     const objects = await git('cat-file', '--batch-all-objects', '--batch-check=%(objecttype) %(objectname)');
-    const commits = linesOf(objects).flatMap((line) => {
+    const shas = linesOf(objects).flatMap((line) => {
       const [type, sha] = line.split(' ');
-      return type === 'commit' && (isDirect || !heads.has(sha!)) ? [sha!] : [];
+      return type === 'commit' ? [sha!] : [];
     });
-    const holders: string[] = [];
-    for (const sha of commits) {
-      const trees = linesOf(await git('log', '--first-parent', '--format=%T', sha, `^${begin}`));
-      if (trees.includes(tree)) holders.push(sha);
-    }
-    return holders;
+    const listed = linesOf(await git('log', '--no-walk=unsorted', '--format=%H %T %P', ...shas));
+    const commits = new Map(
+      listed.map((line) => {
+        const [sha, own, parent] = line.split(' ');
+        return [sha!, { tree: own!, parent }];
+      }),
+    );
+    const hasTree = (sha: string): boolean => {
+      for (let at: string | undefined = sha; at !== undefined && at !== begin; at = commits.get(at)?.parent)
+        if (commits.get(at)?.tree === tree) return true;
+      return false;
+    };
+    return shas.filter((sha) => (isDirect || !heads.has(sha)) && hasTree(sha));
   };
   const isTested = async (tree: string): Promise<boolean> => {
     if (required().length === 0) return rules !== null;

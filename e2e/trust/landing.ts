@@ -6,7 +6,7 @@ import type { Scene } from './scene.ts';
 import { landed, lands, says } from './step.ts';
 
 const batch = { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 60, landingMode: 'host' };
-const callers: readonly HostKind[] = ['github', 'gitea', 'sandbox'];
+const callers: readonly HostKind[] = ['github', 'gitea'];
 
 /** Three pull requests in one run, with everything green but the landing held back. */
 async function greenBatch(scene: Scene): Promise<readonly number[]> {

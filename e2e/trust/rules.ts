@@ -102,8 +102,12 @@ export const ruleSituations: readonly Situation[] = [
       await scene.ci(number, 'success', 'ci/test');
       await staysOut(scene, number);
       await scene.poll();
-      await says(scene, number, /ci\/late/);
       const run = await scene.runOf(number);
+      scene.must(
+        run.requiredStatuses.includes('ci/late'),
+        `its run requires ${run.requiredStatuses.join(', ')} only; ${await scene.reasons(number)}`,
+      );
+      await says(scene, number, /ci\/late/);
       for (const name of ['ci/test', 'ci/late'])
         await scene.host.report(run.testBranchSha, { name, conclusion: 'success' });
       await scene.settle();

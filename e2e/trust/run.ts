@@ -7,6 +7,7 @@ import { openGiteaPlace, type GiteaSite } from './gitea.ts';
 import { openGithubPlace, owner } from './github.ts';
 import { Broken, type HostControl, type HostKind, type Situation } from './model.ts';
 import { openSandboxPlace } from './sandbox.ts';
+import { situations } from './situations.ts';
 import { type Interposed, openScene } from './scene.ts';
 import { type Base, openWorld, type World } from './world.ts';
 
@@ -28,30 +29,35 @@ export type Grounds = {
 
 const nothing: Measured = { untested: [], decisions: [], evicted: [] };
 
-/** All rows, in the order of the situations. */
-export async function runSituations(
+export type Task = { readonly situation: Situation; readonly kind: HostKind };
+
+/** Every situation on each of its hosts, in order. */
+export const tasksOf = (): readonly Task[] =>
+  Object.values(situations)
+    .flat()
+    .flatMap((situation) =>
+      [...situation.hosts, ...(Object.keys(situation.cannot ?? {}) as HostKind[])].map((kind) => ({
+        situation,
+        kind,
+      })),
+    );
+
+/** Runs tasks side by side; answers with their rows as they come. */
+export async function runTasks(
   grounds: Grounds,
-  situations: readonly Situation[],
-  { atOnce, onRow }: { readonly atOnce: number; readonly onRow: (row: Row) => void },
-): Promise<readonly Row[]> {
-  const wanted = situations.flatMap((situation) =>
-    [...situation.hosts, ...(Object.keys(situation.cannot ?? {}) as HostKind[])].map((kind) => ({
-      situation,
-      kind,
-    })),
-  );
-  const rows: Row[] = [];
+  tasks: readonly Task[],
+  atOnce: number,
+  onRow: (index: number, row: Row) => void,
+): Promise<void> {
   let next = 0;
   const work = async () => {
-    while (next < wanted.length) {
+    while (next < tasks.length) {
       const index = next++;
-      const { situation, kind } = wanted[index]!;
-      rows[index] = await rowOf(grounds, situation, kind, index);
-      onRow(rows[index]);
+      const { situation, kind } = tasks[index]!;
+      onRow(index, await rowOf(grounds, situation, kind, index));
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  return rows;
 }
 
 async function rowOf(grounds: Grounds, situation: Situation, kind: HostKind, index: number): Promise<Row> {
@@ -75,7 +81,12 @@ async function rowOf(grounds: Grounds, situation: Situation, kind: HostKind, ind
     if (problems.length > 0) return row('BROKEN', [did, ...problems].join('; '), measured);
     return row(isBroken ? 'BROKEN' : 'ok', did, measured);
   } catch (error) {
-    return row('BROKEN', error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return row(
+      'BROKEN',
+      error instanceof Error
+        ? `${error.message} ${(error.stack ?? '').split('\n').find((line) => line.includes('/e2e/trust/')) ?? ''}`
+        : String(error),
+    );
   }
 }
 

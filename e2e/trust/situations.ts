@@ -1,12 +1,14 @@
 // All situations, by theme.
 
 import { commentSituations } from './comment.ts';
+import { connectionSituations } from './connection.ts';
 import { forkSituations } from './fork.ts';
 import { gitSituations } from './git.ts';
 import { infrastructureSituations } from './infrastructure.ts';
 import { labelSituations } from './label.ts';
 import { landingSituations } from './landing.ts';
 import type { Situation } from './model.ts';
+import { ruleTypeSituations } from './rule-type.ts';
 import { ruleSituations } from './rules.ts';
 import { skippedSituations } from './skipped.ts';
 import { sourceSituations } from './source.ts';
@@ -22,7 +24,9 @@ export const situations: Readonly<Record<string, readonly Situation[]>> = {
   comment: commentSituations,
   fork: forkSituations,
   landing: landingSituations,
+  'rule types': ruleTypeSituations,
   withdrawn: withdrawnSituations,
   git: gitSituations,
   token: tokenSituations,
+  connection: connectionSituations,
 };

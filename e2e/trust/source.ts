@@ -67,7 +67,7 @@ export const sourceSituations: readonly Situation[] = [
       await lands(scene, number);
       const landing = await scene.api.call('getLanding', scene.numbered(number));
       scene.must(
-        /github-actions/.test(JSON.stringify(landing)),
+        /"source":"app:\d+"/.test(JSON.stringify(landing)),
         `no source is named: ${JSON.stringify(landing)}`,
       );
       return 'the source is named';

@@ -77,7 +77,7 @@ const ways: readonly {
   readonly hosts: readonly HostKind[];
 }[] = [
   { words: 'the approval is dismissed', state: 'dismissed', settings: {}, hosts },
-  { words: 'changes are requested', state: 'changes_requested', settings: {}, hosts: ['github', 'gitea'] },
+  { words: 'changes are requested', state: 'changes_requested', settings: {}, hosts: ['github'] },
   {
     words: 'the approval is dismissed (landing by push)',
     state: 'dismissed',

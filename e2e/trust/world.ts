@@ -52,8 +52,8 @@ export type World = {
   ) => Promise<{ readonly url: string; readonly secret: string }>;
   /** Runs the jobs that are due, and the jobs they cause, until none is left. */
   readonly runJobs: (heldBack?: readonly string[]) => Promise<void>;
-  /** Makes every job due that waits for its time. */
-  readonly makeJobsDue: () => Promise<void>;
+  /** Makes every job due that waits for its time, or those of one name. */
+  readonly makeJobsDue: (name?: string) => Promise<void>;
   /** The errors that jobs ended with; a worker tries such jobs again. */
   readonly jobErrors: unknown[];
   readonly close: () => Promise<void>;
@@ -201,9 +201,12 @@ export async function openWorld({ cluster }: Base, options: WorldOptions): Promi
       return { url: `${url}/hooks/${cell.name}_${connection.id}`, secret: connection.webhookSecret };
     },
     runJobs: (heldBack) => runJobs(worker, jobErrors, heldBack),
-    makeJobsDue: async () => {
+    makeJobsDue: async (name) => {
       await cell.pool.query(
-        'update graphile_worker._private_jobs set run_at = now() where run_at > now() and locked_at is null',
+        `update graphile_worker._private_jobs job set run_at = now() from graphile_worker._private_tasks task
+         where task.id = job.task_id and job.run_at > now() and job.locked_at is null
+           and task.identifier = coalesce($1, task.identifier)`,
+        [name ?? null],
       );
     },
     close: async () => {
