@@ -3,7 +3,8 @@
 //
 // The rules, in the order in which they are applied until nothing changes any more:
 //
-//  1. Clocks. A run out of time is the machinery's problem once, the change's only when it happens again (clock.ts).
+//  1. Clocks. A run that ends without a result says nothing about the change: it is repeated in place, and an outage of CI
+//     removes one entry at most before CI has given a result again (clock.ts).
 //  2. What is under test must still be what would land. A group none of whose runs can happen any more begins anew
 //     (line.ts). A run is about a composition: the tip, some of what is ahead, and the group.
 //  3. Landing. The longest composition that passed, and each part of which is proved, lands as one (verdict.ts). With
