@@ -7,11 +7,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host, HostRepository } from '../host.ts';
 import { type Client, pageSize, repositoryPath } from './client.ts';
+import { findPullRequest } from './pull-request.ts';
 import { Label, TimelineEntry } from './schema.ts';
 
 const pagesMax = 100;
 /** Gitea writes a push into the timeline in the background, a moment after the branch has moved. */
 const lagMs = 1_500;
+/** Gitea counts in seconds, and the opening may fall into two of them. */
+const openingMs = 1_000;
 /** Gitea leaves out what our account may not see, so a page may be empty although others follow. */
 const emptyPagesMax = 2;
 
@@ -56,7 +59,9 @@ export function createLabelReader(client: Client): Pick<Host, 'readLabel' | 'hea
       const lastPush = async () =>
         (await readTimeline(client, repository, number)).findLast(({ type }) => type === 'pull_push');
       const push = (await lastPush()) ?? (await sleep(lagMs), await lastPush());
-      return new Date(push?.created_at ?? 0);
+      // The commits of the opening are an entry too: with them the pull request began, and whatever is done on it is later.
+      const opened = (await findPullRequest(client, repository, number))?.created_at ?? 0;
+      return new Date(push === undefined || push.created_at <= opened + openingMs ? 0 : push.created_at);
     },
   };
 }

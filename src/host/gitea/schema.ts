@@ -54,6 +54,7 @@ export const PullRequest = z.object({
   /** False also while nobody knows, and of drafts. */
   mergeable: z.boolean(),
   html_url: z.string(),
+  created_at: instant.optional(),
   updated_at: instant,
   user: loginOf,
   labels: listOf(Label),
