@@ -129,6 +129,12 @@ const TimelineEvent = z
     actor: z.string(),
     testRunId: Uuid.optional(),
     trip: z.int(),
+    ruleChange: z
+      .object({ added: z.array(z.string()), removed: z.array(z.string()) })
+      .optional()
+      .meta({
+        description: 'What it changes in the required checks, when it is tested and when it has merged.',
+      }),
   })
   .meta({ id: 'TimelineEvent' });
 

@@ -3,6 +3,7 @@
 import type { QueueId, RunId } from '#base/id.ts';
 import type { RequiredCheck } from '#core/queue/check.ts';
 import type { LandingReport } from '#core/queue/engine/picture.ts';
+import type { RuleChange } from '#core/queue/rule.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import type { Tx } from './cell.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
@@ -77,6 +78,15 @@ export type LandedCommits = {
   readonly members: readonly { readonly number: number; readonly sha: string }[];
   /** Why only these members landed and not those behind them; null: all of them did. */
   readonly rest: Pick<NonNullable<InPart>, 'pr' | 'reason' | 'message'> | null;
+  /** What a direct merge was decided by; one with a test run has that of its run. */
+  readonly direct?: DirectProof;
+};
+
+export type DirectProof = {
+  readonly required: readonly RequiredCheck[];
+  readonly ruleChanges: readonly RuleChange[];
+  /** What CI said of the head, in the form that runs keep. */
+  readonly checks: readonly object[];
 };
 
 type InPart = Extract<LandingReport, { kind: 'landed' }>['inPart'];
@@ -93,12 +103,20 @@ const updateLanded = statement<
     members: string,
     detail: string | null,
     tip: string,
+    direct: string | null,
   ]
 >(`
   with landed as (
     update landing l set status = 'landed', mode = $3, landed_sha = $4, landed_tree = $5, tested_tree = $6,
-      concluded_at = $7, detail = $9, checks = coalesce((select t.status_checks || t.check_suites from test_run t
-        where t.queue_id = $1 and t.id = l.test_run_id), '[]')
+      concluded_at = $7, detail = $9,
+      checks = coalesce((select t.status_checks || t.check_suites from test_run t
+        where t.queue_id = $1 and t.id = l.test_run_id), $11::jsonb -> 'checks', '[]'),
+      required_checks = coalesce((select ${requiredChecksColumn('t')} from test_run t
+        where t.queue_id = $1 and t.id = l.test_run_id), $11::jsonb -> 'required'),
+      rule_changes = coalesce((select jsonb_agg(change) from test_run t, jsonb_array_elements(t.rule_changes) as change
+        where t.queue_id = $1 and t.id = l.test_run_id and exists (
+          select from jsonb_to_recordset($8) as c (number bigint) where c.number = (change ->> 'pr')::bigint)),
+        $11::jsonb -> 'ruleChanges', '[]')
     where queue_id = $1 and number = $2 and status = 'intended' returning number
   ), branch as (
     update queue set branch_sha = $10, branch_epoch = branch_epoch + 1 where id = $1 and exists (select from landed)
@@ -111,7 +129,7 @@ export async function recordLanded(
   tx: Tx,
   queueId: QueueId,
   number: number,
-  { mode, sha, tip, tree, testedTree, members, rest }: LandedCommits,
+  { mode, sha, tip, tree, testedTree, members, rest, direct }: LandedCommits,
   at: Date,
 ): Promise<void> {
   const inPart: InPart =
@@ -129,6 +147,7 @@ export async function recordLanded(
     JSON.stringify(members),
     detail,
     tip,
+    direct === undefined ? null : JSON.stringify(direct),
   );
 }
 

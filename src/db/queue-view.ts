@@ -2,12 +2,14 @@
 
 import type { QueueId, RepositoryId, RunId } from '#base/id.ts';
 import type { Entry, EntryState, Queue } from '#core/queue/model.ts';
+import type { RuleChange } from '#core/queue/rule.ts';
 import type { Reason } from '#core/queue/reason.ts';
 import { sql } from 'kysely';
 import type { Standing } from '#core/queue/standing.ts';
 import type { Tx } from './cell.ts';
 import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type QueueRow } from './row.ts';
 import { hasTargetsColumn, lineColumns, lineFactsOf, type LineRow, positionColumn } from './scope-view.ts';
+import { ruleChangeOf } from './required-view.ts';
 import { statement } from './statement.ts';
 
 export const enqueuedStatement = `
@@ -94,12 +96,20 @@ export type TimelineRow = {
   readonly actor: string;
   readonly test_run_id: RunId | null;
   readonly trip: number;
+  /** What the pull request changes in the rules, where it is tested or has landed. */
+  readonly rule_change: RuleChange | null;
 };
 
 const selectTimeline = statement<[queueId: string, prNumber: number], TimelineRow>(`
-  select recorded_at, state, reason, actor, test_run_id, trip from fact
-  where queue_id = $1 and pr_number = $2 and state is not null
-  order by recorded_at desc, seq desc limit 1000`);
+  select f.recorded_at, f.state, f.reason, f.actor, f.test_run_id, f.trip,
+    case f.state when 'testing' then (select ${ruleChangeOf('t', '$2')} from test_run t
+        where t.queue_id = $1 and t.id = f.test_run_id)
+      when 'merged' then (select ${ruleChangeOf('l', '$2')} from landing_member m
+        join landing l on l.queue_id = m.queue_id and l.number = m.number and l.status = 'landed'
+        where m.queue_id = $1 and m.pr_number = $2 and m.trip = f.trip order by l.number desc limit 1) end as rule_change
+  from fact f
+  where f.queue_id = $1 and f.pr_number = $2 and f.state is not null
+  order by f.recorded_at desc, f.seq desc limit 1000`);
 
 /** What moved an entry, newest first, over all its trips; at most the newest 1,000. */
 export const listTimeline = (db: Tx, queueId: QueueId, prNumber: number): Promise<readonly TimelineRow[]> =>

@@ -9,3 +9,8 @@ export const requiredChecksColumn = (t: string): string => `(
 
 /** The state of a commit status as the API shows it: GitHub's four states. Gitea's `skipped` did not pass. */
 export const wireState = `case c.body ->> 'state' when 'skipped' then 'FAILURE' else upper(c.body ->> 'state') end`;
+
+/** What a pull request changes in the rules, of a run or a landing with this alias; null: nothing. */
+export const ruleChangeOf = (alias: string, pr: string): string => `(
+    select change from jsonb_array_elements(${alias}.rule_changes) as change
+    where (change ->> 'pr')::bigint = ${pr} limit 1)`;

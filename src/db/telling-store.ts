@@ -6,7 +6,7 @@ import type { Tx } from './cell.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
 import { failedTestsOf } from './failed-test-view.ts';
 import { listEntries } from './queue-view.ts';
-import { requiredChecksColumn } from './required-view.ts';
+import { requiredChecksColumn, ruleChangeOf } from './required-view.ts';
 import { statement } from './statement.ts';
 
 export type UntoldEntry = Pick<Told, 'standing' | 'run' | 'landing' | 'refusal'> & {
@@ -56,10 +56,10 @@ const selectUntold = statement<[queueId: string], UntoldRow>(`
         where c.repository_id = q.repository_id and c.sha = t.test_branch_sha), '[]'),
       'ahead', coalesce((select json_agg(m.pr_number order by m.position) from test_run_member m
         where m.queue_id = t.queue_id and m.test_run_id = t.id and not m.under_test), '[]'),
-      'failedTests', ${failedTestsOf('q.repository_id')})
+      'failedTests', ${failedTestsOf('q.repository_id')}, 'ruleChange', ${ruleChangeOf('t', 'e.pr_number')})
       from test_run t where t.queue_id = e.queue_id and t.id = e.test_run_id) as run,
     (select json_build_object('sha', coalesce(m.commit_sha, d.landed_sha), 'tree', d.landed_tree,
-      'testedTree', d.tested_tree)
+      'testedTree', d.tested_tree, 'ruleChange', ${ruleChangeOf('d', 'e.pr_number')})
       from landing_member m join landing d on d.queue_id = m.queue_id and d.number = m.number
       where m.queue_id = e.queue_id and m.pr_number = e.pr_number and m.trip = e.trip and d.status = 'landed'
       order by d.number desc limit 1) as landing,

@@ -79,6 +79,9 @@ const presentMoment = (row: TimelineRow): NonNullable<SubmittedPullRequest['time
   actor: row.actor,
   ...(row.test_run_id === null ? {} : { testRunId: row.test_run_id }),
   trip: row.trip,
+  ...(row.rule_change !== null && {
+    ruleChange: { added: [...row.rule_change.added], removed: [...row.rule_change.removed] },
+  }),
 });
 
 export function presentQueue(repository: RepositoryName, queue: Queue): ResponseOf<'updateQueue'> {

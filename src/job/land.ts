@@ -21,6 +21,7 @@ import { commitsOf } from './landing-commits.ts';
 import { mergeAtHost } from './landing-merge.ts';
 import { modeOf } from './landing-mode.ts';
 import { lost, type Outcome } from './landing-outcome.ts';
+import { directProof } from './landing-rules.ts';
 import { fastForward } from './landing-push.ts';
 
 export async function land(deps: TaskDeps, payload: JobPayloads['land']): Promise<void> {
@@ -118,7 +119,10 @@ async function tryToLand(landing: IntendedLanding, place: Place, log: Log): Prom
     return lost(landing, baseSha, {
       halt: `What would land is not what was tested: tree ${wanted.tree} instead of ${landing.run!.tree} (test run ${landing.run!.id}). Nothing was pushed.`,
     });
-  return modeOf(landing, place) === 'host'
-    ? mergeAtHost(landing, place, wanted)
-    : fastForward(landing, place, wanted, log);
+  const outcome =
+    modeOf(landing, place) === 'host'
+      ? await mergeAtHost(landing, place, wanted)
+      : await fastForward(landing, place, wanted, log);
+  if (landing.run !== null || outcome.kind !== 'landed') return outcome;
+  return { ...outcome, commits: { ...outcome.commits, direct: await directProof(landing, place) } };
 }

@@ -1,18 +1,20 @@
 // The rules are read a second time just before a landing: protection may have been tightened while CI ran, or another lane
 // may have landed a check that is required from then on. What passed by weaker rules does not land.
 
+import type { Check } from '#core/queue/check.ts';
 import { beyond } from '#core/queue/rule.ts';
-import type { IntendedLanding } from '#db/landing-store.ts';
+import type { DirectProof, IntendedLanding } from '#db/landing-store.ts';
 import type { Place } from './at-host.ts';
 import { isTested } from './probe.ts';
-import { readRules } from './required.ts';
+import { branchReports, readRules, requiredChecks, ruleChanges } from './required.ts';
 
 /** Whether the branch now requires a check, or the source of one, that this landing was not judged by. */
 export async function areRulesStricter(landing: IntendedLanding, place: Place): Promise<boolean> {
   const { run, members, baseSha: base } = landing;
   if (run === null) {
     const [member] = members;
-    return !(await isTested(landing, place, { base, candidate: member!.headSha, isFresh: true }, []));
+    const commits = { base, candidate: member!.headSha, isFresh: true };
+    return !(await isTested(landing, place, commits, branchReports(landing, place, [])));
   }
   const rules = await readRules(landing, place, { base, candidate: run.sha, isFresh: true });
   switch (rules.kind) {
@@ -24,4 +26,27 @@ export async function areRulesStricter(landing: IntendedLanding, place: Place): 
     case 'halted':
       return true;
   }
+}
+
+/** What a direct merge was decided by, for its attestation. */
+export async function directProof(landing: IntendedLanding, place: Place): Promise<DirectProof> {
+  const { members, baseSha: base, repository } = landing;
+  const { number, headSha: candidate } = members[0]!;
+  const rules = await requiredChecks(landing, place, { base, candidate }, branchReports(landing, place, []));
+  const checks = await place.host.readChecks(repository, candidate);
+  return {
+    required: rules.kind === 'known' ? rules.checks : [],
+    ruleChanges: await ruleChanges(place, base, [{ number, sha: candidate }]),
+    checks: checks.map(keptCheck),
+  };
+}
+
+/** As a run keeps what CI said of it. */
+function keptCheck(check: Check): object {
+  const { name, url } = check;
+  if (check.kind === 'status')
+    return { context: name, url, state: check.state.toUpperCase(), creator: check.creator ?? null };
+  const { status, conclusion, app = null } = check;
+  const run = { name, url, status: status.toUpperCase(), conclusion: conclusion?.toUpperCase() ?? null, app };
+  return { checkRuns: [run] };
 }

@@ -2,7 +2,6 @@
 // of one queue in one push. What is to be there is read from the tables each time, so doing it twice does no harm, and a
 // push that was interrupted is finished by the next.
 
-import type { Check } from '#core/queue/check.ts';
 import type { RunReport } from '#core/queue/engine/picture.ts';
 import type { Rules } from '#core/queue/rule.ts';
 import { testPullRequestWords } from '#core/queue/message.ts';
@@ -34,7 +33,7 @@ import { identified } from './commit-identity.ts';
 import type { TaskDeps } from './deps.ts';
 import { holdsUntestable } from './head-check.ts';
 import { modeOf } from './landing-mode.ts';
-import { requiredChecks, ruleChanges } from './required.ts';
+import { type BranchReports, branchReports, requiredChecks, ruleChanges } from './required.ts';
 import { stopDeadRuns } from './stop-runs.ts';
 
 export async function publishRuns(deps: TaskDeps, payload: JobPayloads['publish-runs']): Promise<void> {
@@ -52,11 +51,12 @@ async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<
   const built: (BuiltRun & { readonly testBranch: string })[] = [];
   const unstarted: Unstarted[] = [];
   const lastLanded = asked.length === 0 ? [] : await loadLastLandedChecks(cell.reader, queue.id);
+  const reportsOn = branchReports(work, place, lastLanded);
   let halt: string | null = null;
   for (const run of asked) {
     const isTested = async (sha: string) =>
       built.some((other) => other.sha === sha) || (await wasTested(cell.db, queue.id, run.id, sha));
-    const result = await build(deps, work, place, run, { missing, isTested, lastLanded });
+    const result = await build(deps, work, place, run, { missing, isTested, reportsOn });
     if ('sha' in result) built.push({ ...result, testBranch: run.testBranch });
     else if (result.kind === 'halted') halt = result.why;
     else unstarted.push({ id: run.id, outcome: result });
@@ -188,8 +188,8 @@ type Known = {
   readonly missing: ReadonlySet<string>;
   /** Whether another run of the queue has tested this very commit. */
   readonly isTested: (sha: string) => Promise<boolean>;
-  /** What CI said of the run that landed last. */
-  readonly lastLanded: readonly Check[];
+  /** Who reports each check on the branch. */
+  readonly reportsOn: BranchReports;
 };
 
 /**
@@ -215,7 +215,7 @@ async function build(
   work: Publishing,
   place: Place,
   run: AskedRun,
-  { missing, isTested, lastLanded }: Known,
+  { missing, isTested, reportsOn }: Known,
 ): Promise<BuiltRun | NonNullable<RunReport['outcome']> | Extract<Rules, { kind: 'halted' }>> {
   if (run.members.some(({ headSha }) => missing.has(headSha))) return notStarted(null);
   try {
@@ -229,7 +229,7 @@ async function build(
     // The host's own rebase would keep the words that skip CI, and nothing would run on the branch.
     if (kept !== undefined && modeOf({ ...work, method: work.queue.settings.mergeMethod }, place) === 'host')
       return { kind: 'conflict', pr: kept.number, with: 'tip' };
-    const rules = await requiredChecks(work, place, { base: run.baseSha, candidate: sha }, lastLanded);
+    const rules = await requiredChecks(work, place, { base: run.baseSha, candidate: sha }, reportsOn);
     if (rules.kind === 'failed') return { kind: 'failed', why: rules.why };
     if (rules.kind === 'halted') return rules;
     const changes = await ruleChanges(place, run.baseSha, commits);

@@ -58,12 +58,28 @@ export async function requiredChecks(
   work: QueueAtHost,
   place: Place,
   commits: Commits,
-  lastLanded: readonly Check[],
+  reportsOn: BranchReports,
 ): Promise<Rules> {
   const rules = await readRules(work, place, commits);
   if (rules.kind !== 'known' || rules.checks.every(({ source }) => source !== null)) return rules;
-  const onBranch = await place.host.readChecks(work.repository, commits.base);
-  return { ...rules, checks: bindSources(rules.checks, onBranch, lastLanded) };
+  return { ...rules, checks: bindSources(rules.checks, ...(await reportsOn(commits.base))) };
+}
+
+/** What shows who reports a check on the branch, at a commit of it; what counts more is first. */
+export type BranchReports = (base: string) => Promise<readonly (readonly Check[])[]>;
+
+/** The host is asked once for each commit. */
+export function branchReports(
+  { repository }: QueueAtHost,
+  { host }: Place,
+  lastLanded: readonly Check[],
+): BranchReports {
+  const kept = new Map<string, Promise<readonly Check[]>>();
+  return async (base) => {
+    const checks = kept.get(base) ?? host.readChecks(repository, base);
+    kept.set(base, checks);
+    return [await checks, lastLanded];
+  };
 }
 
 /** What each of these pull requests changes in the file, in their order. */

@@ -354,3 +354,38 @@ it('takes a check from the app that reports it on the branch where nothing binds
   await team.submit(2);
   expect((await ci.runOf(2)).requiredChecks).toEqual([{ name: 'ci/test', source: 'app:15368' }]);
 });
+
+it('names a change of the rules in the run, the timeline, the comment and the attestation', async () => {
+  const { team, ci, people, timeline, landing, expectMerged } = await openStory();
+  await team.pushToMain(file('merge: { required_statuses: [old] }'));
+  await team.submit(1);
+  await team.submit(2, { files: file('merge: { required_statuses: [new] }') });
+  await team.submit(3);
+  const change = { added: ['new'], removed: ['old'] };
+  expect((await ci.runOf(1)).ruleChanges).toEqual([]);
+  expect((await ci.runOf(2)).ruleChanges).toEqual([{ prNumber: 2, ...change }]);
+  expect((await ci.runOf(3)).ruleChanges).toEqual([{ prNumber: 2, ...change }]);
+  expect((await timeline(2))[0]).toMatchObject({ state: 'testing', ruleChange: change });
+  await ci.passAll();
+  await expectMerged(1, 2, 3);
+  expect((await landing({ pr: { number: 2 } })).ruleChanges).toEqual([{ prNumber: 2, ...change }]);
+  expect((await timeline(2))[0]).toMatchObject({ state: 'merged', ruleChange: change });
+  expect((await timeline(3))[0]).not.toHaveProperty('ruleChange');
+  expect((await people.words(2)).join()).toContain('It adds `new`, which its own tests must pass as well.');
+});
+
+it('attests what a direct merge was decided by', async () => {
+  const { team, ci, landing, expectEnd } = await openStory({
+    settings: { directMergeMode: 'always' },
+    sandbox: { ciOn: 'all' },
+  });
+  const { sha } = await team.propose(1, { files: { 'a.txt': 'a' } });
+  await ci.say(sha, 'ci/test', 'success');
+  await team.submit(1);
+  await expectEnd(1, 'merged', 'MERGE_GRAPH_DIRECT_MERGE');
+  expect(await landing({ pr: { number: 1 } })).toMatchObject({
+    requiredStatuses: ['ci/test'],
+    statusChecks: [{ context: 'ci/test', state: 'SUCCESS' }],
+    ruleChanges: [],
+  });
+});

@@ -112,6 +112,50 @@ describe('the comment on a pull request', () => {
     expect(text).toContain('- [`ci / test`](https://ci.example/7) failed');
   });
 
+  it('names a required check that CI skipped, with what may have skipped it', () => {
+    const skipped: Check = {
+      kind: 'check',
+      suite: 's',
+      name: 'ci / test',
+      status: 'completed',
+      conclusion: 'skipped',
+      url: 'https://ci.example/8',
+      at: 0,
+    };
+    const run = { required: [required('ci / test')], checks: [skipped], ahead: [], failedTests: noTests };
+    const text = statusComment(told(failed('TEST_RUN_REQUIRED_STATUS_FAILED'), { run }), noon);
+    expect(text).toMatch(/^\*\*Left the queue: ci \/ test was skipped\*\*/);
+    expect(text).toContain('- [`ci / test`](https://ci.example/8) was skipped');
+    for (const cause of ['draft guard', '`merge_group`', '`needs:` without `if: always()`', 'path filter'])
+      expect(text).toContain(cause);
+    expect(text).toContain('`skippableStatuses`');
+    expect(text).not.toContain('flaky');
+    // A failure is what it is, also where another check was skipped because of it.
+    const both = {
+      ...run,
+      required: [required('ci / test'), required('lint')],
+      checks: [skipped, { ...red, name: 'lint' }],
+    };
+    const other = statusComment(told(failed('TEST_RUN_REQUIRED_STATUS_FAILED'), { run: both }), noon);
+    expect(other).toContain(
+      '`ci / test`](https://ci.example/8) was skipped\n- [`lint`](https://ci.example/7) failed',
+    );
+    expect(other).toContain('the failure came with this pull request');
+  });
+
+  it('names what a pull request changes in the rules, as it is tested and when it has landed', () => {
+    const ruleChange = { pr: 7, added: ['e2e'], removed: ['li`nt'] };
+    const run = { required: [], checks: [], ahead: [], failedTests: noTests, ruleChange };
+    const text = statusComment(told({ kind: 'testing', runId }, { run }), noon);
+    expect(text).toContain('This pull request changes which checks are required (`.signalbox.yaml`).');
+    expect(text).toContain('It adds `e2e`, which its own tests must pass as well.');
+    expect(text).toContain('It removes `lint`, which stay required until the change has landed.');
+    const landing = { sha: 'a'.repeat(40), tree: null, testedTree: null, ruleChange };
+    const merged: Stage = { kind: 'merged', reason: 'MERGE_GRAPH_MERGE', runId };
+    expect(statusComment(told(merged, { landing }), noon)).toContain('It adds `e2e`');
+    expect(statusComment(told(merged), noon)).not.toContain('changes which checks');
+  });
+
   it('makes nothing of what others chose into markup', () => {
     const check = { ...red, name: 'x`](javascript:1)<img>', url: 'javascript:alert(1)' };
     const run = { required: [required(check.name)], checks: [check], ahead: [], failedTests: noTests };

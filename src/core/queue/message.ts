@@ -5,6 +5,8 @@ import { type Check, failedChecks, type RequiredCheck } from './check.ts';
 import { inconclusiveChecks } from './inconclusive-check.ts';
 import { type FailedTests, wordsOf } from './failed-test.ts';
 import { type Entry, type EntryState, entryStates, isEnded, type Queue } from './model.ts';
+import { ruleChangeText, skippedCauses } from './rule-message.ts';
+import type { RuleChange } from './rule.ts';
 import type { CancelledReason, FailedReason, MergedReason } from './reason.ts';
 import { explainStanding, type Standing } from './standing.ts';
 
@@ -20,12 +22,15 @@ export type Told = {
     readonly ahead: readonly number[];
     /** What reports name of it. */
     readonly failedTests: FailedTests;
+    /** What the pull request changes in the rules. */
+    readonly ruleChange?: RuleChange | null;
   } | null;
   /** How it came onto the branch. */
   readonly landing: {
     readonly sha: string;
     readonly tree: string | null;
     readonly testedTree: string | null;
+    readonly ruleChange?: RuleChange | null;
   } | null;
   /** The host's own words where it would not merge it; null: it said none. */
   readonly refusal: string | null;
@@ -66,9 +71,11 @@ const numbers = (prs: readonly number[]): string => prs.map((pr) => code(`#${pr}
 export function statusComment(told: Told, now: Date): string {
   const { queue, standing, word } = told;
   const { entry } = standing;
+  const change = told.landing?.ruleChange ?? told.run?.ruleChange ?? null;
   const paragraphs = [
     `**${headline(told)}**`,
     ...(isEnded(entry.stage) ? ending(told) : waiting(told, now)),
+    ...(change === null ? [] : [ruleChangeText(change, code)]),
     `<sub>Merge queue of ${code(queue.targetBranch)} · commit ${short(entry.pullRequest.headSha)} · ${commands(entry, word)}</sub>`,
   ];
   return paragraphs.join('\n\n');
@@ -192,6 +199,14 @@ function failedText({ run, queue, refusal, word }: Told, reason: FailedReason): 
         ...failed.map(({ name, url, outcome }) => `- ${linked(name, url)} ${outcomeWords[outcome]}`),
         ...(run === null ? [] : failedTestItems(run.failedTests)),
       ];
+      const skipped = failed.length > 0 && failed.every(({ outcome }) => outcome === 'skipped');
+      if (skipped)
+        return [
+          `It was tested ${on}, and CI skipped what is required.`,
+          list.join('\n'),
+          ...skippedCauses,
+          `Then ${again}.`,
+        ];
       return [
         `It was tested ${on}, and everything ahead of it is fine: the failure came with this pull request.`,
         ...(list.length === 0 ? [] : [list.join('\n')]),
