@@ -3,7 +3,7 @@
 import type { Situation } from './model.ts';
 import { landed, lands, says, staysUnsubmitted } from './step.ts';
 
-const all = ['github', 'gitea', 'sandbox'] as const;
+const all = ['github', 'gitea'] as const;
 
 export const commentSituations: readonly Situation[] = [
   {
@@ -86,7 +86,7 @@ export const commentSituations: readonly Situation[] = [
   {
     name: 'a head is pushed after the comment, before the comment is read',
     must: 'the new head is not submitted, and the answer says why',
-    hosts: ['github', 'gitea', 'sandbox'],
+    hosts: all,
     run: async (scene) => {
       const number = await scene.openBad();
       await scene.later();
@@ -118,7 +118,7 @@ export const commentSituations: readonly Situation[] = [
   {
     name: 'a comment names the head',
     must: 'it is submitted, and lands when CI is green',
-    hosts: ['github', 'sandbox'],
+    hosts: ['sandbox'],
     run: async (scene) => {
       const number = await scene.open();
       await scene.later();

@@ -33,7 +33,7 @@ const isOfRuns = (conclusion: Conclusion): boolean =>
 const once: readonly Situation[] = conclusions.map((conclusion) => ({
   name: `CI ends as \`${conclusion}\` once`,
   must: 'the run is repeated, and it lands when the repeat is green',
-  hosts: isOfRuns(conclusion) ? ['github', 'sandbox'] : ['sandbox'],
+  hosts: isOfRuns(conclusion) ? ['github'] : ['sandbox'],
   cannot: {
     ...(conclusion === 'cancelled' ? {} : { gitea: noSuchState }),
     ...(isOfRuns(conclusion) ? {} : { github: noSuchConclusion }),
@@ -126,7 +126,7 @@ export const infrastructureSituations: readonly Situation[] = [
   {
     name: 'CI reports its success twice',
     must: 'it lands once',
-    hosts: ['github', 'gitea', 'sandbox'],
+    hosts: ['github', 'gitea'],
     run: async (scene) => {
       const number = await scene.submit();
       const { testBranchSha } = await scene.runOf(number);
@@ -171,7 +171,7 @@ export const infrastructureSituations: readonly Situation[] = [
   {
     name: 'no webhook arrives at all',
     must: 'what CI says is found by polling, and it lands',
-    hosts: ['github', 'gitea', 'sandbox'],
+    hosts: ['github', 'gitea'],
     set: { webhooks: false },
     run: async (scene) => {
       const number = await scene.submit();

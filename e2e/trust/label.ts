@@ -11,7 +11,7 @@ export const labelSituations: readonly Situation[] = [
   {
     name: 'a person with write access puts the label on',
     must: 'the pull request is submitted in the name of that person, and lands when CI is green',
-    hosts: ['github', 'gitea', 'sandbox'],
+    hosts: ['github', 'gitea'],
     run: async (scene) => {
       const number = await scene.open();
       await scene.later();
@@ -53,7 +53,7 @@ export const labelSituations: readonly Situation[] = [
   {
     name: 'an outsider opens a pull request with the label on it',
     must: 'nothing is submitted',
-    hosts: ['github', 'gitea', 'sandbox'],
+    hosts: ['github', 'gitea'],
     run: async (scene) => {
       await scene.host.labels(await scene.open()).catch(() => []);
       const isFork = scene.host.kind !== 'sandbox';
@@ -64,7 +64,7 @@ export const labelSituations: readonly Situation[] = [
   {
     name: 'an outsider opens a pull request with the label on it, and no webhook arrives',
     must: 'nothing is submitted',
-    hosts: ['github', 'gitea', 'sandbox'],
+    hosts: ['github', 'gitea'],
     set: { webhooks: false },
     run: async (scene) => {
       const isFork = scene.host.kind !== 'sandbox';
@@ -75,7 +75,7 @@ export const labelSituations: readonly Situation[] = [
   {
     name: 'a sticky label: submitted by comment, labelled, then pushed to',
     must: 'the new head is not submitted by the old label',
-    hosts: ['github', 'gitea', 'sandbox'],
+    hosts: ['github', 'gitea'],
     run: async (scene) => {
       const number = await scene.openBad();
       await scene.later();
@@ -97,7 +97,7 @@ export const labelSituations: readonly Situation[] = [
   {
     name: 'a sticky label: labelled, then closed, pushed to and reopened',
     must: 'the new head is not submitted by the old label',
-    hosts: ['github', 'sandbox'],
+    hosts: ['github'],
     run: async (scene) => {
       const number = await scene.openBad();
       await scene.later();
@@ -119,7 +119,7 @@ export const labelSituations: readonly Situation[] = [
   {
     name: 'the label is put on again after a push',
     must: 'the new head is submitted: that is a new act',
-    hosts: ['github', 'sandbox'],
+    hosts: ['github'],
     run: async (scene) => {
       const number = await scene.open();
       await scene.later();

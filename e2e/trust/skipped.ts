@@ -39,7 +39,7 @@ const ways: readonly Way[] = [
 const skipped: readonly Situation[] = ways.map(({ name, file, cause }) => ({
   name: `the required check is skipped: ${name}`,
   must: 'it does not land, and the comment names the check and the likely cause',
-  hosts: ['github', 'sandbox'],
+  hosts: ['github'],
   set: { files: { '.github/workflows/ci.yml': file } },
   run: async (scene) => {
     const number = await scene.openBad();

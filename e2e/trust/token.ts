@@ -16,7 +16,7 @@ export const tokenSituations: readonly Situation[] = [
   {
     name: 'an upload-only token submits, cancels, restarts, and changes the queue',
     must: 'each call is refused',
-    hosts: ['github', 'sandbox'],
+    hosts: ['sandbox'],
     run: async (scene) => {
       const number = await scene.openBad();
       const uploader = await scene.world.api(['upload']);
@@ -30,7 +30,7 @@ export const tokenSituations: readonly Situation[] = [
   {
     name: 'a read-only token submits',
     must: 'the call is refused',
-    hosts: ['github', 'sandbox'],
+    hosts: ['sandbox'],
     run: async (scene) => {
       const number = await scene.openBad();
       const reader = await scene.world.api(['read']);

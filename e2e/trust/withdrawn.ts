@@ -5,7 +5,7 @@ import type { Scene } from './scene.ts';
 import { staysOut } from './step.ts';
 
 const rules = { checks: [{ name: 'ci/test' }], approvals: 1 };
-const hosts: readonly HostKind[] = ['github', 'gitea', 'sandbox'];
+const hosts: readonly HostKind[] = ['github', 'gitea'];
 
 type Step = {
   readonly name: string;
