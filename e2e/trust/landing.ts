@@ -110,10 +110,11 @@ export const landingSituations: readonly Situation[] = [
     set: { settings: batch },
     run: async (scene) => {
       const numbers = await greenBatch(scene);
-      scene.interpose((method, nth) => (method === 'merge' && nth === 1 ? crash() : undefined));
+      scene.interpose((method, nth) =>
+        method === 'merge' && nth === 1 ? foreignPush(scene).then(crash) : undefined,
+      );
       await scene.release();
       scene.interpose(null);
-      await foreignPush(scene);
       await scene.pass(1);
       const merged = await mergedOf(scene, numbers);
       scene.must(merged <= 1, `${merged} of three were merged`);
