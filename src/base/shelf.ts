@@ -38,3 +38,28 @@ export function createShelf<Value>(
     forget: (key) => void kept.delete(key),
   };
 }
+
+/** What is kept, or else what `ask` answers; never an answer that was asked for before `asOf` (`performance.now()`). */
+export type DatedShelf<Value> = (
+  key: string,
+  asOf: number | undefined,
+  ask: () => Promise<Value>,
+) => Promise<Value>;
+
+export function createDatedShelf<Value>(
+  now: () => number,
+  keptMs: number,
+  entriesMax?: number,
+): DatedShelf<Value> {
+  const shelf = createShelf<{ readonly value: Value; readonly askedAt: number }>(now, keptMs, entriesMax);
+  return async (key, asOf, ask) => {
+    const askDated = async () => {
+      const askedAt = performance.now();
+      return { value: await ask(), askedAt };
+    };
+    const known = await shelf.recall(key, askDated);
+    if (asOf === undefined || known.askedAt >= asOf) return known.value;
+    shelf.forget(key);
+    return (await shelf.recall(key, askDated)).value;
+  };
+}

@@ -22,8 +22,11 @@ export type PullRequestQuery = {
   readonly number: number;
   /** The branch of the queue that asks. A real host has its own word on the base; the sandbox makes it up from this. */
   readonly targetBranch: string;
-  /** Nothing that was read before may be part of the answer: the pull request is about to land. Default false. */
-  readonly isFresh?: boolean;
+  /**
+   * The pull request is about to land: what was read before this instant (`performance.now()`) may not be part of the
+   * answer. Absent: it may.
+   */
+  readonly asOf?: number;
 };
 
 /** Why a host could not do what it was asked. */
@@ -221,12 +224,12 @@ export type Host = {
   readonly readChecks: (repository: HostRepository, sha: string) => Promise<readonly Check[]>;
   /**
    * The checks that the protection of a branch requires, with the source it binds; null if it is not protected. What was
-   * read a moment ago may be the answer, unless `isFresh` is asked for.
+   * read a moment ago may be the answer, unless that was before `asOf` (`performance.now()`).
    */
   readonly readRequiredChecks: (
     repository: HostRepository,
     branch: string,
-    options?: { readonly isFresh?: boolean },
+    options?: { readonly asOf?: number | undefined },
   ) => Promise<readonly RequiredCheck[] | null>;
   readonly remoteOf: (repository: HostRepository) => Promise<GitRemote>;
   /** After a push of ours: a host that does not notice pushes by itself is told here. */
@@ -299,7 +302,12 @@ export type Host = {
   readonly readRules: (
     repository: HostRepository,
     branch: string,
-    landing: { readonly method: QueueSettings['mergeMethod']; readonly way: LandingWay },
+    landing: {
+      readonly method: QueueSettings['mergeMethod'];
+      readonly way: LandingWay;
+      /** As for `readRequiredChecks`. */
+      readonly asOf?: number;
+    },
   ) => Promise<readonly ActiveRule[]>;
   /** Stops CI that still works on a test branch. Asked twice, the second answer counts none. */
   readonly stopRuns: (repository: HostRepository, dead: DeadRun) => Promise<StopAnswer>;

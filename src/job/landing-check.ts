@@ -16,6 +16,8 @@ type Member = IntendedLanding['members'][number];
 export type SeenMember = {
   readonly member: Member;
   readonly now: PullRequest | null;
+  /** When the check of this landing began: nothing that was read before counts. */
+  readonly asOf: number;
   /** The landed commit, where it is pushed to the head branch before the landing (landing-head.ts). */
   readonly ownHead?: string | undefined;
 };
@@ -47,9 +49,10 @@ export async function readMembers(
   members: readonly Member[],
 ): Promise<readonly SeenMember[]> {
   const seen: SeenMember[] = [];
+  const asOf = performance.now();
   for (const member of members) {
-    const query = { repository, number: member.number, targetBranch: queue.targetBranch, isFresh: true };
-    seen.push({ member, now: await host.readPullRequest(query) });
+    const query = { repository, number: member.number, targetBranch: queue.targetBranch, asOf };
+    seen.push({ member, now: await host.readPullRequest(query), asOf });
   }
   return seen;
 }
@@ -63,9 +66,10 @@ export async function objectionTo(
   place: Place,
   seen: readonly SeenMember[],
 ): Promise<Objection | null> {
-  const why = await ruleReason(landing, place);
+  const asOf = seen[0]?.asOf ?? performance.now();
+  const why = await ruleReason(landing, place, asOf);
   if (why !== null) return { kind: 'halt', why };
-  if (await areRulesStricter(landing, place)) {
+  if (await areRulesStricter(landing, place, asOf)) {
     const prs = landing.members.map(({ number }) => number);
     return { kind: 'restart', prs, why: 'REQUIRED_STATUSES_CHANGED' };
   }

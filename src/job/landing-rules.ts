@@ -9,14 +9,18 @@ import { isTested } from './probe.ts';
 import { branchReports, readRules, requiredChecks, ruleChanges } from './required.ts';
 
 /** Whether the branch now requires a check, or the source of one, that this landing was not judged by. */
-export async function areRulesStricter(landing: IntendedLanding, place: Place): Promise<boolean> {
+export async function areRulesStricter(
+  landing: IntendedLanding,
+  place: Place,
+  asOf: number,
+): Promise<boolean> {
   const { run, members, baseSha: base } = landing;
   if (run === null) {
     const [member] = members;
-    const commits = { base, candidate: member!.headSha, isFresh: true };
+    const commits = { base, candidate: member!.headSha, asOf };
     return !(await isTested(landing, place, commits, branchReports(landing, place, [])));
   }
-  const rules = await readRules(landing, place, { base, candidate: run.sha, isFresh: true });
+  const rules = await readRules(landing, place, { base, candidate: run.sha, asOf });
   switch (rules.kind) {
     case 'known':
       return beyond(run.required, rules.checks).length > 0;

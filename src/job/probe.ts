@@ -44,11 +44,11 @@ async function probe(work: Probing, place: Place, tip: string, reportsOn: Branch
 export async function isTested(
   work: QueueAtHost,
   place: Place,
-  { base, candidate: head, isFresh = false }: Commits,
+  { base, candidate: head, asOf }: Commits,
   reportsOn: BranchReports,
 ): Promise<boolean> {
   if (!(await place.mirror.contains(base, head))) return false;
-  const required = await requiredChecks(work, place, { base, candidate: head, isFresh }, reportsOn);
+  const required = await requiredChecks(work, place, { base, candidate: head, asOf }, reportsOn);
   if (required.kind !== 'known') return false;
   const checks = await place.host.readChecks(work.repository, head);
   return verdictOf(required.checks, checks, work.queue.settings.skippableStatuses).kind === 'passed';

@@ -29,22 +29,22 @@ export type Commits = {
   /** The target branch, as the commit under test continues it. */
   readonly base: string;
   readonly candidate: string;
-  /** What the host answered a moment ago does not do. */
-  readonly isFresh?: boolean;
+  /** What the host answered before this instant (`performance.now()`) does not count. Absent: it does. */
+  readonly asOf?: number | undefined;
 };
 
 /** The rules without the sources that only the branch shows. */
 export async function readRules(
   { queue, repository }: QueueAtHost,
   place: Place,
-  { base, candidate, isFresh = false }: Commits,
+  { base, candidate, asOf }: Commits,
 ): Promise<Rules> {
   const own = queue.settings.requiredStatuses;
   if (own !== null)
     return rulesFor({ own, protection: [], base: { kind: 'unsaid' }, candidate: { kind: 'unsaid' } });
   return rulesFor({
     own,
-    protection: (await place.host.readRequiredChecks(repository, queue.targetBranch, { isFresh })) ?? [],
+    protection: (await place.host.readRequiredChecks(repository, queue.targetBranch, { asOf })) ?? [],
     base: await fileRules(place, base),
     candidate: await fileRules(place, candidate),
   });

@@ -48,8 +48,8 @@ export function createGiteaHost(options: GiteaOptions): Host {
     ...createChecks(client),
     // Gitea has no apps that a check could be bound to: protection names contexts of commit statuses, and its own Actions
     // report as such (Gitea services/actions/commit_status.go).
-    readRequiredChecks: async (repository, branch, { isFresh = false } = {}) =>
-      (await demandsOf(repository, branch, isFresh)).requiredChecks?.map((name) => ({
+    readRequiredChecks: async (repository, branch, { asOf } = {}) =>
+      (await demandsOf(repository, branch, asOf)).requiredChecks?.map((name) => ({
         name,
         source: null,
       })) ?? null,

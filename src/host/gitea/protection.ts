@@ -16,7 +16,7 @@ import type { HostRepository } from '../host.ts';
 import { readStatuses } from './check.ts';
 import { branchPath, type Client, repositoryPath } from './client.ts';
 import { isPattern, matchesPattern } from './glob.ts';
-import { createShelf } from '#base/shelf.ts';
+import { createDatedShelf } from '#base/shelf.ts';
 import { Branch, ProtectionRule, type Review, WholeRule } from './schema.ts';
 
 export type Demands = {
@@ -135,16 +135,13 @@ export function areReviewsEnough(demands: ReviewDemands, reviews: readonly Revie
   );
 }
 
-export type DemandsOf = (repository: HostRepository, branch: string, isFresh?: boolean) => Promise<Demands>;
+export type DemandsOf = (repository: HostRepository, branch: string, asOf?: number) => Promise<Demands>;
 
 /** Rules are changed by people, and not often. */
 const keptMs = 30_000;
 
 export function createDemandsOf(client: Client, clock: Clock): DemandsOf {
-  const memory = createShelf<Demands>(() => clock.now().getTime(), keptMs);
-  return (repository, branch, isFresh = false) => {
-    const key = `${repository.id} ${branch}`;
-    if (isFresh) memory.forget(key);
-    return memory.recall(key, () => readDemands(client, repository, branch));
-  };
+  const memory = createDatedShelf<Demands>(() => clock.now().getTime(), keptMs);
+  return (repository, branch, asOf) =>
+    memory(`${repository.id} ${branch}`, asOf, () => readDemands(client, repository, branch));
 }

@@ -14,7 +14,7 @@ import { headSince, readLabel } from './label.ts';
 import { trialMergeRef } from '#git/ref.ts';
 import { readActiveRules } from './active-rule.ts';
 import { inspect, readInstallation, readOwnPermission } from './inspect.ts';
-import { createShelf } from '#base/shelf.ts';
+import { createDatedShelf, createShelf } from '#base/shelf.ts';
 import { createMemory } from './memory.ts';
 import { closePullRequest, merge } from './merge.ts';
 import { permissionOf, permissionOfAccount } from './permission.ts';
@@ -55,19 +55,16 @@ export function createGithubHost(options: GithubOptions): Host {
   const ownRuns: OwnRuns = createMemory(ownRunsMax);
   const labelled: Labelled = { reported: createMemory(labelledMax), clock };
   const now = () => clock.now().getTime();
-  const shelf = createShelf<Demands>(now, demandsKeptMs, demandsMax);
+  const kept = createDatedShelf<Demands>(now, demandsKeptMs, demandsMax);
   const reviewShelf = createShelf<ReviewRule>(now, reviewRuleKeptMs, demandsMax).recall;
-  const demandsOf = (client: Client, repository: HostRepository, branch: string, isFresh = false) => {
-    const key = `${client.connection.id} ${repository.id} ${branch}`;
-    if (isFresh) shelf.forget(key);
-    return shelf.recall(key, () => readDemands(client, repository, branch));
-  };
-  const ruleOf: ReadReviewRule = (client, repository, branch, isFresh) =>
-    isFresh
-      ? readDemands(client, repository, branch)
-      : reviewShelf(`${client.connection.id} ${repository.id} ${branch}`, () =>
-          demandsOf(client, repository, branch),
-        );
+  const keyOf = (client: Client, repository: HostRepository, branch: string) =>
+    `${client.connection.id} ${repository.id} ${branch}`;
+  const demandsOf = (client: Client, repository: HostRepository, branch: string, asOf?: number) =>
+    kept(keyOf(client, repository, branch), asOf, () => readDemands(client, repository, branch));
+  const ruleOf: ReadReviewRule = (client, repository, branch, asOf) =>
+    asOf === undefined
+      ? reviewShelf(keyOf(client, repository, branch), () => demandsOf(client, repository, branch))
+      : demandsOf(client, repository, branch, asOf);
   const of = ({ organizationId }: HostRepository): Promise<Client> => clientOf(organizationId);
 
   return {
@@ -77,8 +74,8 @@ export function createGithubHost(options: GithubOptions): Host {
     readApprovals: async (repository, number) => readApprovals(await of(repository), repository, number),
     leavesMergeToTry: true,
     readChecks: async (repository, sha) => readChecks(await of(repository), repository, sha),
-    readRequiredChecks: async (repository, branch, { isFresh = false } = {}) =>
-      (await demandsOf(await of(repository), repository, branch, isFresh)).requiredChecks,
+    readRequiredChecks: async (repository, branch, { asOf } = {}) =>
+      (await demandsOf(await of(repository), repository, branch, asOf)).requiredChecks,
     remoteOf: async (repository) => remoteOf(await of(repository), repository),
     // GitHub notices what is pushed.
     afterPush: () => Promise.resolve(),
@@ -113,7 +110,7 @@ export function createGithubHost(options: GithubOptions): Host {
     inspect: async (repository, branch) => inspect(await of(repository), repository, branch),
     readRules: async (repository, branch, landing) => {
       const client = await of(repository);
-      const demands = await readDemands(client, repository, branch);
+      const demands = await demandsOf(client, repository, branch, landing.asOf ?? performance.now());
       const own = await readOwnPermission(client, repository);
       return readActiveRules(client, repository, branch, { demands, ourselves: { own } }, landing);
     },

@@ -53,11 +53,11 @@ export async function readPullRequest(
   client: Client,
   ruleOf: ReadReviewRule,
   reviews: Reviews,
-  { repository, number, isFresh = false }: PullRequestQuery,
+  { repository, number, asOf }: PullRequestQuery,
 ): Promise<Seen | null> {
   const found = await findPullRequest(client, repository, number);
   if (found === null) return null;
-  const review = await readReviewState({ client, repository, ruleOf, reviews, isFresh }, found);
+  const review = await readReviewState({ client, repository, ruleOf, reviews, asOf }, found);
   return {
     number: found.number,
     title: found.title,

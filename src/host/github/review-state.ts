@@ -27,7 +27,7 @@ export type ReadReviewRule = (
   client: Client,
   repository: HostRepository,
   branch: string,
-  isFresh: boolean,
+  asOf: number | undefined,
 ) => Promise<ReviewRule>;
 
 export type ReviewState = {
@@ -65,21 +65,22 @@ type Question = {
   readonly repository: HostRepository;
   readonly ruleOf: ReadReviewRule;
   readonly reviews: Reviews;
-  readonly isFresh: boolean;
+  /** What was read before this instant does not count; undefined: it does. */
+  readonly asOf: number | undefined;
 };
 
 export async function readReviewState(
-  { client, repository, ruleOf, reviews, isFresh }: Question,
+  { client, repository, ruleOf, reviews, asOf }: Question,
   { number, state, draft, mergeable, mergeable_state, updated_at, head, base }: PullRequest,
 ): Promise<ReviewState> {
   // Then it is not merged anyway.
   if (state !== 'open' || draft === true || mergeable === false) return nothing;
-  const rule = await ruleOf(client, repository, base.ref, isFresh);
-  if (mergeable_state !== 'blocked' && !rule.mayNeedReview && !isFresh) return nothing;
+  const rule = await ruleOf(client, repository, base.ref, asOf);
+  if (mergeable_state !== 'blocked' && !rule.mayNeedReview && asOf === undefined) return nothing;
   // A review changes the pull request.
   const key = `${repository.id} ${number} ${head.sha} ${base.ref} ${updated_at}`;
   const now = reviews.clock.now().getTime();
-  const known = isFresh ? undefined : reviews.kept.get(key);
+  const known = asOf !== undefined ? undefined : reviews.kept.get(key);
   if (known !== undefined && now < known.until) return known.state;
   const { needsResolved, ...found } = await askGithub(client, repository, number, rule.needsResolved);
   if (!needsResolved && now - Date.parse(updated_at) > settledMs)

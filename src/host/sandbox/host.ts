@@ -80,7 +80,7 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
       if (found !== null) await requireAnswer(settingsFrom({ faults: found.faults ?? {} }).faults, clock);
       else await settingsOf(repository);
       const kept = found?.pullRequest ?? (await store.insert(repository, madeUp(query)));
-      if (query.isFresh === true) await updateTrialMerge(await disk.ensure(repository), kept, clock.now());
+      if (query.asOf !== undefined) await updateTrialMerge(await disk.ensure(repository), kept, clock.now());
       return kept.state === 'missing'
         ? null
         : shown(repository, await withMergeability(disk, repository, kept));
