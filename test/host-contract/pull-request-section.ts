@@ -83,7 +83,7 @@ export function pullRequestSection({ world, needs, openPlace }: Contract): void 
       const { number, sha } = await place.propose({ 'a.txt': 'a' });
       const mirror = await place.mirror();
       const fetched = await mirror.fetch({ branch: 'main', pulls: [{ number, sha }] });
-      expect(fetched).toEqual({ tip: await place.tipOf('main'), missing: [] });
+      expect(fetched).toEqual({ tip: await place.tipOf('main'), missing: [], refs: new Map() });
       expect((await mirror.commit(sha)).sha).toBe(sha);
       const { url } = await place.host.remoteOf(place.repository);
       expect(world().secrets.some((secret) => url.includes(secret))).toBe(false);
