@@ -246,8 +246,11 @@ describe('webhooks of the sandbox', () => {
   it('arrive signed at our own receiver, and are understood', async () => {
     const sandbox = await openSandbox();
     const seen: HostEvent[] = [];
-    const parse = sandbox.host.parseWebhook;
-    Object.assign(sandbox.host, {
+    // Webhooks reach the host by the name of their connection.
+    const { deps } = sandbox.world;
+    const receiver = deps.hostFor('main', '*')!;
+    const parse = receiver.parseWebhook;
+    Object.assign(receiver, {
       parseWebhook: (delivery: Parameters<typeof parse>[0]) => {
         const result = parse(delivery);
         if (result.kind === 'accepted') seen.push(...result.events);
@@ -266,7 +269,13 @@ describe('webhooks of the sandbox', () => {
     await expect.poll(() => seen.length, { timeout: 5_000 }).toBe(3);
     expect(seen).toEqual(
       expect.arrayContaining([
-        { kind: 'pull-request-changed', repository: widgets, number: 4 },
+        {
+          kind: 'pull-request-changed',
+          repository: widgets,
+          number: 4,
+          // The head of the opening is older than every act.
+          head: { sha: made.headSha, at: 0 },
+        },
         {
           kind: 'check-changed',
           repository: widgets,

@@ -96,6 +96,8 @@ describe('the examples', () => {
     git('remote', 'add', 'origin', 'https://sandbox.example/acme/widgets.git');
     git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-q', '--allow-empty', '-m', 'one');
     await call('createQueue', { repo, targetBranch: 'main', concurrency: 9 });
+    // The repository that a token is bound to.
+    await call('createQueue', { repo: { ...repo, host: 'github.com' }, targetBranch: 'main' });
     await setCi(50);
     const testCases = [{ name: 'removes an item', file: 'cart.test.ts', status: 'flaky' }];
     await call('putTestCases', { repo, testCases }, '/sandbox');

@@ -76,7 +76,7 @@ export async function readReviewState(
   // Then it is not merged anyway.
   if (state !== 'open' || draft === true || mergeable === false) return nothing;
   const rule = await ruleOf(client, repository, base.ref, asOf);
-  if (mergeable_state !== 'blocked' && !rule.mayNeedReview && asOf === undefined) return nothing;
+  if (mergeable_state !== 'blocked' && !rule.mayNeedReview) return nothing;
   // A review changes the pull request.
   const key = `${repository.id} ${number} ${head.sha} ${base.ref} ${updated_at}`;
   const now = reviews.clock.now().getTime();
