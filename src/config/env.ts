@@ -42,7 +42,7 @@ const cells = z.string().transform((text, context): CellAddress[] => {
 });
 
 /** Who makes our commits. */
-export type Committer = { readonly name: string; readonly email: string };
+type Committer = { readonly name: string; readonly email: string };
 
 const committer = z.string().transform((text, context): Committer => {
   const [, name, email] = /^([^<>\n]{1,200}) <([^<>\s]{1,200})>$/.exec(text.trim()) ?? [];

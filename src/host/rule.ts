@@ -7,7 +7,7 @@
 //
 // A rule type that is in no table may ask for anything: it counts as refused.
 
-export type RuleHandling = 're-implemented' | 'refused' | 'harmless';
+type RuleHandling = 're-implemented' | 'refused' | 'harmless';
 
 /** A row of a table of rule types. */
 export type RuleRow = {

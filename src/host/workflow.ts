@@ -103,7 +103,7 @@ export function parseWorkflow({ path, text: source }: WorkflowFile): Workflow | 
 }
 
 /** Patterns of Actions: `*` is any letters but a slash, `**` any at all; a later pattern counts more, `!` takes away. */
-export function matchesBranches(patterns: readonly string[], branch: string): boolean {
+function matchesBranches(patterns: readonly string[], branch: string): boolean {
   let isMatch = false;
   for (const pattern of patterns) {
     const isNegative = pattern.startsWith('!');

@@ -15,7 +15,7 @@ import { GitError } from '#git/error.ts';
 import type { Place } from './at-host.ts';
 
 /** What `.signalbox.yaml` of a commit says. A file that is too large to be read says nothing that anybody can use. */
-export async function fileRules({ mirror }: Pick<Place, 'mirror'>, sha: string): Promise<FileRules> {
+async function fileRules({ mirror }: Pick<Place, 'mirror'>, sha: string): Promise<FileRules> {
   try {
     const text = await mirror.readFile(sha, repositoryFileName);
     return text === null ? { kind: 'unsaid' } : requiredStatusesIn(text);

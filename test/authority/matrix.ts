@@ -22,7 +22,7 @@ import { tasks } from '#job/task.ts';
 import { signIn } from '../app/browser.ts';
 import { clientOf, openWorld } from '../harness.ts';
 
-export const roles = ['none', 'read', 'triage', 'write', 'admin', 'bot', 'deleted'] as const;
+const roles = ['none', 'read', 'triage', 'write', 'admin', 'bot', 'deleted'] as const;
 export type Role = (typeof roles)[number];
 
 const hostInputs = [

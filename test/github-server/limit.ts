@@ -60,7 +60,7 @@ type Ticket = {
   readonly end: (status: number) => Readonly<Record<string, string>>;
 };
 
-export type LimitedRequest = {
+type LimitedRequest = {
   readonly method: string;
   /** Not counted by the limit an hour. */
   readonly isFree: boolean;

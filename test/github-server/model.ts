@@ -280,7 +280,7 @@ export type Repository = {
 };
 
 /** GitHub REST docs, "List repository activities". */
-export type Activity = {
+type Activity = {
   readonly id: number;
   readonly before: string;
   readonly after: string;

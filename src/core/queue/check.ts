@@ -80,7 +80,7 @@ export type Verdict =
 const passingConclusions: ReadonlySet<string> = new Set(['success', 'neutral']);
 
 /** GitHub REST docs, "Check runs", `conclusion`: everything that neither passes nor reports a result of the tests. */
-export const infrastructureConclusions: ReadonlySet<string> = new Set([
+const infrastructureConclusions: ReadonlySet<string> = new Set([
   'cancelled',
   'stale',
   'startup_failure',
@@ -104,7 +104,7 @@ function outcomeOf(check: Check): Outcome {
 }
 
 /** The results that count for a required check. */
-export function countedChecks({ name, source }: RequiredCheck, checks: readonly Check[]): readonly Check[] {
+function countedChecks({ name, source }: RequiredCheck, checks: readonly Check[]): readonly Check[] {
   const named = checks.filter((check) => check.name === name);
   const runs = named.filter((check) => check.kind === 'check');
   if (source === 'check_run') return runs;

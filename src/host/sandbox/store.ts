@@ -31,10 +31,10 @@ export type SandboxReview = {
   readonly state: (typeof reviewStates)[number];
 };
 
-export const reviewStates = ['approved', 'changes_requested', 'commented', 'dismissed'] as const;
+const reviewStates = ['approved', 'changes_requested', 'commented', 'dismissed'] as const;
 
 /** By label; the instant is in milliseconds. */
-export type LabelChanges = Readonly<
+type LabelChanges = Readonly<
   Record<string, { readonly isOn: boolean; readonly by: string; readonly at: number }>
 >;
 
@@ -50,12 +50,12 @@ export type SandboxComment = {
 };
 
 /** What is written at an instant. */
-export type SandboxCommentWish = Pick<SandboxComment, 'number' | 'author' | 'text'> & { readonly at: Date };
+type SandboxCommentWish = Pick<SandboxComment, 'number' | 'author' | 'text'> & { readonly at: Date };
 
 export type LabelChange = { readonly add: readonly string[]; readonly remove: readonly string[] };
 
 /** Who changes labels, and when. */
-export type LabelAct = { readonly by: string; readonly at: Date };
+type LabelAct = { readonly by: string; readonly at: Date };
 
 /** What is said of the draft pull request of a test branch. */
 type TestPullRequestWords = Pick<

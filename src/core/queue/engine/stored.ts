@@ -4,7 +4,7 @@
 import type { Departure, Group, Landing, Place, Run, Search, Tip } from '../planner/model.ts';
 
 /** A run that an earlier version stored lacks what was not kept then. */
-export type StoredRun = Omit<Run, 'pushedAt' | 'timeouts'> & Partial<Pick<Run, 'pushedAt' | 'timeouts'>>;
+type StoredRun = Omit<Run, 'pushedAt' | 'timeouts'> & Partial<Pick<Run, 'pushedAt' | 'timeouts'>>;
 
 /** Kept per queue: what is under test, and what lands. Its size follows the test slots, not the length of the line. */
 export type StoredPlan = {
