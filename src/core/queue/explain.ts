@@ -154,7 +154,10 @@ function explainUnready(queue: Queue, entry: Entry, readiness: Readiness): strin
       `Its base branch is ${pullRequest.baseBranch}, and this queue lands on ${queue.targetBranch}: retarget the pull request to ${queue.targetBranch}.`,
     );
   if (!readiness.isMergeable) sentences.push(explainMergeability(entry));
-  if (readiness.headGate.kind !== 'open') sentences.push(explainHeadGate(pullRequest, readiness.headGate));
+  const gate = readiness.headGate;
+  // A comparison takes a moment: where the queue admits nothing, it is not what the pull request waits for.
+  if (gate.kind !== 'open' && (gate.kind !== 'unexamined' || admits(queue)))
+    sentences.push(explainHeadGate(pullRequest, gate));
   if (readiness.requiresImpactedTargets && !readiness.hasImpactedTargets)
     sentences.push(
       `Its impacted targets are not known for commit ${pullRequest.headSha.slice(0, 12)}: upload them with setImpactedTargets, or send "ALL".`,
