@@ -50,7 +50,11 @@ describe('fetching', () => {
     for (const { sha } of heads) expect(await mirror.parentsOf(sha)).toEqual([base]);
     // Nothing is asked for that is there: the second works although the heads are gone on the remote.
     for (const { number } of heads) remote.git('update-ref', '-d', `refs/pull/${number}/head`);
-    expect(await mirror.fetch({ branch: 'main', pulls: heads })).toEqual({ tip: base, missing: [] });
+    expect(await mirror.fetch({ branch: 'main', pulls: heads })).toEqual({
+      tip: base,
+      missing: [],
+      refs: new Map(),
+    });
   });
 
   it('follows a branch that was rewritten, and says when it is gone', async () => {

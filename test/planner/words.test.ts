@@ -101,6 +101,7 @@ it('a queue that nobody configured has these settings', () => {
     labelCommandsEnabled: true,
     stateLabelsEnabled: false,
     extensionEnabled: true,
+    showAsMerged: false,
     forks: 'approved_head',
     protectedPaths: [
       '.signalbox.yaml',
