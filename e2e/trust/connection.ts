@@ -144,6 +144,6 @@ export const connectionSituations: readonly Situation[] = [
         '.github/workflows/ci.yml': `name: ci\non: [push, pull_request, merge_group]\njobs:\n  unit:\n    runs-on: x\n    steps: [{ run: y }]\n  test:\n    name: ci/test\n    runs-on: x\n    ${String(line)}\n    steps: [{ run: y }]\n`,
       },
     },
-    run: (scene) => doctorFinds(scene, {}, wanted as RegExp),
+    run: (scene) => doctorFinds(scene, { createPrsForTestingBranches: true }, wanted as RegExp),
   })),
 ];

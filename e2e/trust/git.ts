@@ -51,27 +51,33 @@ export const gitSituations: readonly Situation[] = [
     must: 'neither the test commit nor the landed commit says it',
     hosts: token === '[skip ci]' ? ['github', 'gitea'] : ['sandbox'],
     run: async (scene) => {
-      const number = await scene.submit({ title: `Docs ${token}`, body: `Text\n\n${token}` });
+      // A trailer counts only as a line of its own, at the end of a message.
+      const title = token.startsWith('[') ? `Docs ${token}` : 'Docs';
+      const number = await scene.submit({ title, body: `Text\n\n\n${token}` });
       const { testBranchSha } = await scene.runOf(number);
+      const isSaid = (message: string) =>
+        message
+          .split('\n')
+          .some((line) => (token.startsWith('[') ? line.includes(token) : line.trim() === token));
       const messageOf = (commit: string) =>
         gitIn(scene.host.directory, 'show', '--no-patch', '--format=%B', commit);
       const tested = await messageOf(testBranchSha);
-      scene.must(!tested.includes(token), `the test commit says: ${tested}`);
+      scene.must(!isSaid(tested), `the test commit says: ${tested}`);
       await lands(scene, number);
       const message = await messageOf('refs/heads/main');
-      scene.must(!message.includes(token), `the landed commit says: ${message}`);
+      scene.must(!isSaid(message), `the landed commit says: ${message}`);
       return 'neither says it';
     },
   })),
   {
     name: 'who the test commit says made it',
-    must: 'the committer is the noreply address of the App',
+    must: 'the committer is the noreply address of the App at this server',
     hosts: ['github'],
     run: async (scene) => {
       const number = await scene.submit();
       const { testBranchSha } = await scene.runOf(number);
       const email = await gitIn(scene.host.directory, 'show', '--no-patch', '--format=%ce', testBranchSha);
-      const isNoreply = /^\d+\+signalbox\[bot\]@users\.noreply\.github\.com$/.test(email);
+      const isNoreply = /^\d+\+signalbox\[bot\]@users\.noreply\.127\.0\.0\.1$/.test(email);
       scene.must(isNoreply, `the committer is ${email}`);
       await lands(scene, number);
       return `the committer is ${email}`;

@@ -59,7 +59,7 @@ export const ruleSituations: readonly Situation[] = [
   },
   {
     name: 'a pull request adds a check in `.signalbox.yaml`',
-    must: 'the added check is required beside those of the branch',
+    must: 'the added check is required beside those of the branch, and comment and attestation name the change',
     hosts: all,
     set: { settings },
     run: async (scene) => {
@@ -67,8 +67,15 @@ export const ruleSituations: readonly Situation[] = [
       const number = await scene.submit({ files: file });
       await scene.ci(number, 'success', 'ci/test');
       await staysOut(scene, number);
+      await says(scene, number, /changes which checks are required[^]*ci\/extra/);
       await scene.ci(number, 'success', 'ci/extra');
-      return landed(scene, number);
+      const did = await landed(scene, number);
+      const { ruleChanges } = await scene.api.call('getLanding', scene.numbered(number));
+      scene.must(
+        JSON.stringify(ruleChanges).includes('ci/extra'),
+        'the attestation does not name the change',
+      );
+      return `${did}, and comment and attestation name the change`;
     },
   },
   {
@@ -92,7 +99,7 @@ export const ruleSituations: readonly Situation[] = [
   },
   {
     name: 'the branch requires another check while the pull request is under test',
-    must: 'it does not land before that check is green too, and the change of the rules is named',
+    must: 'it does not land before that check is green too',
     hosts: all,
     run: async (scene) => {
       const number = await scene.submit();
@@ -107,11 +114,9 @@ export const ruleSituations: readonly Situation[] = [
         run.requiredStatuses.includes('ci/late'),
         `its run requires ${run.requiredStatuses.join(', ')} only; ${await scene.reasons(number)}`,
       );
-      await says(scene, number, /ci\/late/);
       for (const name of ['ci/test', 'ci/late'])
-        await scene.host.report(run.testBranchSha, { name, conclusion: 'success' });
-      await scene.settle();
-      await scene.pass(5);
+        for (const sha of [run.testBranchSha, scene.headOf(number)])
+          await scene.host.report(sha, { name, conclusion: 'success' });
       return landed(scene, number);
     },
   },
@@ -124,6 +129,7 @@ export const ruleSituations: readonly Situation[] = [
       await scene.runOf(number);
       scene.holdBack('land');
       await scene.ci(number, 'success', 'ci/test');
+      await scene.reach(number, 'tests_passed');
       await scene.protect({ checks: [{ name: 'ci/test' }, { name: 'ci/late' }] });
       scene.world.clock.advance(60_000);
       await scene.release();

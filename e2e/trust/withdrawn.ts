@@ -41,6 +41,7 @@ const steps: readonly Step[] = [
       await scene.runOf(number);
       scene.holdBack('land');
       await scene.ci(number, 'success');
+      await scene.reach(number, 'tests_passed');
       await withdraw();
       await scene.release();
     },
@@ -52,6 +53,7 @@ const steps: readonly Step[] = [
       await scene.runOf(number);
       scene.holdBack('land');
       await scene.ci(number, 'success');
+      await scene.reach(number, 'tests_passed');
       await scene.host.webhooks(false);
       await withdraw();
       await scene.release();
@@ -64,6 +66,7 @@ const steps: readonly Step[] = [
       await scene.runOf(number);
       scene.holdBack('land');
       await scene.ci(number, 'success');
+      await scene.reach(number, 'tests_passed');
       scene.interpose((method, nth) => (method === 'readPullRequest' && nth === 0 ? withdraw() : undefined));
       await scene.release();
     },
@@ -114,6 +117,7 @@ export const withdrawnSituations: readonly Situation[] = [
       if (what === 'base') await scene.host.branch('release');
       scene.holdBack('land');
       await scene.ci(number, 'success');
+      await scene.reach(number, 'tests_passed');
       await scene.host.change(
         number,
         what === 'closed' ? { state: 'closed' } : what === 'draft' ? { draft: true } : { base: 'release' },
