@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { createDatabase, databaseUrl, dropDatabase } from './database.ts';
-import { runMain, startProcess } from './server-process.ts';
+import { post, runMain, startProcess } from './server-process.ts';
 
 it('a started server passes the conformance suite, with nothing of it skipped', async () => {
   const database = await createDatabase();
@@ -12,9 +12,14 @@ it('a started server passes the conformance suite, with nothing of it skipped', 
     '--token': await admin('create-token', 'acme'),
     '--other-token': await admin('create-token', 'globex'),
   };
-  for (const scope of ['read', 'submit', 'upload'])
+  for (const scope of ['read', 'submit'])
     tokens[`--${scope}-token`] = await admin('create-token', 'acme', '--scopes', scope);
   const server = await startProcess('start', url);
+  const repo = { host: 'sandbox.example', owner: 'conformance', name: 'bound' };
+  const queue = JSON.stringify({ repo, targetBranch: 'main' });
+  expect((await post(server.url, '/v1/createQueue', tokens['--token']!, queue)).status).toBe(200);
+  const bound = ['--repositories', 'sandbox.example/conformance/bound'];
+  tokens['--upload-token'] = await admin('create-token', 'acme', '--scopes', 'upload', ...bound);
   const args = [
     'test/conformance/main.ts',
     '--json',

@@ -162,9 +162,15 @@ async function checkReportErrors(world: World, repo: Repo, xml: string): Promise
 
 /** What a fork's token sends is shown, and nothing is judged by it. */
 async function checkForkedReports(world: World): Promise<void> {
-  const { uploadToken: token } = world.options;
-  if (!token) return world.recorder.skip('uploads of the untrusted tier', '--upload-token');
+  if (!world.options.uploadToken)
+    return world.recorder.skip('uploads of the untrusted tier', '--upload-token');
   const repo = freshRepo(world, 'fork');
+  // A token that may only upload is bound to a repository that is known.
+  await sendReport(world, repo, junit(OUTCOMES.slice(0, 1)));
+  const wish = { name: `conformance ${world.run}`, scopes: ['upload'], repositories: [repo] };
+  const made = await post(world, 'createToken', wish);
+  expectOk(world, 'a token for uploads to one repository', made);
+  const token = String(pick(made.json, 'value'));
   let last: unknown;
   for (const digit of '123')
     for (const attempt of ['1', '2']) {
