@@ -5,7 +5,7 @@ import type { Gitea, GiteaUser } from '../../test/gitea/server.ts';
 import type { Change, HostControl, Permission, Recorded, Rules } from './model.ts';
 
 /** Accounts that every situation shares; rights are given per repository. */
-export type GiteaPeople = Readonly<Record<'ada' | 'grace' | 'mallory' | 'signalbox', GiteaUser>>;
+type GiteaPeople = Readonly<Record<'ada' | 'grace' | 'mallory' | 'signalbox', GiteaUser>>;
 
 export type GiteaSite = { readonly gitea: Gitea; readonly people: GiteaPeople };
 

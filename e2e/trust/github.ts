@@ -197,7 +197,7 @@ function protect(server: GithubServer, name: string, rules: Rules | null, ciId: 
   );
 }
 
-export async function ask(
+async function ask(
   server: GithubServer,
   token: string,
   method: string,

@@ -5,7 +5,7 @@
 import type { GithubServer } from '../../test/github-server/server.ts';
 import type { Scene } from './scene.ts';
 
-export const hostKinds = ['github', 'gitea', 'sandbox'] as const;
+const hostKinds = ['github', 'gitea', 'sandbox'] as const;
 export type HostKind = (typeof hostKinds)[number];
 
 export type Situation = {
@@ -48,7 +48,7 @@ export type SceneOptions = {
 
 export class Broken extends Error {}
 
-export const permissions = ['none', 'read', 'triage', 'write', 'admin'] as const;
+const permissions = ['none', 'read', 'triage', 'write', 'admin'] as const;
 export type Permission = (typeof permissions)[number];
 
 export const mayWrite = (permission: Permission): boolean => permissions.indexOf(permission) >= 3;

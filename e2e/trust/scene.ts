@@ -18,10 +18,10 @@ import {
 } from './model.ts';
 import type { Api, World } from './world.ts';
 
-export type Entry = ResponseOf<'getSubmittedPullRequest'>;
-export type TestRun = Extract<ResponseOf<'getMergeQueueTestingDetails'>, { testRunId: string }>;
+type Entry = ResponseOf<'getSubmittedPullRequest'>;
+type TestRun = Extract<ResponseOf<'getMergeQueueTestingDetails'>, { testRunId: string }>;
 
-export const usualRules: Rules = { checks: [{ name: 'ci/test', source: 'ci' }] };
+const usualRules: Rules = { checks: [{ name: 'ci/test', source: 'ci' }] };
 
 /** What stands between the queue and its host for one situation; see `interpose`. */
 export type Interposed = {

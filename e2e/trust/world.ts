@@ -26,9 +26,9 @@ import { tasks } from '#job/task.ts';
 import { type Cluster, startCluster } from '../../script/postgres.ts';
 import { openHosts } from '../../src/hosts.ts';
 
-export type Clock = { readonly now: () => Date; readonly advance: (ms: number) => void };
+type Clock = { readonly now: () => Date; readonly advance: (ms: number) => void };
 
-export type Answer = { readonly status: number; readonly body: unknown };
+type Answer = { readonly status: number; readonly body: unknown };
 
 export type Api = {
   /** Calls an operation of the contract, and expects success. */
