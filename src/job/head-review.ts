@@ -1,6 +1,6 @@
 // What must be known of a head before it is tested (core/queue/head-gate.ts): the protected paths that it changes, and who
 // approved exactly that commit. Our mirror names the paths, because a host lists only the first of many; the host names
-// the approvals, each time anew, because they can be withdrawn.
+// the approvals, each time again, because they can be withdrawn.
 //
 // The paths are those in which the branch differs with and without the pull request. The difference between the head and
 // the commit that it began from is not used: where histories cross there are several such commits, and a merge may

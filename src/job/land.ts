@@ -112,7 +112,7 @@ async function tryToLand(landing: IntendedLanding, place: Place, log: Log): Prom
     const report = { kind: 'refused', number, pr: wanted.pr, reason: 'PR_UPDATED_AT_MERGE_TIME' } as const;
     return { kind: 'ended', report, halt: null };
   }
-  // Lanes whose targets are apart can still touch the same lines: then the tests begin anew, on the branch as it is.
+  // Lanes whose targets are apart can still touch the same lines: then they are tested again, on the branch as it is.
   if (wanted.kind === 'conflict')
     return lost(landing, baseSha, { restart: members.map((member) => member.number) });
   if (landing.proof === 'exact' && wanted.tree !== landing.run!.tree)

@@ -80,7 +80,7 @@ async function publish(deps: TaskDeps, work: Publishing, place: Place): Promise<
       pushed.map((run) => ({ id: run.id, testPr: shown.find(({ id }) => id === run.id)?.number ?? null })),
       clock.now(),
     );
-    // A branch that the host keeps is in nobody's way: it is not tried again.
+    // A branch that the host keeps does no harm: its deletion is not tried again.
     await recordClosed(
       tx,
       queue.id,

@@ -18,7 +18,7 @@
 
 export type Act = {
   readonly kind: 'comment' | 'label';
-  /** Null: the host names nobody. */
+  /** Null: the host names no account. */
   readonly by: string | null;
   /** Whether that account has write access now. */
   readonly mayWrite: boolean;

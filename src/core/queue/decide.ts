@@ -179,7 +179,7 @@ function decideTry(
 
 /**
  * A host that is still working out whether it can be merged has no news: that it can be merged, said before of the same
- * commits, stands. Hosts begin anew whenever the branch moves, which is with every landing. That it cannot be merged does
+ * commits, stands. Hosts compute it again whenever the branch moves, which is with every landing. That it cannot be merged does
  * not stand: a host that works it out again has taken back what it had against it.
  */
 const settled = (before: PullRequest | null, now: PullRequest): PullRequest =>

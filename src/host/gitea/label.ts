@@ -1,7 +1,7 @@
 // Who put a label on a pull request, and when a pull request got its head: what decides whether a label or a comment may
 // submit it. Both are in the timeline of the pull request, which Gitea writes itself.
 //
-// Whoever opens a pull request may put labels on it while doing so, without any right to the repository (Gitea
+// The person who opens a pull request may put labels on it while doing so, without any right to the repository (Gitea
 // routers/api/v1/repo/pull.go, CreatePullRequest); the timeline then names that person.
 
 import { setTimeout as sleep } from 'node:timers/promises';

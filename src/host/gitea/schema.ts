@@ -132,7 +132,7 @@ export const Comment = z.object({
   /** Empty: it is on an issue. */
   pull_request_url: textOrNothing,
   created_at: instant,
-  /** Later than `created_at` where somebody edited it. */
+  /** Later than `created_at` where it was edited. */
   updated_at: instant,
 });
 export type Comment = z.infer<typeof Comment>;
