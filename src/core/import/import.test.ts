@@ -191,6 +191,12 @@ describe('an importer', () => {
     fc.jsonValue(),
   );
 
+  it.each([[{}], [{ name: 'default' }]])('reports a queue rule that sets nothing: %j', (rule) => {
+    expect(importMergify({ queue_rules: [rule] }).findings).toMatchObject([
+      { at: 'queue_rules[0]', outcome: 'mapped' },
+    ]);
+  });
+
   it('tells of every key of any file, and never fails', () => {
     fc.assert(
       fc.property(anything, (file) => {

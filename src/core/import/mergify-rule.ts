@@ -194,19 +194,21 @@ export function readQueueRule(
   const checked = merges.some(({ checks }) => checks.length > 0) ? merges : queues;
   const checks = [...new Set(checked.flatMap((conditions) => conditions.checks))];
   const all = [...queues, ...merges];
+  const { name } = rule;
   const { settings, findings } = joined([
     readKeys(plain, readers, `${at}.`),
     ...all.flatMap(({ reads }) => reads),
     ...all.flatMap(({ labels }) => labels.map((label) => labelRead(label, at))),
     ...(checks.length > 0 ? [requiredChecks(checks, `${at}.check-success`)] : []),
   ]);
-  const { name } = rule;
+  const shownName = typeof name === 'string' ? name : at;
+  const asDefault = mapped(at, shownName, {}, 'It changes no setting: the queue has the defaults.');
   return {
     at,
-    name: typeof name === 'string' ? name : at,
+    name: shownName,
     branches: [...new Set(all.flatMap(({ branches }) => branches))],
     settings,
-    findings,
+    findings: findings.length > 0 ? findings : asDefault.findings,
   };
 }
 
