@@ -13,7 +13,7 @@ import { Label, TimelineEntry } from './schema.ts';
 const pagesMax = 100;
 /** Gitea writes a push into the timeline in the background, a moment after the branch has moved. */
 const lagMs = 1_500;
-/** Gitea counts in seconds, and the opening may fall into two of them. */
+/** What is done by the opening itself falls into the second of the opening, or the next. */
 const openingMs = 1_000;
 /** Gitea leaves out what our account may not see, so a page may be empty although others follow. */
 const emptyPagesMax = 2;
@@ -40,6 +40,32 @@ async function readTimeline(
   return entries;
 }
 
+const isPush = ({ type }: TimelineEntry): boolean => type === 'pull_push';
+const isForcePush = ({ body }: TimelineEntry): boolean => body.includes('"is_force_push":true');
+
+/**
+ * Whether the only push in the timeline is the one of the opening: all that is done on the pull request is later than its
+ * head. Gitea writes that entry in the transaction that opens the pull request, after it has copied the commits, which
+ * takes seconds in a large repository (services/pull/pull.go, NewPullRequest). Only labels and assignees that the author
+ * gave with the opening are written before it. A force push may delete the entry of the opening, and leaves one that says
+ * so.
+ */
+export function isOpening(
+  timeline: readonly TimelineEntry[],
+  pullRequest: { readonly user: string; readonly created_at?: number | undefined } | null,
+): boolean {
+  const pushes = timeline.filter(isPush);
+  const [push] = pushes;
+  if (push === undefined || pushes.length > 1 || isForcePush(push)) return false;
+  const author = pullRequest?.user;
+  const openedUntil = (pullRequest?.created_at ?? 0) + openingMs;
+  const before = timeline.slice(0, timeline.indexOf(push));
+  return (
+    push.created_at <= openedUntil ||
+    (push.user === author && before.every(({ user, created_at: at }) => user === author && at <= openedUntil))
+  );
+}
+
 export function createLabelReader(client: Client): Pick<Host, 'readLabel' | 'headSince'> {
   return {
     readLabel: async (repository, number, label) => {
@@ -56,12 +82,15 @@ export function createLabelReader(client: Client): Pick<Host, 'readLabel' | 'hea
     },
     // Each push is an entry `pull_push` (Gitea services/pull/comment.go, CreatePushPullComment).
     headSince: async (repository, number) => {
-      const lastPush = async () =>
-        (await readTimeline(client, repository, number)).findLast(({ type }) => type === 'pull_push');
-      const push = (await lastPush()) ?? (await sleep(lagMs), await lastPush());
-      // The commits of the opening are an entry too: with them the pull request began, and whatever is done on it is later.
-      const opened = (await findPullRequest(client, repository, number))?.created_at ?? 0;
-      return new Date(push === undefined || push.created_at <= opened + openingMs ? 0 : push.created_at);
+      const read = async () => {
+        const timeline = await readTimeline(client, repository, number);
+        return { timeline, last: timeline.findLast(isPush) };
+      };
+      const first = await read();
+      const { timeline, last } = first.last === undefined ? (await sleep(lagMs), await read()) : first;
+      const pullRequest = await findPullRequest(client, repository, number);
+      const isFromOpening = last === undefined || isOpening(timeline, pullRequest);
+      return new Date(isFromOpening ? 0 : last.created_at);
     },
   };
 }
