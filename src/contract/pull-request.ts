@@ -16,7 +16,7 @@ import {
   published,
   queueRef,
 } from './common.ts';
-import { FailedTests } from './testing.ts';
+import { FailedTests, RequiredCheck } from './testing.ts';
 import { TimeSpent } from './time-spent.ts';
 
 const priorityNames = Object.keys(priorities) as [PriorityName, ...PriorityName[]];
@@ -134,6 +134,19 @@ const TimelineEvent = z
       .optional()
       .meta({
         description: 'What it changes in the required checks, when it is tested and when it has merged.',
+      }),
+    branchRuleChange: z
+      .object({
+        added: z.array(z.string()),
+        bound: z
+          .array(RequiredCheck)
+          .meta({ description: 'Required before as well, and from another source now.' }),
+        removed: z.array(z.string()),
+      })
+      .optional()
+      .meta({
+        description:
+          'With the reason REQUIRED_STATUSES_CHANGED: how the required checks of the branch changed after it was tested.',
       }),
   })
   .meta({ id: 'TimelineEvent' });

@@ -127,8 +127,17 @@ export async function saveEntries(
   return entries;
 }
 
+/** What a fact holds beside the columns of its row; null: nothing. */
+function payloadOf(fact: Fact): object | null {
+  if (fact.kind === 'moved') return null;
+  if (fact.kind === 'restart_requested')
+    return fact.ruleChange === undefined ? null : { ruleChange: fact.ruleChange };
+  const { kind: _kind, at: _at, actor: _actor, ...payload } = fact;
+  return Object.keys(payload).length === 0 ? null : payload;
+}
+
 function factRow(queueId: QueueId, before: Entry | null, fact: Fact, after: Entry): object {
-  const { kind, at, actor, ...payload } = fact;
+  const { kind, at, actor } = fact;
   const { stage } = after;
   const leftTest = before !== null && isUnderTest(before.stage) && stage.kind === 'pending';
   return {
@@ -145,7 +154,6 @@ function factRow(queueId: QueueId, before: Entry | null, fact: Fact, after: Entr
     restart: kind === 'restart_requested' || leftTest,
     action: outgoingAction(fact),
     run: outgoingRun(before, after),
-    payload:
-      Object.keys(payload).length === 0 || kind === 'moved' || kind === 'restart_requested' ? null : payload,
+    payload: payloadOf(fact),
   };
 }

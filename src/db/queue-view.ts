@@ -2,7 +2,7 @@
 
 import type { QueueId, RepositoryId, RunId } from '#base/id.ts';
 import type { Entry, EntryState, Queue } from '#core/queue/model.ts';
-import type { RuleChange } from '#core/queue/rule.ts';
+import type { BranchRuleChange, RuleChange } from '#core/queue/rule.ts';
 import type { Reason } from '#core/queue/reason.ts';
 import { sql } from 'kysely';
 import type { Standing } from '#core/queue/standing.ts';
@@ -98,6 +98,8 @@ export type TimelineRow = {
   readonly trip: number;
   /** What the pull request changes in the rules, where it is tested or has landed. */
   readonly rule_change: RuleChange | null;
+  /** How the rules of the branch changed, where its tests were started again for that. */
+  readonly branch_rule_change: BranchRuleChange | null;
 };
 
 const selectTimeline = statement<[queueId: string, prNumber: number], TimelineRow>(`
@@ -106,7 +108,8 @@ const selectTimeline = statement<[queueId: string, prNumber: number], TimelineRo
         where t.queue_id = $1 and t.id = f.test_run_id)
       when 'merged' then (select ${ruleChangeOf('l', '$2')} from landing_member m
         join landing l on l.queue_id = m.queue_id and l.number = m.number and l.status = 'landed'
-        where m.queue_id = $1 and m.pr_number = $2 and m.trip = f.trip order by l.number desc limit 1) end as rule_change
+        where m.queue_id = $1 and m.pr_number = $2 and m.trip = f.trip order by l.number desc limit 1) end as rule_change,
+    case f.kind when 'restart_requested' then f.payload -> 'ruleChange' end as branch_rule_change
   from fact f
   where f.queue_id = $1 and f.pr_number = $2 and f.state is not null
   order by f.recorded_at desc, f.seq desc limit 1000`);

@@ -9,7 +9,7 @@ import { listEntries } from './queue-view.ts';
 import { requiredChecksColumn, ruleChangeOf } from './required-view.ts';
 import { statement } from './statement.ts';
 
-export type UntoldEntry = Pick<Told, 'standing' | 'run' | 'landing' | 'refusal'> & {
+export type UntoldEntry = Pick<Told, 'standing' | 'run' | 'landing' | 'refusal' | 'branchRuleChange'> & {
   readonly commentId: string | null;
   readonly mayHaveComment: boolean;
   /** Nothing was told of it in this trip or an earlier one. */
@@ -38,6 +38,7 @@ type UntoldRow = {
   run: Told['run'];
   landing: Told['landing'];
   refusal: string | null;
+  branch_rule_change: Told['branchRuleChange'];
 };
 
 const atOnce = 5;
@@ -68,7 +69,12 @@ const selectUntold = statement<[queueId: string], UntoldRow>(`
       cross join lateral (select coalesce(d.detail -> 'inPart', d.detail) as said) r
       where m.queue_id = e.queue_id and m.pr_number = e.pr_number and m.trip = e.trip
         and (r.said ->> 'pr')::bigint = e.pr_number
-      order by d.number desc limit 1) as refusal
+      order by d.number desc limit 1) as refusal,
+    (select d.detail -> 'ruleChange' from landing_member m
+      join landing d on d.queue_id = m.queue_id and d.number = m.number
+      where m.queue_id = e.queue_id and m.pr_number = e.pr_number and m.trip = e.trip
+        and d.status = 'lost' and d.detail ? 'ruleChange'
+      order by d.number desc limit 1) as branch_rule_change
   from (
     select pr_number from entry where queue_id = $1 and line_rank is not null
     union
@@ -95,6 +101,7 @@ export async function loadTelling(db: Tx, queueId: QueueId): Promise<Telling | n
       run: row.run,
       landing: row.landing,
       refusal: row.refusal,
+      branchRuleChange: row.branch_rule_change,
       commentId: row.comment_id,
       mayHaveComment: row.comment_tried,
       isNews: row.is_news,

@@ -82,6 +82,13 @@ const presentMoment = (row: TimelineRow): NonNullable<SubmittedPullRequest['time
   ...(row.rule_change !== null && {
     ruleChange: { added: [...row.rule_change.added], removed: [...row.rule_change.removed] },
   }),
+  ...(row.branch_rule_change !== null && {
+    branchRuleChange: {
+      added: [...row.branch_rule_change.added],
+      bound: row.branch_rule_change.bound.map(({ name, source }) => ({ name, source })),
+      removed: [...row.branch_rule_change.removed],
+    },
+  }),
 });
 
 export function presentQueue(repository: RepositoryName, queue: Queue): ResponseOf<'updateQueue'> {

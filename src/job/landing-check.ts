@@ -7,8 +7,8 @@ import type { IntendedLanding } from '#db/landing-store.ts';
 import type { Place } from './at-host.ts';
 import { lacksApproval } from './head-check.ts';
 import { ruleReason } from './landing-mode.ts';
-import { lost, type NotLanded, type Outcome } from './landing-outcome.ts';
-import { areRulesStricter } from './landing-rules.ts';
+import { type Lost, lost, type NotLanded, type Outcome } from './landing-outcome.ts';
+import { stricterRules } from './landing-rules.ts';
 
 type Member = IntendedLanding['members'][number];
 
@@ -37,7 +37,8 @@ export type Objection =
   | {
       readonly kind: 'restart';
       readonly prs: readonly number[];
-      readonly why?: Extract<NotLanded, { kind: 'lost' }>['why'];
+      readonly why?: Lost['why'];
+      readonly ruleChange?: Lost['ruleChange'];
     }
   /** Nothing lands until a person has acted. */
   | { readonly kind: 'halt'; readonly why: string };
@@ -69,9 +70,10 @@ export async function objectionTo(
   const asOf = seen[0]?.asOf ?? performance.now();
   const why = await ruleReason(landing, place, asOf);
   if (why !== null) return { kind: 'halt', why };
-  if (await areRulesStricter(landing, place, asOf)) {
+  const ruleChange = await stricterRules(landing, place, asOf);
+  if (ruleChange !== null) {
     const prs = landing.members.map(({ number }) => number);
-    return { kind: 'restart', prs, why: 'REQUIRED_STATUSES_CHANGED' };
+    return { kind: 'restart', prs, why: 'REQUIRED_STATUSES_CHANGED', ruleChange };
   }
   for (const one of seen) {
     const objection = objectionToMember(landing, one);
@@ -115,7 +117,7 @@ export function outcomeOf(landing: IntendedLanding, objection: Objection, tip: s
     case 'not-mergeable':
       return lost(landing, tip, { seen: objection.seen });
     case 'restart':
-      return lost(landing, tip, { restart: objection.prs, why: objection.why });
+      return lost(landing, tip, { ...objection, restart: objection.prs });
     case 'halt':
       return lost(landing, tip, { halt: objection.why });
   }

@@ -6,6 +6,8 @@ import type { IntendedLanding, LandedCommits } from '#db/landing-store.ts';
 
 export type NotLanded = Exclude<LandingReport, { kind: 'landed' }>;
 
+export type Lost = Extract<NotLanded, { kind: 'lost' }>;
+
 export type Outcome = {
   /** The pull request that the host would not merge any more, as the host shows it: its entry is told. */
   readonly seen?: PullRequest | undefined;
@@ -23,12 +25,19 @@ export const lost = (
   {
     restart = [],
     why,
+    ruleChange,
     halt = null,
     seen,
   }: {
     restart?: readonly number[];
-    why?: Extract<NotLanded, { kind: 'lost' }>['why'];
+    why?: Lost['why'];
+    ruleChange?: Lost['ruleChange'];
     halt?: string | null;
     seen?: PullRequest;
   } = {},
-): Outcome => ({ kind: 'ended', report: { kind: 'lost', number, tip, restart, why }, halt, seen });
+): Outcome => ({
+  kind: 'ended',
+  report: { kind: 'lost', number, tip, restart, why, ruleChange },
+  halt,
+  seen,
+});

@@ -2,33 +2,37 @@
 // may have landed a check that is required from then on. What passed by weaker rules does not land.
 
 import type { Check } from '#core/queue/check.ts';
-import { beyond } from '#core/queue/rule.ts';
+import { type BranchRuleChange, branchRuleChange, namesOf } from '#core/queue/rule.ts';
 import type { DirectProof, IntendedLanding } from '#db/landing-store.ts';
 import type { Place } from './at-host.ts';
-import { isTested } from './probe.ts';
+import { lackingChecks } from './probe.ts';
 import { branchReports, readRules, requiredChecks, ruleChanges } from './required.ts';
 
-/** Whether the branch now requires a check, or the source of one, that this landing was not judged by. */
-export async function areRulesStricter(
+const noneNamed: BranchRuleChange = { added: [], bound: [], removed: [] };
+
+/** How the branch now requires a check, or the source of one, that this landing was not judged by; null: it does not. */
+export async function stricterRules(
   landing: IntendedLanding,
   place: Place,
   asOf: number,
-): Promise<boolean> {
+): Promise<BranchRuleChange | null> {
   const { run, members, baseSha: base } = landing;
   if (run === null) {
     const [member] = members;
     const commits = { base, candidate: member!.headSha, asOf };
-    return !(await isTested(landing, place, commits, branchReports(landing, place, [])));
+    const lacking = await lackingChecks(landing, place, commits, branchReports(landing, place, []));
+    // What it was judged by is not kept for a direct merge: a check that it has not passed is one that was added.
+    return lacking === null ? null : { ...noneNamed, added: namesOf(lacking) };
   }
   const rules = await readRules(landing, place, { base, candidate: run.sha, asOf });
   switch (rules.kind) {
     case 'known':
-      return beyond(run.required, rules.checks).length > 0;
+      return branchRuleChange(run.required, rules.checks);
     case 'failed':
       // Rules that require nothing any more ask for no more than the run passed.
-      return rules.why !== 'START_TEST_RUN_NO_REQUIRED_STATUSES';
+      return rules.why === 'START_TEST_RUN_NO_REQUIRED_STATUSES' ? null : noneNamed;
     case 'halted':
-      return true;
+      return noneNamed;
   }
 }
 

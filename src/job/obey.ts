@@ -130,6 +130,6 @@ async function statusOf(
   const [standing] = await listEntries(cell.reader, queue.id, [number]);
   const word = commandWords[0] ?? 'signalbox';
   if (standing === undefined) return refusals.notSubmitted(word);
-  const told = { queue, standing, run: null, landing: null, refusal: null, word };
+  const told = { queue, standing, run: null, landing: null, refusal: null, branchRuleChange: null, word };
   return standingWords(told, clock.now());
 }

@@ -1,6 +1,6 @@
 // Direct merge: which of the waiting pull requests already contain the tip and passed their own required checks there.
 
-import { verdictOf } from '#core/queue/check.ts';
+import { type RequiredCheck, unpassedChecks } from '#core/queue/check.ts';
 import { loadProbing, recordProbed } from '#db/host-store.ts';
 import type { QueueAtHost } from '#db/host-view.ts';
 import { enqueueReconciles, type JobPayloads } from '#db/job.ts';
@@ -34,22 +34,27 @@ async function probe(work: Probing, place: Place, tip: string, reportsOn: Branch
   const probed: { number: number; head: string; tested: boolean }[] = [];
   for (const { number, headSha: head } of work.entries) {
     const tested =
-      !gone.has(head) && (await isTested(work, place, { base: tip, candidate: head }, reportsOn));
+      !gone.has(head) &&
+      (await lackingChecks(work, place, { base: tip, candidate: head }, reportsOn)) === null;
     probed.push({ number, head, tested });
   }
   return probed;
 }
 
-/** Whether a head that contains the tip passed what the branch requires, so that it may land without a run. */
-export async function isTested(
+/**
+ * What keeps a head from landing without a run: the required checks that it has not passed. The list is empty where it
+ * does not contain the tip or the rules cannot be read; null: it contains the tip and passed what the branch requires.
+ */
+export async function lackingChecks(
   work: QueueAtHost,
   place: Place,
   { base, candidate: head, asOf }: Commits,
   reportsOn: BranchReports,
-): Promise<boolean> {
-  if (!(await place.mirror.contains(base, head))) return false;
+): Promise<readonly RequiredCheck[] | null> {
+  if (!(await place.mirror.contains(base, head))) return [];
   const required = await requiredChecks(work, place, { base, candidate: head, asOf }, reportsOn);
-  if (required.kind !== 'known') return false;
+  if (required.kind !== 'known') return [];
   const checks = await place.host.readChecks(work.repository, head);
-  return verdictOf(required.checks, checks, work.queue.settings.skippableStatuses).kind === 'passed';
+  const lacking = unpassedChecks(required.checks, checks, work.queue.settings.skippableStatuses);
+  return lacking.length === 0 ? null : lacking;
 }

@@ -40,11 +40,12 @@ async function tellAll(deps: TaskDeps, payload: JobPayloads['tell']): Promise<vo
 async function tellOne(deps: TaskDeps, work: Telling, place: Place, untold: UntoldEntry): Promise<void> {
   const { cell, clock, commandWords, log } = deps;
   const { queue } = work;
-  const { standing, run, landing, refusal } = untold;
+  const { standing, run, landing, refusal, branchRuleChange } = untold;
   const { pullRequest, stageChangedAt, stage } = standing.entry;
   const { number } = pullRequest;
   const now = clock.now();
-  const told: Told = { queue, standing, run, landing, refusal, word: commandWords[0] ?? 'signalbox' };
+  const word = commandWords[0] ?? 'signalbox';
+  const told: Told = { queue, standing, run, landing, refusal, branchRuleChange, word };
   const body = statusComment(told, now);
   const wordsHash = createHash('sha256').update(body).digest('base64url');
   let { commentId, isByLabel } = untold;

@@ -108,8 +108,8 @@ it('requires what the host’s protection says where nobody else does', async ()
   await expectMerged(1);
 });
 
-it('tests a pull request again where the host requires more before it lands', async () => {
-  const { team, ci, host, reasons, expectState, expectMerged } = await openStory();
+it('tests a pull request again where the host requires more before it lands, and names what changed', async () => {
+  const { team, ci, host, people, timeline, reasons, expectState, expectMerged } = await openStory();
   await team.submit(1);
   await host.protect({ requiredChecks: ['ci/test', 'host/check'] });
   const first = await ci.runOf(1);
@@ -120,17 +120,28 @@ it('tests a pull request again where the host requires more before it lands', as
   const second = await ci.runOf(1);
   expect(second.testRunId).not.toBe(first.testRunId);
   expect(second.requiredStatuses).toEqual(['ci/test', 'host/check']);
+  const change =
+    /The required checks of `main` changed after this pull request was tested.* `host\/check` is required now\./;
+  expect((await people.words(1)).at(-1)).toMatch(change);
+  expect((await timeline(1)).filter((event) => event.branchRuleChange !== undefined)).toMatchObject([
+    {
+      reason: 'REQUIRED_STATUSES_CHANGED',
+      branchRuleChange: { added: ['host/check'], bound: [], removed: [] },
+    },
+  ]);
   await ci.pass(1);
   await expectMerged(1);
+  expect((await people.words(1)).at(-1)).toMatch(change);
 });
 
 it('tests a pull request again where the host binds a check to an app before it lands', async () => {
-  const { team, ci, host, client, repo, settle, expectState, expectMerged } = await openStory();
+  const { team, ci, host, people, client, repo, settle, expectState, expectMerged } = await openStory();
   await team.submit(1);
   await ci.runOf(1);
   await host.protect({ requiredChecks: ['ci/test'], requiredApps: { 'ci/test': '15368' } });
   await ci.pass(1);
   await expectState(1, 'testing');
+  expect((await people.words(1)).at(-1)).toContain('`ci/test` must be a check run of the app `15368` now.');
   const { testBranchSha: sha } = await ci.runOf(1);
   await client.call('sandboxSetCheck', { repo, sha: sha!, name: 'ci/test', state: 'success', app: '15368' });
   await settle();
@@ -165,7 +176,7 @@ it('tests a pull request again where another lane has landed a required check me
 });
 
 it('does not merge directly what lacks a check that is required by then', async () => {
-  const { team, ci, host, holdBack, release, reasons, expectState, expectMerged } = await openStory({
+  const { team, ci, host, people, holdBack, release, reasons, expectState, expectMerged } = await openStory({
     settings: { directMergeMode: 'always' },
     sandbox: { ciOn: 'all' },
   });
@@ -178,6 +189,7 @@ it('does not merge directly what lacks a check that is required by then', async 
   await expectState(1, 'testing');
   expect(await reasons(1)).toContain('REQUIRED_STATUSES_CHANGED');
   expect((await ci.runOf(1)).requiredStatuses).toEqual(['ci/test', 'host/check']);
+  expect((await people.words(1)).at(-1)).toContain('`host/check` is required now.');
   await ci.pass(1);
   await expectMerged(1);
 });

@@ -181,6 +181,14 @@ export function verdictOf(
   };
 }
 
+/** The required checks that have not passed. None exactly if the verdict is `passed`. */
+export const unpassedChecks = (
+  required: readonly RequiredCheck[],
+  checks: readonly Check[],
+  skippable: readonly string[],
+): readonly RequiredCheck[] =>
+  required.filter((each) => resultOf(each, checks, skippable)?.outcome !== 'passed');
+
 export type FailedCheck = {
   readonly name: string;
   readonly url: string;

@@ -2,6 +2,7 @@
 
 import type { HeadReview, PullRequest, Stage } from './model.ts';
 import type { CancelledReason, Reason } from './reason.ts';
+import type { BranchRuleChange } from './rule.ts';
 
 export type FactBody =
   /** A trip begins. */
@@ -27,7 +28,12 @@ export type FactBody =
   /** Its head was compared with the protected paths, or its approvals were read. */
   | { readonly kind: 'examined'; readonly review: HeadReview }
   /** Its test run is asked for anew, in place. */
-  | { readonly kind: 'restart_requested'; readonly reason: Reason }
+  | {
+      readonly kind: 'restart_requested';
+      readonly reason: Reason;
+      /** How the rules of the branch changed, where that is the reason. */
+      readonly ruleChange?: BranchRuleChange | undefined;
+    }
   /** The plan has begun the tests anew. */
   | { readonly kind: 'restarted' }
   /** It is being put on the branch from now on; or not any more, because that did not happen. */

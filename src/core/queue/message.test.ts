@@ -34,6 +34,7 @@ function told(stage: Stage, change: Partial<Told> = {}): Told {
     run: null,
     landing: null,
     refusal: null,
+    branchRuleChange: null,
     word: 'signalbox',
     ...change,
   };
@@ -154,6 +155,26 @@ describe('the comment on a pull request', () => {
     const merged: Stage = { kind: 'merged', reason: 'MERGE_GRAPH_MERGE', runId };
     expect(statusComment(told(merged, { landing }), noon)).toContain('It adds `e2e`');
     expect(statusComment(told(merged), noon)).not.toContain('changes which checks');
+  });
+
+  it('names how the rules of the branch changed after it was tested, with nothing in the names as markup', () => {
+    const branchRuleChange: NonNullable<Told['branchRuleChange']> = {
+      added: ['e2`e', '@acme/x'],
+      bound: [
+        { name: 'a', source: 'app:7' },
+        { name: 'b', source: 'check_run' },
+        { name: 'c', source: 'commit_status' },
+      ],
+      removed: ['old'],
+    };
+    const text = statusComment(told({ kind: 'testing', runId }, { branchRuleChange }), noon);
+    expect(text).toContain('The required checks of `main` changed after this pull request was tested');
+    expect(text).toContain('`e2e`, `@acme/x` are required now.');
+    expect(text).toContain('`a` must be a check run of the app `7` now.');
+    expect(text).toContain('`b` must be a check run now. `c` must be a commit status now.');
+    expect(text).toContain('`old` is not required any more.');
+    const unnamed = { branchRuleChange: { added: [], bound: [], removed: [] } };
+    expect(statusComment(told({ kind: 'testing', runId }, unnamed), noon)).not.toContain('required checks');
   });
 
   it('makes nothing of what others chose into markup', () => {

@@ -5,8 +5,8 @@ import { type Check, failedChecks, type RequiredCheck } from './check.ts';
 import { inconclusiveChecks } from './inconclusive-check.ts';
 import { type FailedTests, wordsOf } from './failed-test.ts';
 import { type Entry, type EntryState, entryStates, isEnded, type Queue } from './model.ts';
-import { ruleChangeText, skippedCauses } from './rule-message.ts';
-import type { RuleChange } from './rule.ts';
+import { branchRuleChangeText, ruleChangeText, skippedCauses } from './rule-message.ts';
+import type { BranchRuleChange, RuleChange } from './rule.ts';
 import type { CancelledReason, FailedReason, MergedReason } from './reason.ts';
 import { explainStanding, type Standing } from './standing.ts';
 
@@ -32,6 +32,8 @@ export type Told = {
     readonly testedTree: string | null;
     readonly ruleChange?: RuleChange | null;
   } | null;
+  /** How the rules of the branch changed after it was tested, for which its tests were started again. */
+  readonly branchRuleChange: BranchRuleChange | null;
   /** The host's own words where it would not merge it; null: it said none. */
   readonly refusal: string | null;
   /** The word after the slash. */
@@ -72,9 +74,14 @@ export function statusComment(told: Told, now: Date): string {
   const { queue, standing, word } = told;
   const { entry } = standing;
   const change = told.landing?.ruleChange ?? told.run?.ruleChange ?? null;
+  const branchChange =
+    told.branchRuleChange === null
+      ? null
+      : branchRuleChangeText(told.branchRuleChange, queue.targetBranch, code);
   const paragraphs = [
     `**${headline(told)}**`,
     ...(isEnded(entry.stage) ? ending(told) : waiting(told, now)),
+    ...(branchChange === null ? [] : [branchChange]),
     ...(change === null ? [] : [ruleChangeText(change, code)]),
     `<sub>Merge queue of ${code(queue.targetBranch)} · commit ${short(entry.pullRequest.headSha)} · ${commands(entry, word)}</sub>`,
   ];

@@ -1,6 +1,7 @@
 // What a pull request is told about the rules: a required check that CI skipped, and a change of the rules.
 
-import type { RuleChange } from './rule.ts';
+import type { RequiredCheck } from './check.ts';
+import type { BranchRuleChange, RuleChange } from './rule.ts';
 
 /** Why CI skips a check, most often. */
 export const skippedCauses = [
@@ -24,4 +25,29 @@ export function ruleChangeText({ added, removed }: RuleChange, code: (name: stri
       ? []
       : [`It removes ${list(removed)}, which stay required until the change has landed.`]),
   ].join(' ');
+}
+
+/**
+ * What the branch requires since a pull request was tested; null: no check can be named. `code` shows a name as code.
+ */
+export function branchRuleChangeText(
+  { added, bound, removed }: BranchRuleChange,
+  branch: string,
+  code: (name: string) => string,
+): string | null {
+  const list = (names: readonly string[]) => names.map(code).join(', ');
+  const is = (names: readonly string[]) => (names.length === 1 ? 'is' : 'are');
+  const sentences = [
+    ...(added.length === 0 ? [] : [`${list(added)} ${is(added)} required now.`]),
+    ...bound.map(({ name, source }) => `${code(name)} must be ${sourceText(source, code)} now.`),
+    ...(removed.length === 0 ? [] : [`${list(removed)} ${is(removed)} not required any more.`]),
+  ];
+  if (sentences.length === 0) return null;
+  return `The required checks of ${code(branch)} changed after this pull request was tested, so its tests were started again. ${sentences.join(' ')}`;
+}
+
+function sourceText(source: RequiredCheck['source'], code: (name: string) => string): string {
+  if (source === 'commit_status') return 'a commit status';
+  if (source === null || source === 'check_run') return 'a check run';
+  return `a check run of the app ${code(source.slice('app:'.length))}`;
 }

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Check, RequiredCheck } from './check.ts';
-import { beyond, bindSources, type FileRules, namesOf, ruleChange, rulesFor, unionOf } from './rule.ts';
+import {
+  bindSources,
+  branchRuleChange,
+  type FileRules,
+  namesOf,
+  ruleChange,
+  rulesFor,
+  unionOf,
+} from './rule.ts';
 
 const said = (...value: string[]): FileRules => ({ kind: 'said', value });
 const unsaid: FileRules = { kind: 'unsaid' };
@@ -132,10 +140,18 @@ describe('the source of a required check', () => {
 
 it('rules go beyond what a run was judged by where they have another name, or bind another source', () => {
   const judgedBy: RequiredCheck[] = [{ name: 'a', source: 'app:1' }, any('b')];
-  expect(beyond(judgedBy, [any('a'), any('b')])).toEqual([]);
-  expect(beyond(judgedBy, [{ name: 'a', source: 'app:1' }])).toEqual([]);
-  const more: RequiredCheck[] = [{ name: 'a', source: 'app:2' }, { name: 'b', source: 'app:1' }, any('c')];
-  expect(beyond(judgedBy, more)).toEqual(more);
+  expect(branchRuleChange(judgedBy, [any('a'), any('b')])).toBeNull();
+  expect(branchRuleChange(judgedBy, [{ name: 'a', source: 'app:1' }])).toBeNull();
+  const bound: RequiredCheck[] = [
+    { name: 'a', source: 'app:2' },
+    { name: 'b', source: 'app:1' },
+  ];
+  expect(branchRuleChange(judgedBy, [...bound, any('c')])).toEqual({ added: ['c'], bound, removed: [] });
+  expect(branchRuleChange(judgedBy, [any('a'), any('c')])).toEqual({
+    added: ['c'],
+    bound: [],
+    removed: ['b'],
+  });
 });
 
 it('a change of the file is what it adds and removes; a file that says nothing requires nothing', () => {

@@ -91,7 +91,7 @@ function sourceOnBranch(name: string, reports: readonly (readonly Check[])[]): C
 }
 
 /** What these rules require that a run was not judged by: a name, or a source that the host binds. */
-export const beyond = (
+const beyond = (
   judgedBy: readonly RequiredCheck[],
   rules: readonly RequiredCheck[],
 ): readonly RequiredCheck[] =>
@@ -99,6 +99,31 @@ export const beyond = (
     ({ name, source }) =>
       !judgedBy.some((other) => other.name === name && (source === null || source === other.source)),
   );
+
+/** How the rules of the branch differ from those that a run was judged by. */
+export type BranchRuleChange = {
+  /** Names that are required now, and were not. */
+  readonly added: readonly string[];
+  /** Checks that were required already, and that another source must report now. */
+  readonly bound: readonly RequiredCheck[];
+  /** Names that are not required any more. */
+  readonly removed: readonly string[];
+};
+
+/** Null: the rules require nothing that the run was not judged by. */
+export function branchRuleChange(
+  judgedBy: readonly RequiredCheck[],
+  rules: readonly RequiredCheck[],
+): BranchRuleChange | null {
+  const more = beyond(judgedBy, rules);
+  if (more.length === 0) return null;
+  const [old, now] = [namesOf(judgedBy), namesOf(rules)];
+  return {
+    added: namesOf(more).filter((name) => !old.includes(name)),
+    bound: more.filter(({ name }) => old.includes(name)),
+    removed: old.filter((name) => !now.includes(name)),
+  };
+}
 
 /** What a pull request changes in `merge.required_statuses` of `.signalbox.yaml`. */
 export type RuleChange = {

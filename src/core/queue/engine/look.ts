@@ -9,7 +9,6 @@ import { assert, unreachable } from '#base/assert.ts';
 import type { RunId } from '#base/id.ts';
 import type { FactBody } from '../fact.ts';
 import { isEnded, type Queue, type Stage } from '../model.ts';
-import type { Reason } from '../reason.ts';
 import { deadlineOf, statusOutOfTime } from '../planner/clock.ts';
 import { misshapen, violationsOfStep } from '../planner/invariant.ts';
 import {
@@ -207,10 +206,10 @@ function factsAbout(
     if (entry.landing && !(after.landing?.members.includes(pr) ?? false) && after.items.has(pr))
       record(pr, { kind: 'landing_ended' });
   }
-  for (const [pr, reason] of restartReasons(picture)) {
+  for (const { pr, ...why } of restartReasons(picture)) {
     const shown = entries.get(pr);
     if (shown === undefined || isEnded(shown.entry.stage)) continue;
-    record(pr, { kind: 'restart_requested', reason });
+    record(pr, { kind: 'restart_requested', ...why });
     record(pr, { kind: 'restarted' });
   }
   for (const fact of facts) {
@@ -230,10 +229,10 @@ function factsAbout(
 }
 
 /** Entries that are tested again because of how a landing ended, where their timeline says why. */
-function restartReasons({ landing }: Picture): readonly (readonly [pr: number, reason: Reason])[] {
+function restartReasons({ landing }: Picture) {
   if (landing?.kind !== 'lost' || landing.why === undefined) return [];
-  const { why } = landing;
-  return landing.restart.map((pr) => [pr, why] as const);
+  const { why: reason, ruleChange } = landing;
+  return landing.restart.map((pr) => ({ pr, reason, ruleChange }));
 }
 
 const isEnding = ({ kind }: Fact): boolean => kind === 'cancelled' || kind === 'merged';

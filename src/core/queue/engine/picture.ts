@@ -5,6 +5,7 @@ import type { Entry, Queue } from '../model.ts';
 import type { Targets } from '../planner/lane.ts';
 import type { Limits, Tip } from '../planner/model.ts';
 import type { FailedReason } from '../reason.ts';
+import type { BranchRuleChange } from '../rule.ts';
 import type { RunId } from '#base/id.ts';
 import type { StoredItem, StoredPlan } from './stored.ts';
 
@@ -56,6 +57,7 @@ export type LandingReport = { readonly number: number } & (
       readonly restart: readonly number[];
       /** Why, where their timeline says it. */
       readonly why?: 'REQUIRED_STATUSES_CHANGED' | undefined;
+      readonly ruleChange?: BranchRuleChange | undefined;
     }
   | {
       readonly kind: 'refused';
