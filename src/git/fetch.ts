@@ -8,6 +8,7 @@ import { rm, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertSha, baseRef, branchRef, otherRef, pullRef, remotePullRef } from './ref.ts';
 import { GitError } from './error.ts';
+import { listRemote } from './list-remote.ts';
 import type { Reader } from './read.ts';
 import { type GitSettings, remoteName, runGit } from './run.ts';
 
@@ -144,31 +145,4 @@ async function removeStaleLock(output: string): Promise<void> {
   if (file === undefined) return;
   const found = await stat(file).catch(() => null);
   if (found !== null && Date.now() - found.mtimeMs > staleLockMs) await rm(file, { force: true });
-}
-
-/** The references of the remote that fit one of the patterns: a whole name, or one with a `*`. */
-export async function listRemote(
-  settings: GitSettings,
-  patterns: readonly string[],
-  timeoutMs: number,
-): Promise<ReadonlyMap<string, string>> {
-  if (patterns.length === 0) return new Map();
-  const { stdout } = await runGit(settings, {
-    args: ['ls-remote', '--refs', '--quiet', '--', remoteName, ...patterns],
-    timeoutMs,
-    outputBytesMax: 256 * 1024 * 1024,
-  });
-  // git also answers with references that merely end with the pattern.
-  const fits = (ref: string) =>
-    patterns.some((pattern) => {
-      const star = pattern.indexOf('*');
-      return star === -1 ? ref === pattern : ref.startsWith(pattern.slice(0, star));
-    });
-  const lines = stdout.toString('utf8').split('\n').filter(Boolean);
-  return new Map(
-    lines
-      .map((line) => line.split('\t'))
-      .filter(([, ref]) => fits(ref!))
-      .map(([sha, ref]) => [ref!, sha!] as const),
-  );
 }

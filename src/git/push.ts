@@ -8,7 +8,7 @@
 import { assert } from '#base/assert.ts';
 import { assertSha, isRefName } from './ref.ts';
 import { GitError, kindOf } from './error.ts';
-import { listRemote } from './fetch.ts';
+import { listRemote } from './list-remote.ts';
 import {
   type GitAnswer,
   type GitSettings,

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { gitHttp, listenOnLoopback } from '../../test/git-http.ts';
 import { makeRemote, temporaryFolder } from '../../test/git-remote.ts';
 import { GitError, kindOf } from './error.ts';
 import { openMirror } from './mirror.ts';
@@ -18,51 +17,12 @@ const basic = Buffer.from(`x-access-token:${password}`).toString('base64');
 const headers = [`Authorization: Basic ${basic}`];
 
 async function listen(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, close } = await listenOnLoopback(listener);
+  onTestFinished(close);
+  return url;
 }
 
-/** git's own server for http, for who has the credential. */
-function serveGit(root: string): RequestListener {
-  return (request: IncomingMessage, response: ServerResponse) => {
-    if (request.headers.authorization !== `Basic ${basic}`) {
-      response.writeHead(401, { 'www-authenticate': 'Basic' }).end();
-      return;
-    }
-    const { pathname, searchParams } = new URL(request.url!, 'http://x');
-    const backend = spawn('git', ['http-backend'], {
-      env: {
-        PATH: process.env['PATH'],
-        GIT_PROJECT_ROOT: root,
-        GIT_HTTP_EXPORT_ALL: '1',
-        REMOTE_USER: 'tester',
-        REQUEST_METHOD: request.method,
-        PATH_INFO: pathname,
-        QUERY_STRING: searchParams.toString(),
-        CONTENT_TYPE: request.headers['content-type'],
-        HTTP_CONTENT_ENCODING: request.headers['content-encoding'],
-        GIT_PROTOCOL: request.headers['git-protocol'] as string | undefined,
-      },
-    });
-    request.pipe(backend.stdin);
-    const chunks: Buffer[] = [];
-    backend.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-    backend.on('close', () => {
-      const all = Buffer.concat(chunks);
-      const end = all.indexOf('\r\n\r\n');
-      const lines = all.subarray(0, end).toString().split('\r\n');
-      const fields = lines.map((line) => line.split(': ') as [string, string]);
-      const status = Number(fields.find(([name]) => name === 'Status')?.[1].slice(0, 3) ?? 200);
-      response.writeHead(status, Object.fromEntries(fields.filter(([name]) => name !== 'Status')));
-      response.end(all.subarray(end + 4));
-    });
-  };
-}
+const serveGit = (root: string) => gitHttp(root, { authorization: () => `Basic ${basic}` });
 
 const mirrorOf = async (url: string, withHeaders = headers, timeoutMs = 20_000) => {
   const remote = { url, headers: withHeaders };

@@ -1,0 +1,95 @@
+// Lists the references of a remote over http(s) that begin with one of some prefixes, and makes the remote send no others.
+//
+// `git ls-remote` asks for prefixes only with --heads and --tags; what its patterns do not match is sent all the same and
+// thrown away here. GitHub keeps refs/pull/N/head of every pull request for good, so that such a listing grows by some 60
+// bytes with each pull request ever opened. The protocol itself can do better: the command `ls-refs` of version 2 takes
+// `ref-prefix` (gitprotocol-v2, "ls-refs"), over http as gitprotocol-http describes it ("Smart Clients"). Git uses the same
+// in `git fetch`, where each refspec is a prefix.
+
+import { GitError } from './error.ts';
+import { delimiterPacket, flushPacket, type Packet, packetLine, parsePackets } from './pkt-line.ts';
+import { type Remote, withoutCredentials } from './run.ts';
+
+export type ListedRef = { readonly ref: string; readonly sha: string };
+
+/** Of a listing; 1,000,000 references with long names. */
+const answerBytesMax = 256 * 1024 * 1024;
+
+/** Null: the remote does not speak version 2 of the protocol. */
+export async function listRefsByPrefix(
+  remote: Remote,
+  prefixes: readonly string[],
+  timeoutMs: number,
+): Promise<readonly ListedRef[] | null> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const service = 'git-upload-pack';
+  const offer = await request(remote, `${remote.url}/info/refs?service=${service}`, { signal });
+  const offered = linesOf(offer.packets);
+  if (!offered.includes('version 2')) return null;
+  // The remote may have sent us on: what follows goes where the offer came from.
+  const base = offer.url.slice(0, offer.url.lastIndexOf('/info/refs'));
+  const format = offered.find((line) => line.startsWith('object-format='));
+  const body = [
+    packetLine('command=ls-refs'),
+    ...(format === undefined ? [] : [packetLine(format)]),
+    delimiterPacket,
+    ...prefixes.map((prefix) => packetLine(`ref-prefix ${prefix}`)),
+    flushPacket,
+  ].join('');
+  const headers = {
+    'content-type': `application/x-${service}-request`,
+    accept: `application/x-${service}-result`,
+  };
+  const answer = await request(remote, `${base}/${service}`, { method: 'POST', body, headers, signal });
+  if (answer.packets === null) throw failure(remote, 'unreachable', 'unexpected disconnect');
+  return linesOf(answer.packets).map((line) => {
+    if (line.startsWith('ERR ')) throw failure(remote, 'refused', line.slice(4));
+    const [, sha, ref] = /^([0-9a-f]{40,64}|unborn) (\S+)/.exec(line) ?? [];
+    if (sha === undefined || ref === undefined) throw failure(remote, 'failed', `unexpected line: ${line}`);
+    return { sha, ref };
+  });
+}
+
+const linesOf = (packets: readonly Packet[] | null): readonly string[] =>
+  (packets ?? []).flatMap((packet) => (packet.kind === 'line' ? [packet.text] : []));
+
+const failure = (remote: Remote, kind: GitError['kind'], text: string): GitError =>
+  new GitError(kind, withoutCredentials(`git ls-refs: ${text}`, remote));
+
+type Answer = { readonly url: string; readonly packets: readonly Packet[] | null };
+
+async function request(remote: Remote, url: string, init: RequestInit): Promise<Answer> {
+  const headers = new Headers(init.headers);
+  headers.set('git-protocol', 'version=2');
+  // A Git host may treat what does not call itself git as a browser (gitprotocol-http: the agent is free to choose).
+  headers.set('user-agent', 'git/2.0 (signalbox)');
+  for (const header of remote.headers ?? [])
+    headers.set(header.slice(0, header.indexOf(':')), header.slice(header.indexOf(':') + 1).trim());
+  try {
+    const response = await fetch(url, { ...init, headers });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw failure(remote, kindOfStatus(response.status), `returned error: ${response.status}`);
+    }
+    return { url: response.url, packets: parsePackets(await bounded(remote, response)) };
+  } catch (error) {
+    if (error instanceof GitError) throw error;
+    const { message, cause } = error as Error;
+    const reason = cause instanceof Error ? `${message}: ${cause.message}` : message;
+    throw failure(remote, 'unreachable', reason);
+  }
+}
+
+const kindOfStatus = (status: number): GitError['kind'] =>
+  status >= 500 || status === 408 || status === 429 ? 'unreachable' : 'refused';
+
+async function bounded(remote: Remote, response: Response): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > answerBytesMax) throw failure(remote, 'failed', `more than ${answerBytesMax} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
