@@ -18,6 +18,7 @@ import type { HostFor } from '#host/host.ts';
 import { createApp } from '#http/app.ts';
 import { type BlobsOf, openBlobs } from './blobs.ts';
 import { type Hosts, openHosts } from './hosts.ts';
+import { useNetworkOf } from './network.ts';
 import { createMirrors } from '#job/mirrors.ts';
 import { createTargetCache } from '#db/target-cache.ts';
 import { startDeliveries } from '#job/delivery-loop.ts';
@@ -73,12 +74,20 @@ async function serve(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): 
   };
 }
 
+type Environment = Readonly<Record<string, string>>;
+
 /** The worker of each cell. One whose database does not answer yet starts as soon as it does; the others do not wait. */
-async function work(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): Promise<Closer[]> {
+async function work(
+  config: Config,
+  log: Log,
+  cells: Cells,
+  blobsOf: BlobsOf,
+  environment: Environment,
+): Promise<Closer[]> {
   const hosts = await hostsFor(config, log, cells);
   return Promise.all(
     cells.all.map(async (cell) => {
-      const start = () => workOnCell(config, log, cell, blobsOf, hosts.hostFor);
+      const start = () => workOnCell(config, log, cell, blobsOf, hosts.hostFor, environment);
       if (hosts.isRead(cell.name)) return start();
       let isClosing = false;
       const started = hosts.whenRead(cell.name).then(() => (isClosing ? null : start()));
@@ -102,9 +111,10 @@ async function workOnCell(
   cell: Cell,
   blobsOf: BlobsOf,
   hostFor: HostFor,
+  environment: Environment,
 ): Promise<Closer> {
   const { workerConcurrency: concurrency, shutdownMs, historyMonths, sweepMs } = config;
-  const mirrors = createMirrors(join(resolve(config.dataDir), 'mirror', cell.name));
+  const mirrors = createMirrors(join(resolve(config.dataDir), 'mirror', cell.name), { environment });
   const targets = createTargetCache(cell);
   const { commandWords, committer, publicUrl } = config;
   const limits = { concurrency, shutdownMs, historyMonths, sweepMs, commandWords, committer, publicUrl };
@@ -187,6 +197,7 @@ async function startService(
   config: Config,
   log: Log,
   cells: Cells,
+  environment: Environment,
 ): Promise<void> {
   const opened: Closer[] = [closerOf(cells)];
   const open = (...closers: readonly Closer[]): readonly Closer[] => {
@@ -202,7 +213,7 @@ async function startService(
     // Jobs have connections of their own: commands that wait for a busy queue must not starve the plan they wait for.
     const workerCells = openCells(config, log);
     const databases = [closerOf(cells), ...open(closerOf(workerCells))];
-    const workers = command === 'serve' ? [] : await work(config, log, workerCells, blobsOf);
+    const workers = command === 'serve' ? [] : await work(config, log, workerCells, blobsOf, environment);
     endOnSignal(
       log,
       [
@@ -254,6 +265,7 @@ export async function main(args: readonly string[]): Promise<number | undefined>
     level: config.logLevel,
     redact: ['*.password', '*.connectionString', '*.token', '*.secret', 'headers["x-api-token"]'],
   });
+  const environment = useNetworkOf(process.env, config.dataDir, log);
   const cells = openCells(config, log);
   const databases = closerOf(cells);
   if (command === 'admin' || command === 'migrate' || command === 'doctor')
@@ -262,6 +274,6 @@ export async function main(args: readonly string[]): Promise<number | undefined>
     } finally {
       await databases.close();
     }
-  await startService(command, config, log, cells);
+  await startService(command, config, log, cells, environment);
   return undefined;
 }

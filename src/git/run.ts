@@ -39,8 +39,8 @@ export type GitCall = {
 
 export type GitAnswer = { readonly exitCode: number; readonly stdout: Buffer; readonly stderr: string };
 
-/** Where programs are found; the rest of our environment is nobody's business. */
-export const programPath = '/usr/local/bin:/usr/bin:/bin';
+/** Where programs are found: as for this process. The rest of its environment is nobody's business. */
+export const programPath = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
 
 /** What nobody's settings change. */
 const isolation = {

@@ -26,14 +26,19 @@ type Kept = {
   uses: number;
 };
 
-export function createMirrors(directory: string): Mirrors {
+export type MirrorsOptions = {
+  /** Further variables of git's environment, such as those of a proxy. */
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+export function createMirrors(directory: string, options: MirrorsOptions = {}): Mirrors {
   // Kept for as long as the process lives: an idle one holds no process of its own, and some kilobytes.
   const opened = new Map<string, Kept>();
   return {
     open: async (repositoryId, remote) => {
       const { url } = await remote();
       const key = `${repositoryId} ${url}`;
-      const kept = opened.get(key) ?? openKept(directory, repositoryId, url, remote);
+      const kept = opened.get(key) ?? openKept({ directory, ...options }, repositoryId, url, remote);
       kept.remote = remote;
       if (!opened.has(key)) {
         opened.set(key, kept);
@@ -57,7 +62,7 @@ export function createMirrors(directory: string): Mirrors {
 }
 
 function openKept(
-  directory: string,
+  { directory, ...options }: MirrorsOptions & { readonly directory: string },
   repositoryId: RepositoryId,
   url: string,
   remote: () => Promise<GitRemote>,
@@ -70,7 +75,7 @@ function openKept(
   };
   const open = async () => {
     await adoptFormer(join(directory, `${repositoryId}.git`), path);
-    return openMirror(path, current);
+    return openMirror(path, current, options);
   };
   const kept: Kept = { mirror: Promise.resolve().then(open), remote, uses: 0 };
   return kept;

@@ -1,0 +1,73 @@
+// How this process and the git that it starts reach Git hosts: through the proxy and with the certificate authorities that
+// the usual variables name. Both are given the same, so that a host is reachable for both or for neither.
+//
+// Node reads none of these variables by itself but NODE_EXTRA_CA_CERTS (Node.js docs, "Enterprise network configuration").
+// git hands the proxy variables to curl, which reads HTTP_PROXY in lower case only (curl docs, "libcurl-env"), and takes its
+// authorities from GIT_SSL_CAINFO, in place of those of the system (git docs, "http.sslCAInfo").
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { join, resolve } from 'node:path';
+import tls from 'node:tls';
+import type { Log } from '#base/log.ts';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Written in either case by the tools that set them. */
+const proxyNames = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];
+const loopback = ['localhost', '127.0.0.1', '::1'];
+const passedNames = ['PATH', 'GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'SSL_CERT_DIR', 'GIT_PROXY_SSL_CAINFO'];
+
+/**
+ * Lets this process use the proxy and the authorities, and answers with the variables for git. `dataDir` is where the bundle
+ * of authorities for git is written, if one is needed.
+ */
+export function useNetworkOf(env: Variables, dataDir: string, log: Log): Readonly<Record<string, string>> {
+  const proxies = proxiesOf(env);
+  if (proxies['http_proxy'] !== undefined || proxies['https_proxy'] !== undefined) {
+    // Since Node.js 24.14; before it NODE_USE_ENV_PROXY=1 does the same at the start.
+    if (typeof http.setGlobalProxyFromEnv === 'function') http.setGlobalProxyFromEnv(proxies);
+    else if (env['NODE_USE_ENV_PROXY'] !== '1')
+      log.warn({ node: process.version }, 'this Node.js uses the proxy only with NODE_USE_ENV_PROXY=1');
+    log.info({ noProxy: proxies['no_proxy'] ?? '' }, 'git hosts are reached through a proxy');
+  }
+  const passed = Object.fromEntries(
+    passedNames.flatMap((name) => (env[name] ? [[name, env[name]] as const] : [])),
+  );
+  return { ...passed, ...proxies, ...authoritiesOf(env, dataDir) };
+}
+
+function proxiesOf(env: Variables): Record<string, string> {
+  const given = proxyNames.flatMap((name) => {
+    const value = env[name] ?? env[name.toUpperCase()];
+    return value === undefined || value === '' ? [] : [[name, value] as const];
+  });
+  const proxies: Record<string, string> = Object.fromEntries(given);
+  const { all_proxy: all, ...rest } = proxies;
+  const own = all === undefined ? rest : { http_proxy: all, https_proxy: all, ...rest };
+  // What this process sends to itself goes through no proxy.
+  const without = [...loopback, ...(own['no_proxy']?.split(',') ?? [])].map((name) => name.trim());
+  return Object.keys(own).length === 0 ? {} : { ...own, no_proxy: [...new Set(without)].join(',') };
+}
+
+/**
+ * SSL_CERT_FILE and NODE_EXTRA_CA_CERTS name authorities beside those that are known anyway: a private one for GitHub
+ * Enterprise Server must not make github.com unknown. git knows one file alone, so it is given one that has them all.
+ */
+function authoritiesOf(env: Variables, dataDir: string): Record<string, string> {
+  const file = env['SSL_CERT_FILE'];
+  const isExtended = [file, env['NODE_EXTRA_CA_CERTS']].some((value) => value !== undefined && value !== '');
+  if (!isExtended) return {};
+  // NODE_EXTRA_CA_CERTS is among the default ones.
+  const known = tls.getCACertificates('default');
+  const all = file === undefined || file === '' ? known : [...known, ...certificatesIn(file)];
+  tls.setDefaultCACertificates(all);
+  if (env['GIT_SSL_CAINFO']) return {};
+  const bundle = join(resolve(dataDir), 'ca-bundle.pem');
+  mkdirSync(resolve(dataDir), { recursive: true });
+  writeFileSync(bundle, `${all.join('\n')}\n`);
+  return { GIT_SSL_CAINFO: bundle };
+}
+
+const certificatesIn = (file: string): readonly string[] =>
+  readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];

@@ -1,0 +1,19 @@
+// A process that reaches a Git host as Signalbox does, with the variables that it was given: what node and what git say of
+// the address in its argument, as JSON.
+
+import { openMirror } from '#git/mirror.ts';
+import { useNetworkOf } from '../src/network.ts';
+
+const [url = '', folder = ''] = process.argv.slice(2);
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const environment = useNetworkOf(process.env, folder, log);
+const mirror = await openMirror(`${folder}/mirror.git`, { url }, { environment });
+const outcome = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'reached',
+    (error: unknown) => (error as { output?: string }).output ?? String(error),
+  );
+const node = await outcome(mirror.remoteRefs(['refs/heads/main']));
+const git = await outcome(mirror.fetch({ branch: 'main', pulls: [] }));
+await mirror.close();
+console.log(JSON.stringify({ node, git }));
