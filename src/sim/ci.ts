@@ -31,7 +31,7 @@ const drawOne = (random: Random, from: readonly number[]): number =>
 
 export function createSimulatedCi(workload: Workload): SimulatedCi {
   const truth = createTruth(workload);
-  const isUnlucky = createLuck(workload);
+  const nextLuck = createLuck(workload);
   const draw = createDraws(workload);
   /** By place: how many had landed before it did. */
   const landedRank = new Map<number, number>();
@@ -43,8 +43,8 @@ export function createSimulatedCi(workload: Workload): SimulatedCi {
       const before = landedAt.get(base)!;
       const hasLanded = (place: number) => (landedRank.get(place) ?? Infinity) < before;
       const last = placeOf(members.at(-1)!);
-      const failsByChance = isUnlucky(last);
-      const passes = truth.isSound(hasLanded, members.map(placeOf)) && !failsByChance;
+      const isUnlucky = nextLuck(last);
+      const passes = truth.isSound(hasLanded, members.map(placeOf)) && !isUnlucky();
       return { passes, startMs: draw.startMs(), testMs: draw.testMs(last, passes) };
     },
     drawLandMs: draw.landMs,
@@ -58,14 +58,17 @@ export function createSimulatedCi(workload: Workload): SimulatedCi {
   };
 }
 
-/** By the place of the last change of the run that is about to begin. */
-function createLuck(workload: Workload): (place: number) => boolean {
+/**
+ * By the place of the last change of the run that is about to begin: whether chance fails it. A number is drawn only where
+ * it decides, so that a run that fails anyway leaves the luck of all later runs as it is.
+ */
+function createLuck(workload: Workload): (place: number) => () => boolean {
   const isFlaky = createFlakes(workload);
   const attempts = new Map<number, number>();
   return (place) => {
     const attempt = attempts.get(place) ?? 0;
     attempts.set(place, attempt + 1);
-    return workload.changes[place]!.luck?.[attempt] ?? isFlaky();
+    return () => workload.changes[place]!.luck?.[attempt] ?? isFlaky();
   };
 }
 
