@@ -80,6 +80,7 @@ export type Control = RuleControl & {
   readonly deleteUser: (login: string) => void;
   readonly newRepository: (fullName: string, options?: NewRepository) => Promise<RepositoryHandle>;
   readonly fork: (fullName: string, owner: string) => Promise<RepositoryHandle>;
+  readonly deleteRepository: (fullName: string) => void;
   /** Installs the App on another account and answers with the installation's id. */
   readonly install: (owner: string) => number;
   readonly setAccess: (repository: string, login: string, access: Access) => void;
@@ -154,6 +155,10 @@ function peopleControl(site: Site, find: Find) {
     },
     newRepository: async (fullName, options = {}) => handle(await newRepository(site, fullName, options)),
     fork: async (fullName, owner) => handle(await forkRepository(site, find(fullName), owner)),
+    deleteRepository: (fullName) => {
+      find(fullName);
+      site.repositories.delete(fullName.toLowerCase());
+    },
     install: (owner) => installOn(site, owner).id,
     setAccess: (fullName, login, access) => void find(fullName).access.set(login.toLowerCase(), access),
     setMergeMethods: (fullName, methods) => {

@@ -5,7 +5,7 @@
 // Answers that a description leaves out (401, 403, 429 and the like of most operations) are held against GitHub's
 // general form of an error.
 
-import type { ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Edition } from './model.ts';
 import {
   type DescriptionKind,
@@ -48,9 +48,21 @@ function compileOnce(key: string, make: () => ValidateFunction): ValidateFunctio
   return known;
 }
 
+/**
+ * GitHub describes the head's repository of a pull request as an object, and answers null where it was deleted
+ * (github/rest-api-description, issue 1811).
+ */
+function isMisdescribed({ instancePath, keyword }: ErrorObject, value: unknown): boolean {
+  if (keyword !== 'type' || !instancePath.endsWith('/head/repo')) return false;
+  const steps = instancePath.split('/').slice(1);
+  return steps.reduce((at: unknown, step) => (at as Readonly<Record<string, unknown>>)[step], value) === null;
+}
+
 function held(validate: ValidateFunction, value: unknown, what: string): Checked {
   if (validate(value)) return null;
-  const problems = (validate.errors ?? [])
+  const errors = (validate.errors ?? []).filter((error) => !isMisdescribed(error, value));
+  if (errors.length === 0) return null;
+  const problems = errors
     .slice(0, 12)
     .map(
       ({ instancePath, message, params }) => `${instancePath || '/'} ${message} ${JSON.stringify(params)}`,

@@ -136,6 +136,7 @@ export async function openGiteaPlace(
     },
     ...pullRequestsOf(asAuthor),
     ...wordsOf(scene, repository, asAuthor),
+    ...reviewsOf(scene, repository, asAuthor),
     ...rightsOf(scene, asAuthor),
     ...checksOf(repository, asAuthor),
   };
@@ -226,6 +227,47 @@ const wordsOf = (
       person === undefined ? ask(method, at, body) : gitea.call(person.token, method, `${path}${at}`, body);
     if (isOn) await act('POST', `/issues/${number}/labels`, { labels: [id] });
     else await act('DELETE', `/issues/${number}/labels/${id}`);
+  },
+});
+
+type ApiReview = { readonly id: number; readonly user: { readonly login: string } };
+
+const reviewEvents = { approved: 'APPROVED', changes_requested: 'REQUEST_CHANGES', commented: 'COMMENT' };
+
+const reviewsOf = (
+  { gitea, people }: Pick<Scene, 'gitea' | 'people'>,
+  { path, name }: GiteaRepository,
+  ask: Ask,
+): Pick<Place, 'review' | 'openFromFork'> => ({
+  review: async (number, by, decision) => {
+    const at = `/pulls/${number}/reviews`;
+    if (decision !== 'dismissed') {
+      const review = { event: reviewEvents[decision], body: 'Looked at.' };
+      await gitea.call(people.get(by)!.token, 'POST', `${path}${at}`, review);
+      return;
+    }
+    const reviews = await ask<readonly ApiReview[]>('GET', at);
+    const last = reviews.findLast(({ user }) => user.login === by)!;
+    await ask('POST', `${at}/${last.id}/dismissals`, { message: 'No longer.' });
+  },
+  openFromFork: async (by) => {
+    const { token } = people.get(by)!;
+    const fork = `${by}/${name}`;
+    const content = Buffer.from('theirs').toString('base64');
+    await gitea.call(token, 'POST', `${path}/forks`, {});
+    await gitea.call(token, 'POST', `/repos/${fork}/contents`, {
+      branch: 'main',
+      new_branch: 'theirs',
+      message: 'Theirs',
+      files: [{ operation: 'create', path: 'theirs.txt', content }],
+    });
+    const wish = { head: `${by}:theirs`, base: 'main', title: 'Theirs' };
+    const { number } = await gitea.call<ApiPullRequest>(token, 'POST', `${path}/pulls`, wish);
+    return {
+      number,
+      fork,
+      deleteFork: async () => void (await gitea.call(token, 'DELETE', `/repos/${fork}`)),
+    };
   },
 });
 

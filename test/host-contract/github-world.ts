@@ -164,7 +164,14 @@ function pullRequestHands(
   server: GithubServer,
   fullName: string,
 ): Hands<
-  'openPullRequest' | 'changePullRequest' | 'showPullRequest' | 'listOpen' | 'vacantNumber' | 'label'
+  | 'openPullRequest'
+  | 'changePullRequest'
+  | 'showPullRequest'
+  | 'listOpen'
+  | 'vacantNumber'
+  | 'label'
+  | 'review'
+  | 'openFromFork'
 > {
   let last = 0;
   return {
@@ -195,6 +202,14 @@ function pullRequestHands(
     },
     vacantNumber: () => Promise.resolve(last + 1_000),
     label: (number, label, on, by = author) => server.label(fullName, number, label, { on, by }),
+    review: (number, by, decision) => Promise.resolve(server.review(fullName, number, by, decision)),
+    openFromFork: async (by) => {
+      const { fullName: fork } = await server.fork(fullName, by);
+      const wish = { branch: 'theirs', fork, files: { 'theirs.txt': 'theirs' }, by };
+      const { number } = await server.openPullRequest(fullName, wish);
+      last = Math.max(last, number);
+      return { number, fork, deleteFork: () => Promise.resolve(server.deleteRepository(fork)) };
+    },
   };
 }
 

@@ -28,6 +28,7 @@ const missing: HostWorld['missing'] = {
   conditionalRequests: 'it has no quota',
   absentRepositories: 'every repository exists as soon as it is named',
   refusedConnection: 'it is not reached over a network',
+  deletedForks: 'its forks are names only',
 };
 
 async function openWorld(): Promise<HostWorld> {
@@ -139,6 +140,21 @@ function placeOf(
     label: async (number, label, isOn, by = author) => {
       const change = { add: isOn ? [label] : [], remove: isOn ? [] : [label] };
       await client.call('sandboxChangeLabels', { ...of(number), ...change, by });
+    },
+    review: async (number, by, state) => {
+      await client.call('sandboxReviewPullRequest', { ...of(number), by, state });
+    },
+    openFromFork: async (by) => {
+      last += 1;
+      const fork = `${by}/${name}`;
+      await client.call('sandboxCreatePullRequest', {
+        ...of(last),
+        author: by,
+        fork,
+        baseBranch: 'main',
+        files: { 'theirs.txt': 'theirs' },
+      });
+      return { number: last, fork, deleteFork: () => Promise.reject(new Error('its forks are names only')) };
     },
     grant: async (person, permission) => {
       await client.call('sandboxConfigureRepository', { repo, people: { [person]: permission } });

@@ -2,6 +2,7 @@
 // GitHub's API. They are in the sections; a world (world.ts) says what people and CI can do at the host.
 
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { approvalSection } from './approval-section.ts';
 import { checkSection } from './check-section.ts';
 import { type Contract, openPlace } from './contract.ts';
 import { landingSection } from './landing-section.ts';
@@ -43,6 +44,7 @@ export function describeHostContract(name: string, openWorld: () => Promise<Host
       await world?.close();
     });
 
+    approvalSection(contract);
     pullRequestSection(contract);
     checkSection(contract);
     landingSection(contract);

@@ -12,6 +12,7 @@ export const capabilities = {
   checkRuns: 'CI reports check runs in suites, beside commit statuses',
   conditionalRequests: 'an answer that has not changed costs no quota',
   absentRepositories: 'a repository can be absent',
+  deletedForks: 'a fork can be deleted while a pull request from it is there',
   absentPeople: 'a person can be unknown to the host',
   restrictedPushes: 'the protection of a branch says who may push to it',
   upToDateRule: 'the protection of a branch asks that a pull request contains its tip',
@@ -96,6 +97,20 @@ export type Place = {
   readonly listComments: (number: number) => Promise<readonly ShownComment[]>;
   /** Puts a label on, or takes it off, as the author if nobody else is named; one that the repository does not have is made. */
   readonly label: (number: number, label: string, isOn: boolean, by?: string) => Promise<void>;
+
+  /** A person reviews the head. `dismissed`: an administrator dismisses what that person decided. */
+  readonly review: (
+    number: number,
+    by: string,
+    decision: 'approved' | 'changes_requested' | 'commented' | 'dismissed',
+  ) => Promise<void>;
+  /** A person who may read opens a pull request from a fork of theirs; `fork` is its full name. */
+  readonly openFromFork: (by: string) => Promise<{
+    readonly number: number;
+    readonly fork: string;
+    /** Only called where `deletedForks` is not missing. */
+    readonly deleteFork: () => Promise<void>;
+  }>;
 
   /** Gives a person a permission, and an account if they have none; `none` takes it away. */
   readonly grant: (person: string, permission: Permission) => Promise<void>;

@@ -20,8 +20,12 @@ const endJson = (site: Site, repository: Repository, ref: string, sha: string) =
   ref,
   sha,
   user: userJson(site, repository.owner),
-  repo: repositoryJson(site, repository),
+  // Null where the repository was deleted (github/rest-api-description, issue 1811).
+  repo: isThere(site, repository) ? repositoryJson(site, repository) : null,
 });
+
+const isThere = (site: Site, repository: Repository): boolean =>
+  [...site.repositories.values()].includes(repository);
 
 function simplePullJson(site: Site, repository: Repository, pull: PullRequest) {
   const url = `${repositoryUrl(site, repository)}/pulls/${pull.number}`;
