@@ -15,6 +15,8 @@ export type Fault = {
   readonly message?: string;
   /** A page of HTML instead, as of something in between. */
   readonly page?: string;
+  /** Each request once: a request that has met the fault passes from then on. `times` does not count. */
+  readonly isOncePerRequest?: boolean;
   /** `after`: the request is carried out, and only its answer is lost. Default `before`. */
   readonly when?: 'before' | 'after';
 };
@@ -22,19 +24,25 @@ export type Fault = {
 export type Faults = {
   readonly add: (fault: Fault) => void;
   /** The fault that this request meets, which is one fewer then. */
-  readonly take: (operation: string) => Fault | null;
+  readonly take: (operation: string, request: string) => Fault | null;
   readonly clear: () => void;
 };
 
 export function createFaults(): Faults {
-  let faults: { readonly fault: Fault; left: number }[] = [];
+  let faults: { readonly fault: Fault; readonly met: Set<string>; left: number }[] = [];
   const matches = ({ operation }: Fault, name: string): boolean =>
     operation === undefined || (typeof operation === 'string' ? operation === name : operation.test(name));
   return {
-    add: (fault) => void faults.push({ fault, left: fault.times ?? 1 }),
-    take: (operation) => {
-      const found = faults.find(({ fault, left }) => left > 0 && matches(fault, operation));
+    add: (fault) =>
+      void faults.push({
+        fault,
+        met: new Set(),
+        left: fault.isOncePerRequest === true ? Infinity : (fault.times ?? 1),
+      }),
+    take: (operation, request) => {
+      const found = faults.find(({ fault, met }) => !met.has(request) && matches(fault, operation));
       if (found === undefined) return null;
+      if (found.fault.isOncePerRequest === true) found.met.add(request);
       found.left -= 1;
       faults = faults.filter(({ left }) => left > 0);
       return found.fault;

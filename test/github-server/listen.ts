@@ -74,7 +74,7 @@ async function handle(
   const method = request.method ?? 'GET';
   const found = git === null ? options.find(method, path) : null;
   const operation = git?.path ?? found?.route.operation ?? `${method} ${path}`;
-  const fault = options.faults.take(operation);
+  const fault = options.faults.take(operation, `${method} ${target}`);
   const body = await read(request);
   const isLost = fault !== null && fault.when !== 'after';
   const own = isLost
