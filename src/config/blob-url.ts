@@ -1,6 +1,8 @@
 // Where uploads are kept, as one address: s3://bucket/prefix?endpoint=https://s3.example.com&region=eu-1&path-style=true.
 // Keys that open it never stand in the address, which is shown and copied.
 
+import { withoutTrailing } from '#base/text.ts';
+
 export type BlobAddress = {
   readonly bucket: string;
   /** In front of every name, without slashes around it; empty: nothing. */
@@ -25,7 +27,7 @@ export function parseBlobUrl(text: string): BlobAddress | string {
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.host)) return 'names no bucket that there can be';
   const unknown = [...url.searchParams.keys()].find((name) => !known.has(name));
   if (unknown !== undefined) return `has no part ${unknown}: there are endpoint, region and path-style`;
-  const prefix = url.pathname.replaceAll(/^\/+|\/+$/g, '');
+  const prefix = withoutTrailing(url.pathname, '/').replace(/^\/+/, '');
   if (!/^[A-Za-z0-9/_.-]{0,256}$/.test(prefix))
     return 'may have a prefix of letters, digits, / _ . and - only';
   const endpoint = url.searchParams.get('endpoint');

@@ -1,5 +1,6 @@
 // How each CI system words what ci.ts looks for. First match counts: Gitea and Forgejo also say that they are GitHub.
 
+import { withoutTrailing } from '#base/text.ts';
 import type { CiEnv, CiEnvironment, CiProvider } from './ci.ts';
 import { repositoryOfRemote, repositoryOfText } from './remote-url.ts';
 
@@ -46,8 +47,11 @@ const jobOf = (...parts: readonly (string | null | undefined)[]): string =>
 const shardOf = (index: string | undefined, total: string | undefined): string | null =>
   Number(total) > 1 && /^\d+$/.test(index ?? '') ? `${Number(index) + 1} of ${Number(total)}` : null;
 
+/** The scheme and the host of a web address; another text as it is. */
+const webOrigin = (address: string): string => /^https?:\/\/[^/]+/i.exec(address)?.[0] ?? address;
+
 const repositoryAt = (server: string | undefined, path: string | undefined) =>
-  repositoryOfRemote(`${(server ?? '').replace(/\/+$/, '')}/${path ?? ''}`);
+  repositoryOfRemote(`${withoutTrailing(server ?? '', '/')}/${path ?? ''}`);
 
 /** A field of parsed JSON, by its path. */
 function fieldOf(value: unknown, ...path: readonly (string | number)[]): unknown {
@@ -59,7 +63,7 @@ function fieldOf(value: unknown, ...path: readonly (string | number)[]): unknown
 /** GitHub Actions, and what runs the same workflows elsewhere. */
 function readActions(env: CiEnv, event: unknown): Reading {
   // The server may be served under a path, which is no part of the repository's name.
-  const server = (textOf(env['GITHUB_SERVER_URL']) ?? '').replace(/^(https?:\/\/[^/]+).*$/i, '$1');
+  const server = webOrigin(textOf(env['GITHUB_SERVER_URL']) ?? '');
   const repository = repositoryAt(server, env['GITHUB_REPOSITORY']);
   const ref = textOf(env['GITHUB_REF']) ?? '';
   const run = fieldOf(event, 'workflow_run');
@@ -86,9 +90,9 @@ function readActions(env: CiEnv, event: unknown): Reading {
 }
 
 function runUrl(env: CiEnv, run: string | null): string {
-  const server = textOf(env['GITHUB_SERVER_URL'])?.replace(/\/+$/, '');
+  const server = withoutTrailing(textOf(env['GITHUB_SERVER_URL']) ?? '', '/');
   const path = textOf(env['GITHUB_REPOSITORY']);
-  return server === undefined || path === null || run === null ? '' : `${server}/${path}/actions/runs/${run}`;
+  return server === '' || path === null || run === null ? '' : `${server}/${path}/actions/runs/${run}`;
 }
 
 /** Gitea and Forgejo count runs per repository, and show them by that number. */
@@ -178,10 +182,10 @@ function readJenkins(env: CiEnv): Reading {
 }
 
 function readAzure(env: CiEnv): Reading {
-  const collection = textOf(env['SYSTEM_COLLECTIONURI'])?.replace(/\/+$/, '');
+  const collection = withoutTrailing(textOf(env['SYSTEM_COLLECTIONURI']) ?? '', '/');
   const project = textOf(env['SYSTEM_TEAMPROJECT']);
   const build = textOf(env['BUILD_BUILDID']);
-  const isShown = collection !== undefined && project !== null && build !== null;
+  const isShown = collection !== '' && project !== null && build !== null;
   return {
     repository: repositoryOfRemote(env['BUILD_REPOSITORY_URI'] ?? ''),
     sha: shaOf(env['SYSTEM_PULLREQUEST_SOURCECOMMITID'], env['BUILD_SOURCEVERSION']),

@@ -1,6 +1,7 @@
 // What the commands for CI (`signalbox test`, `signalbox upload`) take from the environment. They run where the service
 // does not, and with none of its configuration.
 
+import { withoutTrailing } from '#base/text.ts';
 import type { CiEnv } from './ci.ts';
 
 /** Every variable, and what it does. */
@@ -22,7 +23,7 @@ export type ClientSettings = {
 export function clientSettingsOf(env: CiEnv): ClientSettings {
   const text = (name: keyof typeof clientVariables): string | null => env[name]?.trim() || null;
   return {
-    url: text('SIGNALBOX_URL')?.replace(/\/+$/, '') ?? null,
+    url: withoutTrailing(text('SIGNALBOX_URL') ?? '', '/') || null,
     token: text('SIGNALBOX_API_TOKEN'),
     organization: text('SIGNALBOX_ORG'),
   };

@@ -7,16 +7,20 @@
 //
 // The port of a web address is part of the host's name; that of ssh is not, as no web address has it.
 
+import { textBefore, withoutTrailing } from '#base/text.ts';
 import type { RepositoryName } from '#core/repository.ts';
 
 /** Null: a local path, or nothing that names a host, an owner and a repository. */
 export function repositoryOfRemote(address: string): RepositoryName | null {
   const text = address.trim();
-  const url = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?(\[[^\]/]*\]|[^/:]+)(:\d+)?\/(.*)$/i.exec(text);
-  if (url !== null) {
-    const [, scheme = '', host = '', port = '', path = ''] = url;
-    const isWeb = /^https?$/i.test(scheme);
-    return scheme.toLowerCase() === 'file' ? null : repositoryOf(isWeb ? host + port : host, path);
+  const [start = '', scheme = ''] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text) ?? [];
+  if (start !== '') {
+    const slash = text.indexOf('/', start.length);
+    const authority = text.slice(start.length, slash === -1 ? undefined : slash);
+    const place = authority.slice(authority.lastIndexOf('@') + 1);
+    const [, host = '', port = ''] = /^(\[[^\]]*\]|[^:]+)(:\d+)?$/.exec(place) ?? [];
+    if (slash === -1 || scheme.toLowerCase() === 'file') return null;
+    return repositoryOf(/^https?$/i.test(scheme) ? host + port : host, text.slice(slash + 1));
   }
   // The short form has a host before the first colon, and a host has no slash. A single letter is a Windows drive.
   const [, host = '', path = ''] = /^(?:[^@/\s]+@)?([^/:\s]{2,}):(?!\/\/)(.+)$/.exec(text) ?? [];
@@ -30,9 +34,7 @@ export function repositoryOfText(text: string): RepositoryName | null {
 }
 
 function repositoryOf(host: string, path: string): RepositoryName | null {
-  const parts = path
-    .replace(/[?#].*$/, '')
-    .replace(/\/+$/, '')
+  const parts = withoutTrailing(textBefore(path, '?#'), '/')
     .replace(/\.git$/i, '')
     .split('/')
     .filter((part) => part !== '');

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { pathGlob } from './path-glob.ts';
 import { requiredStatusesIn, targetRulesIn } from './repository-file.ts';
@@ -13,14 +14,14 @@ describe('.signalbox.yaml', () => {
     });
   });
 
-  it('may say nothing', () => {
+  it('may say nothing', async () => {
     for (const text of ['', '# nothing', 'merge: {}', 'other: 1'])
-      expect([targetRulesIn(text).kind, requiredStatusesIn(text).kind]).toEqual(['unsaid', 'unsaid']);
+      expect([targetRulesIn(text).kind, (await requiredStatusesIn(text)).kind]).toEqual(['unsaid', 'unsaid']);
   });
 
-  it('is read part by part: a mistake in one does not stop the other', () => {
+  it('is read part by part: a mistake in one does not stop the other', async () => {
     const text = 'merge: {required_statuses: [ci/test]}\ntargets: {web: web/**}\n';
-    expect(requiredStatusesIn(text)).toEqual({ kind: 'said', value: ['ci/test'] });
+    expect(await requiredStatusesIn(text)).toEqual({ kind: 'said', value: ['ci/test'] });
     expect(targetRulesIn(text)).toMatchObject({
       kind: 'invalid',
       why: expect.stringContaining('targets.web') as string,
@@ -33,20 +34,20 @@ describe('.signalbox.yaml', () => {
     ['other things', 'test:\n  owners: x\n'],
     ['a merge section without a list', 'merge:\n  other: 1\n'],
     ['an empty merge section', 'merge:\n'],
-  ])('with %s says nothing about required checks', (_what, text) => {
-    expect(requiredStatusesIn(text)).toEqual({ kind: 'unsaid' });
+  ])('with %s says nothing about required checks', async (_what, text) => {
+    expect(await requiredStatusesIn(text)).toEqual({ kind: 'unsaid' });
   });
 
-  it('names required checks, also none', () => {
+  it('names required checks, also none', async () => {
     const text = 'merge:\n  required_statuses:\n    - ci/test\n    - "ci: lint"\n';
-    expect(requiredStatusesIn(text)).toEqual({ kind: 'said', value: ['ci/test', 'ci: lint'] });
-    expect(requiredStatusesIn('merge: { required_statuses: [] }')).toEqual({ kind: 'said', value: [] });
+    expect(await requiredStatusesIn(text)).toEqual({ kind: 'said', value: ['ci/test', 'ci: lint'] });
+    expect(await requiredStatusesIn('merge: { required_statuses: [] }')).toEqual({ kind: 'said', value: [] });
   });
 
   it.each(['merge: [', 'a: b: c', '\tmerge:\n', `a: &a [x]\nb: [${'*a,'.repeat(200)}*a]`])(
     'that is not YAML, or makes itself large, is told apart (%#)',
-    (text) => {
-      expect(requiredStatusesIn(text)).toEqual({ kind: 'no-yaml' });
+    async (text) => {
+      expect(await requiredStatusesIn(text)).toEqual({ kind: 'no-yaml' });
     },
   );
 
@@ -57,9 +58,27 @@ describe('.signalbox.yaml', () => {
     'just words',
     '- a list',
     `merge: { required_statuses: [${'a,'.repeat(100)}a] }`,
-  ])('with something else where the list of required checks should be is told apart (%#)', (text) => {
-    expect(requiredStatusesIn(text).kind).toBe('invalid');
+  ])('with something else where the list of required checks should be is told apart (%#)', async (text) => {
+    expect((await requiredStatusesIn(text)).kind).toBe('invalid');
   });
+
+  it('names required checks also in a long file, which is read in a thread', async () => {
+    const targets = Array.from({ length: 500 }, (_, index) => `  t${index}: [src/${index}/**]`).join('\n');
+    const text = `merge: {required_statuses: [ci/test]}\ntargets:\n${targets}\n`;
+    expect(await requiredStatusesIn(text)).toEqual({ kind: 'said', value: ['ci/test'] });
+  });
+
+  it.each(['[', '&a ', '!a ', '{a: ', '? ', '- *a\n'])(
+    'that is made to take long does not stop the event loop (%j)',
+    async (piece) => {
+      const stops = monitorEventLoopDelay({ resolution: 5 });
+      stops.enable();
+      const part = await requiredStatusesIn(piece.repeat(60_000 / piece.length));
+      stops.disable();
+      expect(part).toEqual({ kind: 'no-yaml' });
+      expect(stops.max / 1e6).toBeLessThan(300);
+    },
+  );
 
   it('is told apart from what is no YAML', () => {
     expect(targetRulesIn('a: [').kind).toBe('no-yaml');

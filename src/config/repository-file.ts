@@ -9,9 +9,10 @@
 //     api: [src/**, migration/**]
 //   unmatched_files: all
 
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { globLengthMax } from './path-glob.ts';
+import { parseYamlApart } from './yaml-apart.ts';
+import { parseYaml, type Yaml } from './yaml.ts';
 
 export const repositoryFileName = '.signalbox.yaml';
 
@@ -52,18 +53,12 @@ export type Part<Value> =
   | { readonly kind: 'invalid'; readonly why: string };
 
 function partOf<Shape extends z.ZodType, Value>(
-  text: string,
+  yaml: Yaml,
   shape: Shape,
   pick: (content: z.output<Shape>) => Value | undefined,
 ): Part<Value> {
-  let content: unknown;
-  try {
-    // No more aliases than a person writes: a file cannot make itself large. Keys are not compared with each other, which
-    // would take the square of their number.
-    content = parse(text, { maxAliasCount: 100, uniqueKeys: false });
-  } catch {
-    return { kind: 'no-yaml' };
-  }
+  if (yaml.kind === 'no-yaml') return yaml;
+  const { content } = yaml;
   if (content === null || content === undefined) return { kind: 'unsaid' };
   const parsed = shape.safeParse(content);
   if (!parsed.success)
@@ -78,12 +73,10 @@ function partOf<Shape extends z.ZodType, Value>(
 /** Most characters of a file that the service reads: it comes with pull requests, and is read again and again. */
 const servedLengthMax = 65_536;
 
-export const requiredStatusesIn = (text: string): Part<readonly string[]> =>
-  text.length > servedLengthMax
-    ? { kind: 'no-yaml' }
-    : partOf(text, MergePart, ({ merge }) => merge?.required_statuses);
+export const requiredStatusesIn = async (text: string): Promise<Part<readonly string[]>> =>
+  partOf(await parseYamlApart(text, servedLengthMax), MergePart, ({ merge }) => merge?.required_statuses);
 
 export const targetRulesIn = (text: string): Part<TargetRules> =>
-  partOf(text, TargetsPart, ({ targets, unmatched_files: unmatchedFiles }) =>
+  partOf(parseYaml(text), TargetsPart, ({ targets, unmatched_files: unmatchedFiles }) =>
     targets === null || targets === undefined ? undefined : { targets, unmatchedFiles },
   );

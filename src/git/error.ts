@@ -52,13 +52,15 @@ export class GitError extends AppError {
 const signs: readonly (readonly [GitErrorKind, RegExp])[] = [
   [
     'missing',
-    /couldn't find remote ref|not our ref|does not allow request for unadvertised object|not a valid object name|bad object|unknown revision|bad revision|not something we can merge|src refspec .* does not match|not a valid commit name|remote ref does not exist/i,
+    /couldn't find remote ref|not our ref|does not allow request for unadvertised object|not a valid object name|bad object|unknown revision|bad revision|not something we can merge|src refspec \S+ does not match|not a valid commit name|remote ref does not exist/i,
   ],
   [
     'refused',
-    /returned error: 4(?!08|29)\d\d|authentication failed|could not read (username|password)|permission denied|access denied|repository '.*' not found|repository not found|host key verification failed|transport '.*' not allowed|does not support --atomic/i,
+    /returned error: 4(?!08|29)\d\d|authentication failed|could not read (username|password)|permission denied|access denied|repository not found|host key verification failed|does not support --atomic/i,
   ],
-  ['moved', /cannot lock ref|unable to create '.*\.lock'|stale info|\[rejected\]/i],
+  ['refused', /repository '[^'\n]*' not found/i],
+  ['refused', /transport '[^'\n]*' not allowed/i],
+  ['moved', /cannot lock ref|unable to create '[^'\n]*\.lock'|stale info|\[rejected\]/i],
   [
     'unreachable',
     /returned error: (5\d\d|408|429)|could ?n[o']t (resolve|connect)|failed to connect|unable to access|connection (was )?(refused|reset|closed|timed out)|operation timed out|timed out|hung up|early eof|rpc failed|unexpected disconnect|could not read from remote|does not appear to be a git repository|network is unreachable|no route to host|bad pack header|expected flush|remote did not send all necessary objects/i,

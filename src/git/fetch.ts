@@ -141,7 +141,7 @@ async function fetchRefs(context: FetchContext, refs: ReadonlyMap<string, string
 }
 
 async function removeStaleLock(output: string): Promise<void> {
-  const [, file] = /unable to create '(.+\.lock)': File exists/i.exec(output) ?? [];
+  const [, file] = /unable to create '([^'\n]+\.lock)': File exists/i.exec(output) ?? [];
   if (file === undefined) return;
   const found = await stat(file).catch(() => null);
   if (found !== null && Date.now() - found.mtimeMs > staleLockMs) await rm(file, { force: true });

@@ -30,7 +30,8 @@ export type PullRequestWords = {
 type MessageMethod = 'squash' | 'merge_commit';
 
 const titleLine = /^[ \t]*merge-commit-title:(.*)$/im;
-const coAuthorLine = /^[ \t]*co-authored-by:([^<\n]*)<([^>\n]+)>[ \t]*$/gim;
+// A name or an address ends with its line: without that, a text of many such lines takes the square of their number.
+const coAuthorLine = /^[ \t]*co-authored-by:([^<\n\r\u2028\u2029]*)<([^>\n\r\u2028\u2029]+)>[ \t]*$/gim;
 const trailerLine = /^[A-Za-z][A-Za-z0-9-]*: \S/;
 
 /** What a host or a commit may hold and a commit message should not: NUL ends it, and carriage returns are noise. */

@@ -131,7 +131,10 @@ function rejectionsOf(porcelain: string): readonly Rejection[] {
     .filter(([flag]) => flag === '!')
     .map(([, names = '', summary = '']) => ({
       ref: names.slice(names.indexOf(':') + 1),
-      reason: /\((.*)\)$/.exec(summary)?.[1] ?? summary,
+      reason:
+        summary.endsWith(')') && summary.includes('(')
+          ? summary.slice(summary.indexOf('(') + 1, -1)
+          : summary,
     }));
 }
 

@@ -3,8 +3,9 @@
 // without results, and the next attempt finds them.
 
 import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BlobStore } from '#blob/blob.ts';
-import { createOwnerLookup, parseCodeowners } from '#core/health/codeowners.ts';
+import { createOwnerLookup, parseInParts } from '#core/health/codeowners.ts';
 import { fingerprintOf } from '#core/health/fingerprint.ts';
 import type { CaseContext } from '#core/health/identity.ts';
 import type { ReportedCase, UploadProblem } from '#core/health/reported-case.ts';
@@ -52,6 +53,9 @@ const sliceBytes = 16_384;
 const failuresMax = 20_000;
 const textsBytesMax = 16 * 1024 * 1024;
 
+/** Steps of matching that owners of new tests may take while a report is read; the rest is done afterwards, in turns. */
+const stepsWhileReading = 3_000_000;
+
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
 type ReadDeps = {
@@ -75,6 +79,7 @@ export async function readUpload(deps: ReadDeps, upload: StoredUpload): Promise<
       for await (const chunk of bytes)
         for (let at = 0; at < chunk.length; at += sliceBytes) {
           yield chunk.subarray(at, at + sliceBytes);
+          await reading.readOwners();
           await reading.settle(unknownMax);
         }
     } catch (error) {
@@ -86,6 +91,7 @@ export async function readUpload(deps: ReadDeps, upload: StoredUpload): Promise<
     if (lost !== null) throw lost.error;
     return { isComplete: false, problems: [defectOf(error)] };
   });
+  await reading.readOwners();
   await reading.settle(1);
   await reading.settled();
   return reading.finish(summary);
@@ -189,11 +195,21 @@ function createFailureList() {
   };
 }
 
+async function inTurns<Result>(parts: Generator<void, Result, void>): Promise<Result> {
+  for (;;) {
+    const part = parts.next();
+    if (part.done === true) return part.value;
+    await nextTurn();
+  }
+}
+
 function startReading(deps: ReadDeps, upload: StoredUpload) {
   const { cell, memory } = deps;
   let about = aboutOf(upload, null, deps.defaultBranches);
   let identify = createIdentifier({ ...deps.context, variant: about.variant });
   let codeowners: ReadUpload['codeowners'] = null;
+  let ownersNow: (file: string) => readonly string[] = () => [];
+  let unreadOwners: string | null = null;
   const cases = createCaseList();
   const numberer = createNumberer(cell, memory);
   const failures = createFailureList();
@@ -204,9 +220,7 @@ function startReading(deps: ReadDeps, upload: StoredUpload) {
     classname,
     parent,
     variant: about.variant === '' ? variant : about.variant,
-    // Who owns a test is not for a fork to say.
-    codeowners:
-      codeowners === null || file === '' || upload.trust !== 'full' ? [] : codeowners.ownersOf(file),
+    codeowners: file === '' ? [] : ownersNow(file),
   });
 
   return {
@@ -216,10 +230,8 @@ function startReading(deps: ReadDeps, upload: StoredUpload) {
         identify = createIdentifier({ ...deps.context, variant: about.variant });
       },
       onCodeowners: (text: string) => {
-        codeowners = {
-          hash: hash('sha256', text, 'buffer'),
-          ownersOf: createOwnerLookup(parseCodeowners(text)),
-        };
+        // Who owns a test is not for a fork to say.
+        if (upload.trust === 'full') unreadOwners = text;
       },
       onCase: (found: ReportedCase) => {
         const id = identify(found);
@@ -227,6 +239,15 @@ function startReading(deps: ReadDeps, upload: StoredUpload) {
         cases.add(number, found);
         if (found.outcome === 'failed' || found.outcome === 'flaky') failures.keep(number, found, id);
       },
+    },
+    /** Reads the file of owners that came, in turns of the event loop. */
+    readOwners: async (): Promise<void> => {
+      if (unreadOwners === null) return;
+      const text = unreadOwners;
+      unreadOwners = null;
+      const rules = await inTurns(parseInParts(text));
+      ownersNow = createOwnerLookup(rules, { steps: stepsWhileReading });
+      codeowners = { hash: hash('sha256', text, 'buffer'), ownersOf: createOwnerLookup(rules) };
     },
     settle: numberer.settle,
     settled: numberer.settled,

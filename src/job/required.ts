@@ -18,7 +18,7 @@ import type { Place } from './at-host.ts';
 async function fileRules({ mirror }: Pick<Place, 'mirror'>, sha: string): Promise<FileRules> {
   try {
     const text = await mirror.readFile(sha, repositoryFileName);
-    return text === null ? { kind: 'unsaid' } : requiredStatusesIn(text);
+    return text === null ? { kind: 'unsaid' } : await requiredStatusesIn(text);
   } catch (error) {
     if (error instanceof GitError && error.kind === 'failed') return { kind: 'no-yaml' };
     throw error;

@@ -84,6 +84,10 @@ const endings: Readonly<Record<Exclude<Decompressed, 'whole'>, readonly [code: s
   cut: ['TRUNCATED', 'The compressed upload is cut off. What is in it was read. Upload it again.'],
   damaged: ['DAMAGED', 'The compressed upload is damaged. What came before was read. Upload it again.'],
   bomb: ['TOO_DENSE', 'The upload grows too much when it is decompressed, and was read only in part.'],
+  frames: [
+    'TOO_MANY_FRAMES',
+    'The upload is cut into too many compressed frames, and was read only in part. Compress it as one.',
+  ],
   'too-large': ['TOO_LARGE', 'The upload is too large and was read only in part. Split it.'],
 };
 

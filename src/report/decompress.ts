@@ -1,16 +1,28 @@
 // Compressed bytes to plain ones, bounded in how much they may become. What came out before an error was handed on.
 
-import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib';
+import { constants, createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib';
 import type { ContentLimits } from './limits.ts';
 
 export type Compression = 'gzip' | 'zstd';
 
-/** How it ended. `cut`: there was less than it says itself; `bomb`: it becomes too much of too little. */
-export type Decompressed = 'whole' | 'cut' | 'damaged' | 'bomb' | 'too-large';
+/**
+ * How it ended. `cut`: there was less than it says itself; `bomb`: it becomes too much of too little; `frames`: it is cut
+ * into more frames than anything needs.
+ */
+export type Decompressed = 'whole' | 'cut' | 'damaged' | 'bomb' | 'frames' | 'too-large';
 
 /** What comes out first may be small and repeat itself; the ratio counts from here on. */
 const ratioFree = 1024 * 1024;
 const pieceSize = 64 * 1024;
+/** Each frame takes a decompressor of its own, which costs more than a small frame holds. So many are free, */
+const framesFree = 1_000;
+/** and beyond them a frame holds at least so much, on average. Programs that cut write frames of 16 KiB and more. */
+const frameBytesMin = 4 * 1024;
+/**
+ * The most that a zstd frame may ask for as its window, by its binary logarithm: 32 MiB. Every level up to 19 takes 8 MiB,
+ * which is what a decoder should support at least (RFC 8878, section 3.1.1.1.2).
+ */
+const windowLogMax = 25;
 
 export function compressionOf(first: Buffer): Compression | null {
   if (first[0] === 0x1f && first[1] === 0x8b) return 'gzip';
@@ -33,6 +45,7 @@ export async function decompress(
     sink(piece);
     return null;
   };
+  let frames = 1;
   let frame = new Frame(compression, take);
   try {
     for await (const chunk of bytes)
@@ -43,6 +56,8 @@ export async function decompress(
         while (rest.length > 0) {
           if (frame.hasEnded) {
             frame.destroy();
+            frames += 1;
+            if (frames > framesFree + taken / frameBytesMin) return 'frames';
             frame = new Frame(compression, take);
           }
           rest = await frame.write(rest);
@@ -67,7 +82,10 @@ class Frame {
 
   constructor(compression: Compression, take: (piece: Buffer) => Decompressed | null) {
     const options = { chunkSize: pieceSize };
-    this.#stream = compression === 'gzip' ? createGunzip(options) : createZstdDecompress(options);
+    this.#stream =
+      compression === 'gzip'
+        ? createGunzip(options)
+        : createZstdDecompress({ ...options, params: { [constants.ZSTD_d_windowLogMax]: windowLogMax } });
     this.#stream.on('data', (piece: Buffer) => {
       if (this.stopped !== null || this.#thrown !== null) return;
       try {

@@ -15,6 +15,23 @@ const number = z
   .optional()
   .catch(undefined);
 
+/** Variables of a CI that are looked at, */
+const envsMax = 1_000;
+/** and the most characters of one. What names a run, a branch or an address is shorter. */
+const envLengthMax = 4_096;
+
+function envsIn(value: unknown): Record<string, string> {
+  const envs: Record<string, string> = {};
+  if (typeof value !== 'object' || value === null) return envs;
+  let left = envsMax;
+  for (const name in value) {
+    if (left-- === 0) break;
+    const text = (value as Record<string, unknown>)[name];
+    if (typeof text === 'string' && text.length <= envLengthMax) envs[name] = text;
+  }
+  return envs;
+}
+
 /** A list whose unusable items are left out. */
 function lenientList<Item extends z.ZodType>(item: Item) {
   return z
@@ -78,15 +95,7 @@ export const BundleMeta = z.object({
   repo: BundleRepository.optional().catch(undefined),
   file_sets: lenientList(FileSet),
   /** Variables of the CI. */
-  envs: z
-    .record(z.string(), z.unknown())
-    .catch({})
-    .transform((envs) =>
-      Object.fromEntries(
-        Object.entries(envs).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-      ),
-    )
-    .prefault({}),
+  envs: z.unknown().transform(envsIn).prefault({}),
   /** Seconds since 1970. */
   upload_time_epoch: number,
   variant: text,

@@ -5,13 +5,21 @@ import { hash } from 'node:crypto';
 /** Bazel numbers the shards of a target; which one a test falls into changes with their number. */
 const shard = /_shard_\d{1,6}(?:[_/](?:of_)?\d{1,6})?$/;
 /** Mocha and Cypress name a failed hook after the test it was meant for; it is a failure of the suite. */
-const hook = /("(?:before|after) (?:each|all)" hook(?:: [^"]{1,256})?) (?:for|in) "[^]*"(?=$|: )/;
+const hook = /("(?:before|after) (?:each|all)" hook(?:: [^"]{1,256})?) (?:for|in) "/;
 
 export function stableName(name: string): string {
   let stable = name;
   if (stable.includes('_shard_')) stable = stable.replace(shard, '');
-  if (stable.includes('" hook')) stable = stable.replace(hook, '$1');
-  return stable;
+  return stable.includes('" hook') ? withoutHookTarget(stable) : stable;
+}
+
+/** Without `for "the test"`. The test's name ends at the last quote that has the end or `: ` behind it. */
+function withoutHookTarget(name: string): string {
+  const found = hook.exec(name);
+  if (found === null) return name;
+  const from = found.index + found[0].length;
+  const end = name.endsWith('"') ? name.length - 1 : name.lastIndexOf('": ');
+  return end < from ? name : name.slice(0, found.index) + found[1]! + name.slice(end + 1);
 }
 
 /** With forward slashes, without a leading `./`. */

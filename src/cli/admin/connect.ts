@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { OrganizationId } from '#base/id.ts';
+import { withoutTrailing } from '#base/text.ts';
 import { recordAudit } from '#db/audit-store.ts';
 import type { Cell } from '#db/cell.ts';
 import { saveConnection } from '#db/connection-store.ts';
@@ -65,7 +66,7 @@ function addressFrom({
   const { protocol, origin, pathname, username } = new URL(url);
   if (!/^https?:$/.test(protocol) || username !== '')
     return { mistake: 'The address must be http or https, without a name or a password in it.' };
-  const address = `${origin}${pathname}`.replace(/\/+$/, '');
+  const address = withoutTrailing(`${origin}${pathname}`, '/');
   return { url: address, host: (host ?? new URL(url).host).toLowerCase() };
 }
 

@@ -2,6 +2,7 @@
 // the environment say. An option stands above all of those.
 
 import type { Command } from 'commander';
+import { withoutTrailing } from '#base/text.ts';
 import { type CiEnv, type CiEnvironment, ciEnvironmentOf } from '#config/ci.ts';
 import { type ClientSettings, clientSettingsOf } from '#config/client.ts';
 import { repositoryOfText } from '#config/remote-url.ts';
@@ -101,7 +102,7 @@ export function parseOptions(given: Given['options'], env: CiEnv): CiWishes {
   return {
     patterns: values.junit ?? [],
     client: {
-      url: values.url?.replace(/\/+$/, '') ?? known.url,
+      url: values.url === undefined ? known.url : withoutTrailing(values.url, '/'),
       token: token ?? known.token,
       organization: values.org ?? known.organization,
     },

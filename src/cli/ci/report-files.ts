@@ -7,7 +7,10 @@ import type { RunOutcome } from '#core/health/reported-case.ts';
 import { readContent } from '#report/content.ts';
 
 /** How runners and their guides name reports, when nobody says where they are. */
-const reportName = /^(junit.*|.*junit|TEST-.*)\.xml$|^.*ctrf.*\.json$/;
+const isReportName = (name: string): boolean =>
+  /^(?:junit|TEST-).*\.xml$/.test(name) ||
+  name.endsWith('junit.xml') ||
+  (name.endsWith('.json') && name.includes('ctrf'));
 /** Such folders hold other files too: what turns out to be no report is left alone. */
 const reportFolders: ReadonlySet<string> = new Set([
   'test-results',
@@ -69,7 +72,7 @@ async function lookAround(cwd: string, folder: string, isReports: boolean): Prom
     if (entry.isDirectory()) {
       if (name.startsWith('.') || skippedFolders.has(name) || path === bazelFolder) continue;
       found.push(...(await lookAround(cwd, path, isReports || reportFolders.has(name))));
-    } else if (reportName.test(name)) found.push({ path, isGuess: false });
+    } else if (isReportName(name)) found.push({ path, isGuess: false });
     else if (isReports && name.endsWith('.xml')) found.push({ path, isGuess: true });
   }
   return found;

@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { withoutTrailing } from '#base/text.ts';
 import { clientSettingsOf } from '#config/client.ts';
 import type { CliContext, Given } from '../command.ts';
 import { CliError } from '../exit-codes.ts';
@@ -30,7 +31,7 @@ export function addressOf(text: string): string {
   const { username, password } = new URL(text);
   if (username !== '' || password !== '')
     throw new CliError('An address must not hold a name or a password.', 'usage');
-  return text.replace(/\/+$/, '');
+  return withoutTrailing(text, '/');
 }
 
 export function tokenIn(file: string): string {

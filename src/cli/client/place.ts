@@ -27,7 +27,7 @@ export function parsePullRequest(text: string): TypedPullRequest {
   if (text === '.') return { number: null, repo: null };
   const [, digits] = /^[#!]?([1-9]\d{0,9})$/.exec(text.trim()) ?? [];
   if (digits !== undefined) return { number: Number(digits), repo: null };
-  const address = /^(https?:\/\/.+?)(?:\/-)?\/(?:pull|pulls|merge_requests)\/([1-9]\d{0,9})(?:[/?#].*)?$/i;
+  const address = /^(https?:\/\/.+?)(?:\/-)?\/(?:pull|pulls|merge_requests)\/([1-9]\d{0,9})(?:[/?#].*)?$/is;
   const [, repository = '', number] = address.exec(text.trim()) ?? [];
   const repo = repositoryOfText(repository);
   if (number === undefined || repo === null)

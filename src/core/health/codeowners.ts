@@ -75,7 +75,7 @@ const stepsMaxTogether = 300_000_000;
 /** Files that one look-up remembers. */
 const knownMax = 100_000;
 
-const heading = /^\^?\[([^\]]+)\](?:\[\d*\])?(?:[ \t]+(.*))?$/;
+const heading = /^\^?\[([^\]]+)\](?:\[\d*\])?(?:[ \t](.*))?$/s;
 const mention = /^@{1,2}[A-Za-z0-9_][A-Za-z0-9_.\-/]*$/;
 const email = /^[^\s@\p{C}<>"(),:;[\]\\]+@[A-Za-z0-9][A-Za-z0-9.-]*$/u;
 
@@ -88,6 +88,21 @@ export function codeownersSyntaxOf(text: string): CodeownersSyntax {
 
 /** Reads what it can: a file that is too large owns nothing, and a line that is not understood is left out. */
 export function parseCodeowners(text: string, syntax = codeownersSyntaxOf(text)): Codeowners {
+  const parts = parseInParts(text, syntax);
+  for (;;) {
+    const part = parts.next();
+    if (part.done === true) return part.value;
+  }
+}
+
+/** Lines that are read in one part. */
+const linesOfPart = 1_000;
+
+/** The same in parts, between which the caller may do something else: the largest file takes some tenths of a second. */
+export function* parseInParts(
+  text: string,
+  syntax = codeownersSyntaxOf(text),
+): Generator<void, Codeowners, void> {
   const problems: CodeownersProblem[] = [];
   const leaveOut = (line: number, message: string) => {
     if (problems.length < problemsMax) problems.push({ line, message });
@@ -100,6 +115,7 @@ export function parseCodeowners(text: string, syntax = codeownersSyntaxOf(text))
   let defaults: readonly string[] = [];
   let order = 0;
   for (const [index, line] of linesOf(text).entries()) {
+    if (index % linesOfPart === 0) yield;
     if (line === '' || line.startsWith('#')) continue;
     const [, name, owners] = (syntax === 'gitlab' && heading.exec(line)) || [];
     if (name !== undefined) {
@@ -200,10 +216,19 @@ export function createOwnerLookup(
 ): (filePath: string) => readonly string[] {
   const known = new Map<string, readonly string[]>();
   return (filePath) => {
-    const found = known.get(filePath) ?? ownersOf(rules, filePath, budget);
+    const found = known.get(filePath) ?? ownersWithin(rules, filePath, budget);
     if (known.size < knownMax) known.set(filePath, found);
     return found;
   };
+}
+
+/** One file uses no more than its own share of what all of them have together. */
+function ownersWithin(rules: Codeowners, filePath: string, budget: MatchBudget): readonly string[] {
+  const own = { steps: Math.min(stepsMax, budget.steps) };
+  const given = own.steps;
+  const found = ownersOf(rules, filePath, own);
+  budget.steps -= given - own.steps;
+  return found;
 }
 
 function lastMatch(root: RuleNode, path: readonly string[], budget: MatchBudget): Rule | null {

@@ -1,6 +1,7 @@
 // The stack frames of a failure that lie in the repository's own files, as `file#function`. Lines and columns move with
 // every edit and are left out; so are frames of runtimes and packages, which are the same for every failure.
 
+import { textBefore } from '#base/text.ts';
 import { maskText } from './fingerprint-mask.ts';
 
 type Frame = { readonly file: string; readonly name: string };
@@ -65,10 +66,7 @@ function frameOf(line: string): Frame | null {
 
 /** The folder and the file: where a checkout lies differs from machine to machine. */
 function fileOf(file: string): string {
-  const path = file
-    .replace(/^file:\/\//u, '')
-    .replaceAll('\\', '/')
-    .replace(/[?#].*$/u, '');
+  const path = textBefore(file.replace(/^file:\/\//u, '').replaceAll('\\', '/'), '?#');
   return maskText(
     path
       .split('/')

@@ -31,11 +31,13 @@ export type QueueRule = {
 
 const units: Readonly<Record<string, number>> = { s: 1 / 60, m: 1, h: 60, d: 1440 };
 
+const spanPart = /(\d{1,9}(?:\.\d{1,9})?)\s{0,3}(s|m|h|d)[a-z]*/gi;
+
 /** Minutes of `30 s`, `5 minutes`, `1h30m`; null: it is no span of time. */
 export function minutesOf(text: string): number | null {
   if (text.length > 100) return null;
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(s|m|h|d)[a-z]*/gi)];
-  const rest = text.replaceAll(/(\d+(?:\.\d+)?)\s*(s|m|h|d)[a-z]*/gi, '').replaceAll(/[\s,]|and/g, '');
+  const parts = [...text.matchAll(spanPart)];
+  const rest = text.replaceAll(spanPart, '').replaceAll(/[\s,]|and/g, '');
   if (parts.length === 0 || rest !== '') return null;
   return parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * units[unit.toLowerCase()]!, 0);
 }

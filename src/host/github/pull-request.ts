@@ -16,6 +16,7 @@
 //
 // A draft is told apart by its own field.
 
+import { withoutTrailing } from '#base/text.ts';
 import { unknownFork, type PullRequest as Seen } from '#core/queue/model.ts';
 import { HostError, type HostRepository, type PullRequestQuery, type TestPullRequest } from '../host.ts';
 import type { Client } from './client.ts';
@@ -29,7 +30,7 @@ const textBytesMax = 65_536;
 export function cut(text: string, bytesMax: number = textBytesMax): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= bytesMax) return text;
-  return bytes.subarray(0, bytesMax).toString('utf8').replace(/�+$/, '');
+  return withoutTrailing(bytes.subarray(0, bytesMax).toString('utf8'), '\uFFFD');
 }
 
 export function mergeabilityOf(

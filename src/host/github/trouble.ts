@@ -23,7 +23,7 @@ const messageMax = 300;
 
 /** Tokens of GitHub, of whatever sort, and the JSON Web Tokens of Apps. */
 const credential =
-  /\b(gh[a-z]_\w{10,}|github_pat_\w{10,}|v\d\.[0-9a-f]{40}|eyJ[\w-]+\.[\w-]+\.[\w-]+)|(bearer|basic|token) +[\w+/=.-]{16,}/gi;
+  /\b(gh[a-z]_\w{10,}|github_pat_\w{10,}|v\d\.[0-9a-f]{40})|(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+|(bearer|basic|token) +[\w+/=.-]{16,}/gi;
 
 export const withoutSecrets = (text: string, secrets: readonly string[] = []): string =>
   secrets
