@@ -1,13 +1,11 @@
-// `npm run e2e:trust [-- --only WORDS] [--json]`: every way we know in which something untested could land, or somebody
-// could decide who may not, tried on the GitHub-compatible server of the tests, on a real Gitea and at the sandbox. One
-// row for each; it exits with 1 if one is broken.
+// `npm run e2e:trust [-- --only WORDS] [--host HOST] [--json]`: every way we know in which something untested could land,
+// or a person could decide who may not, tried on the GitHub-compatible server of the tests, on a real Gitea and at the
+// sandbox. One row for each; it exits with 1 if one is broken.
 
-import { fork } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import type { LaneJob, LaneReport } from './trust/lane.ts';
+import { dealOut } from './trust/deal.ts';
 import { printTable, summaryOf } from './trust/report.ts';
 import { type Row, tasksOf } from './trust/run.ts';
-import { situations } from './trust/situations.ts';
 
 const { values } = parseArgs({
   options: {
@@ -17,27 +15,12 @@ const { values } = parseArgs({
   },
 });
 
-/** Processes, and situations that run side by side in each: they wait for git, PostgreSQL and the hosts most of their time. */
-const lanes = 3;
-const atOnce = 3;
-
-/** One lane starts a Gitea; what runs at the others is dealt out over all. */
-function lanesOf(): readonly (readonly number[])[] {
-  const isWanted = new Set(
-    Object.entries(situations).flatMap(([theme, list]) =>
-      list.filter(({ name }) => theme === values.only || name.includes(values.only)),
-    ),
-  );
-  const dealt: number[][] = Array.from({ length: lanes }, () => []);
-  let others = 0;
-  for (const [index, { situation, kind }] of tasksOf().entries()) {
-    if (!isWanted.has(situation) || (values.host !== '' && values.host !== kind)) continue;
-    // The lane with the Gitea takes none of the others: real servers are slower.
-    if (kind === 'gitea') dealt[0]!.push(index);
-    else dealt[1 + (others++ % (lanes - 1))]!.push(index);
-  }
-  return dealt.filter((list) => list.length > 0);
-}
+const wanted = tasksOf()
+  .map((task, index) => ({ index, task }))
+  .filter(({ task: { theme, situation, kind } }) => {
+    const isNamed = theme === values.only || situation.name.includes(values.only);
+    return isNamed && (values.host === '' || values.host === kind);
+  });
 
 const rows = new Map<number, Row>();
 
@@ -47,27 +30,13 @@ function show({ host, situation, did, result, seconds }: Row): void {
   if (result === 'BROKEN') console.error(`       ${did}`);
 }
 
-async function runLane(indexes: readonly number[]): Promise<void> {
-  const child = fork(new URL('trust/lane.ts', import.meta.url));
-  child.on('message', (message) => {
-    const { index, row } = message as LaneReport;
-    rows.set(index, row);
-    show(row);
-  });
-  const ended = new Promise<void>((resolve, reject) => {
-    child.once('exit', () =>
-      indexes.every((index) => rows.has(index))
-        ? resolve()
-        : reject(new Error('a process of the situations ended early')),
-    );
-  });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => child.disconnect());
-  child.send({ indexes, atOnce } satisfies LaneJob);
-  await ended;
-}
-
 const begunAt = performance.now();
-await Promise.all(lanesOf().map(runLane));
+await dealOut(wanted, (index, row) => {
+  rows.set(index, row);
+  show(row);
+});
+const lost = wanted.length - rows.size;
+if (lost > 0) throw new Error(`${lost} situations were not run: a process of theirs ended early.`);
 const inOrder = [...rows].toSorted(([one], [other]) => one - other).map(([, row]) => row);
 const summary = summaryOf(inOrder, (performance.now() - begunAt) / 60_000);
 if (values.json) console.log(JSON.stringify({ rows: inOrder, figures: summary.figures }, null, 2));

@@ -1,14 +1,16 @@
-// A process that runs its share of the situations, with a PostgreSQL of its own, and a Gitea if one of them needs it.
-// trust.ts starts several of these: starting git holds up the process that starts it, and there are two cores.
+// A process that runs the situations it is given, with a PostgreSQL of its own, and a Gitea if it runs those that need
+// one. trust.ts starts several of these: starting git holds up the process that starts it, and there are two cores.
 
 import { createCleanup } from '../../bench/fixture.ts';
 import { startGitea } from '../../test/gitea/server.ts';
 import { openGiteaSite } from './gitea.ts';
-import { type Grounds, type Row, runTasks, tasksOf } from './run.ts';
+import { type Grounds, type Row, rowOf, tasksOf } from './run.ts';
 import { openBase } from './world.ts';
 
-export type LaneJob = { readonly indexes: readonly number[]; readonly atOnce: number };
-export type LaneReport = { readonly index: number; readonly row: Row };
+/** The first message to a lane; each one after it is a task to run. */
+export type LaneJob = { readonly hasGitea: boolean };
+export type LaneTask = { readonly index: number };
+export type LaneReport = 'ready' | { readonly index: number; readonly row: Row };
 
 const cleanup = createCleanup();
 const end = () => void cleanup.run().then(() => process.exit(0));
@@ -28,18 +30,20 @@ async function openGitea(): Promise<Grounds['gitea']> {
   }
 }
 
-async function work({ indexes, atOnce }: LaneJob): Promise<void> {
-  const tasks = tasksOf().filter((_, index) => indexes.includes(index));
-  const needsGitea = tasks.some(
-    ({ kind, situation }) => kind === 'gitea' && situation.hosts.includes('gitea'),
-  );
+const report = (what: LaneReport) => {
+  if (process.connected) process.send!(what);
+};
+
+async function work({ hasGitea }: LaneJob): Promise<void> {
+  const tasks = tasksOf();
   const base = await openBase();
   cleanup.add(base.stop);
-  const gitea = needsGitea ? await openGitea() : { reason: 'no situation needs it' };
-  await runTasks({ base, gitea }, tasks, atOnce, (index, row) => {
-    process.send!({ index: indexes[index]!, row } satisfies LaneReport);
+  const gitea = hasGitea ? await openGitea() : { reason: 'no situation needs it' };
+  process.on('message', (message) => {
+    const { index } = message as LaneTask;
+    void rowOf({ base, gitea }, tasks[index]!, index).then((row) => report({ index, row }));
   });
-  process.disconnect();
+  report('ready');
 }
 
 process.once('message', (job) => void work(job as LaneJob));

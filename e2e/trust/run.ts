@@ -1,4 +1,4 @@
-// Runs situations side by side, each with its own database, clock and repository, and measures each of them.
+// Runs a situation with its own database, clock and repository, and measures it.
 
 import type { Host, HostFor } from '#host/host.ts';
 import { startGithubServer } from '../../test/github-server/server.ts';
@@ -29,38 +29,22 @@ export type Grounds = {
 
 const nothing: Measured = { untested: [], decisions: [], evicted: [] };
 
-export type Task = { readonly situation: Situation; readonly kind: HostKind };
+export type Task = { readonly theme: string; readonly situation: Situation; readonly kind: HostKind };
 
 /** Every situation on each of its hosts, in order. */
 export const tasksOf = (): readonly Task[] =>
-  Object.values(situations)
-    .flat()
-    .flatMap((situation) =>
+  Object.entries(situations).flatMap(([theme, list]) =>
+    list.flatMap((situation) =>
       [...situation.hosts, ...(Object.keys(situation.cannot ?? {}) as HostKind[])].map((kind) => ({
+        theme,
         situation,
         kind,
       })),
-    );
+    ),
+  );
 
-/** Runs tasks side by side; answers with their rows as they come. */
-export async function runTasks(
-  grounds: Grounds,
-  tasks: readonly Task[],
-  atOnce: number,
-  onRow: (index: number, row: Row) => void,
-): Promise<void> {
-  let next = 0;
-  const work = async () => {
-    while (next < tasks.length) {
-      const index = next++;
-      const { situation, kind } = tasks[index]!;
-      onRow(index, await rowOf(grounds, situation, kind, index));
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
-}
-
-async function rowOf(grounds: Grounds, situation: Situation, kind: HostKind, index: number): Promise<Row> {
+/** Runs a situation on a host. */
+export async function rowOf(grounds: Grounds, { situation, kind }: Task, index: number): Promise<Row> {
   const begunAt = performance.now();
   const { name, must } = situation;
   const row = (result: Row['result'], did: string, measured = nothing): Row => ({

@@ -52,6 +52,8 @@ export type World = {
   ) => Promise<{ readonly url: string; readonly secret: string }>;
   /** Runs the jobs that are due, and the jobs they cause, until none is left. */
   readonly runJobs: (heldBack?: readonly string[]) => Promise<void>;
+  /** From now on jobs are run by a worker that has just started, and remembers nothing. */
+  readonly restartWorker: () => void;
   /** Makes every job due that waits for its time, or those of one name. */
   readonly makeJobsDue: (name?: string) => Promise<void>;
   /** The errors that jobs ended with; a worker tries such jobs again. */
@@ -159,7 +161,7 @@ export async function openWorld({ cluster }: Base, options: WorldOptions): Promi
     webFolder: join(dataDir, 'web'),
   });
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
-  const worker: TaskDeps = {
+  let worker: TaskDeps = {
     cell,
     clock,
     log: silent,
@@ -201,6 +203,7 @@ export async function openWorld({ cluster }: Base, options: WorldOptions): Promi
       return { url: `${url}/hooks/${cell.name}_${connection.id}`, secret: connection.webhookSecret };
     },
     runJobs: (heldBack) => runJobs(worker, jobErrors, heldBack),
+    restartWorker: () => void (worker = { ...worker }),
     makeJobsDue: async (name) => {
       await cell.pool.query(
         `update graphile_worker._private_jobs job set run_at = now() from graphile_worker._private_tasks task

@@ -22,8 +22,8 @@ import type { TaskDeps } from './deps.ts';
 /** Pull requests and people's words are asked for with every so many sweeps; one whose mergeability is not known with each. */
 const refreshEvery = 10;
 
-/** How often a queue was swept; only a saving, so forgetting it does no harm. */
-const sweeps = new Map<string, number>();
+/** How often each worker has swept each queue; only a saving, so forgetting it does no harm. */
+const sweepsByWorker = new WeakMap<TaskDeps, Map<string, number>>();
 const sweepsMax = 100_000;
 
 export async function sweepQueue(deps: TaskDeps, payload: JobPayloads['sweep-queue']): Promise<void> {
@@ -69,7 +69,7 @@ async function sweepRest(
   // Asked after the host: a run is recorded before its branch is pushed, so what is there and not needed is a stray.
   const needed = await listTestBranches(deps.cell.db, queue.id);
   await removeStrays(work, place, refs, new Set(needed.map(branchRef)));
-  const turn = turnOf(queue.id);
+  const turn = turnOf(deps, queue.id);
   if (turn % refreshEvery === 0) await hearWords(deps, work, place);
   return { words: await checkWords(work, place), refresh: dueForRefresh(work, place, turn) };
 }
@@ -117,8 +117,10 @@ async function whyHalt(
     : `The branch ${targetBranch} was moved from ${branchSha.slice(0, 12)} to ${tip.slice(0, 12)}, which does not contain it: commits were removed. Check that this was meant, then set the queue RUNNING.`;
 }
 
-/** How often the queue was swept before, as far as this process knows. */
-function turnOf(queueId: string): number {
+/** How often the queue was swept before, as far as this worker knows. */
+function turnOf(deps: TaskDeps, queueId: string): number {
+  const sweeps = sweepsByWorker.get(deps) ?? new Map<string, number>();
+  sweepsByWorker.set(deps, sweeps);
   if (sweeps.size > sweepsMax) sweeps.clear();
   const turn = sweeps.get(queueId) ?? 0;
   sweeps.set(queueId, turn + 1);

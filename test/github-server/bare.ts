@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Commit, type Person, signature } from '#git/object.ts';
 import { openReader } from '#git/read.ts';
 import { runGit } from '#git/run.ts';
+import { askOnce } from './known.ts';
 
 /** By path; null: the file is deleted. Executable where it begins with `#!`. */
 export type Files = Readonly<Record<string, string | null>>;
@@ -105,7 +106,7 @@ export async function borrow(directory: string, from: string, sha: string, ref: 
 export async function readCommits(directory: string, shas: readonly string[]): Promise<readonly Commit[]> {
   const reader = openReader({ directory });
   try {
-    return await Promise.all(shas.map((sha) => reader.commit(sha)));
+    return await Promise.all(shas.map((sha) => askOnce(directory, ['read', sha], () => reader.commit(sha))));
   } finally {
     await reader.close();
   }
@@ -120,8 +121,11 @@ export async function commitsBetween(
   to: string,
 ): Promise<readonly string[]> {
   const range = from === null ? ['--max-count=20', to] : [`${from}..${to}`];
-  const { stdout } = await runGit({ directory }, { args: ['rev-list', '--reverse', ...range] });
-  return lines(stdout);
+  const names = from === null ? [to] : [from, to];
+  return askOnce(directory, ['between', ...names], async () => {
+    const { stdout } = await runGit({ directory }, { args: ['rev-list', '--reverse', ...range] });
+    return lines(stdout);
+  });
 }
 
 /** The text of a file as of a commit; null: it has none there. */
@@ -134,14 +138,22 @@ export async function readFileAt(directory: string, ref: string, path: string): 
 /** Whether the second contains the first; false where one of them is unknown. */
 export async function contains(directory: string, ancestor: string, sha: string): Promise<boolean> {
   const args = ['merge-base', '--is-ancestor', ancestor, sha];
-  return (await runGit({ directory }, { args, exitCodes: [0, 1, 128] })).exitCode === 0;
+  const ask = () => runGit({ directory }, { args, exitCodes: [0, 1, 128] });
+  const { exitCode } = await askOnce(
+    directory,
+    ['contains', ancestor, sha],
+    ask,
+    (answer) => answer.exitCode !== 128,
+  );
+  return exitCode === 0;
 }
 
 export type DiffSize = { readonly files: number; readonly additions: number; readonly deletions: number };
 
 /** What a head changes since it left the base. */
 export async function diffSize(directory: string, base: string, head: string): Promise<DiffSize> {
-  const { stdout } = await runGit({ directory }, { args: ['diff', '--numstat', `${base}...${head}`] });
+  const args = ['diff', '--numstat', `${base}...${head}`];
+  const { stdout } = await askOnce(directory, ['diff', base, head], () => runGit({ directory }, { args }));
   const rows = lines(stdout).map((line) => line.split('\t'));
   const sum = (column: number) => rows.reduce((total, row) => total + (Number(row[column]) || 0), 0);
   return { files: rows.length, additions: sum(0), deletions: sum(1) };

@@ -1,11 +1,11 @@
 // What CI says of commits: statuses, and check runs in their suites. GitHub makes a suite for every App that may write
 // checks on each push, and asks that App for its runs.
 
+import { findCommit } from './known.ts';
 import { invalid } from './answer.ts';
 import { accountOf, viaOf } from './auth.ts';
 import { checkRunPayload, checkSuitePayload, statusPayload } from './json/check.ts';
 import type { App, CheckRun, CheckSuite, Principal, Repository, Site, Status } from './model.ts';
-import { findCommit } from '#host/sandbox/git.ts';
 
 async function requireCommit(repository: Repository, sha: string): Promise<void> {
   if (!/^[0-9a-f]{40}$/.test(sha) || (await findCommit(repository.directory, sha)) === null)

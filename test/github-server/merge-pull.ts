@@ -1,6 +1,7 @@
 // GitHub's own merge of a pull request: on the base as it is, with everything that the branch asks for.
 
-import { changeRefs, findCommit } from '#host/sandbox/git.ts';
+import { changeRefs } from '#host/sandbox/git.ts';
+import { findCommit } from './known.ts';
 import { type Answer, ok, refused } from './answer.ts';
 import { accountOf } from './auth.ts';
 import { makeMerge } from './merge.ts';

@@ -11,7 +11,8 @@
 //   draft     not ready                behind    must contain the base first   clean     can be merged
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { changeRefs, findCommit } from '#host/sandbox/git.ts';
+import { changeRefs } from '#host/sandbox/git.ts';
+import { findCommit } from './known.ts';
 import { contains } from './bare.ts';
 import { makeMerge } from './merge.ts';
 import type { Mergeability, MergeMethod, Principal, PullRequest, Repository, Site } from './model.ts';

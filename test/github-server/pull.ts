@@ -1,6 +1,6 @@
 // Pull requests: opened, edited, closed, merged. Every change is noted as an event of its issue and told by webhook.
 
-import { findCommit } from '#host/sandbox/git.ts';
+import { findCommit } from './known.ts';
 import { invalid } from './answer.ts';
 import { accountOf, viaOf } from './auth.ts';
 import { borrow, contains } from './bare.ts';

@@ -3,7 +3,8 @@
 
 import { join } from 'node:path';
 import { runGit } from '#git/run.ts';
-import { changeRefs, findCommit } from '#host/sandbox/git.ts';
+import { changeRefs } from '#host/sandbox/git.ts';
+import { findCommit } from './known.ts';
 import { newToken } from './auth.ts';
 import { commitFiles, createBare, type Files } from './bare.ts';
 import type { Access, Account, Installation, MergeMethod, Principal, Repository, Site } from './model.ts';

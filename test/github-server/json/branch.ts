@@ -1,6 +1,7 @@
 // Branches, what protects them, and rulesets.
 
-import { findCommit, listRefs } from '#host/sandbox/git.ts';
+import { listRefs } from '#host/sandbox/git.ts';
+import { findCommit } from '../known.ts';
 import { accessOfAccount } from '../auth.ts';
 import {
   fullNameOf,

@@ -3,6 +3,7 @@
 import { runGit } from '#git/run.ts';
 import type { RefUpdate } from '#host/host.ts';
 import { commitsBetween, contains } from '../bare.ts';
+import { askOnce } from '../known.ts';
 import type { Account, Repository, Site } from '../model.ts';
 import { instant } from './account.ts';
 import { findCommitObject } from './commit.ts';
@@ -15,7 +16,8 @@ const commitsMax = 50;
 async function pushedCommit(site: Site, repository: Repository, sha: string) {
   const { tree, author, authoredAt, message } = await findCommitObject(repository, sha);
   const args = ['diff-tree', '--root', '--no-commit-id', '-r', '--name-status', '-m', '--first-parent', sha];
-  const { stdout } = await runGit({ directory: repository.directory }, { args });
+  const { directory } = repository;
+  const { stdout } = await askOnce(directory, ['files', sha], () => runGit({ directory }, { args }));
   const files = stdout
     .toString()
     .split('\n')

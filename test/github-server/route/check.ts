@@ -1,6 +1,6 @@
 // Statuses, check runs and check suites of commits.
 
-import { findCommit } from '#host/sandbox/git.ts';
+import { findCommit } from '../known.ts';
 import { created, notFound, ok, Refusal, refused } from '../answer.ts';
 import { addRun, addStatus, changeRun, type RunChange } from '../check.ts';
 import { checkRunJson, checkSuiteJson, combinedStatusJson, statusJson } from '../json/check.ts';

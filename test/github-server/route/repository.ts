@@ -1,6 +1,7 @@
 // A repository: itself, its people, branches, rules, refs and webhooks.
 
-import { changeRefs, findCommit, listRefs } from '#host/sandbox/git.ts';
+import { changeRefs, listRefs } from '#host/sandbox/git.ts';
+import { findCommit } from '../known.ts';
 import { created, noContent, notFound, ok, refused } from '../answer.ts';
 import { accessOfAccount } from '../auth.ts';
 import { contains } from '../bare.ts';
