@@ -1,11 +1,17 @@
 // No fake host: a real host is never answered for by the sandbox. And the doctor says beforehand what would go wrong.
 
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defaultSettings } from '#core/queue/settings.ts';
 import { openCell } from '#db/cell.ts';
 import { ensureOrganization } from '#db/organization-store.ts';
 import { ensureRepository } from '#db/repository-store.ts';
 import { diagnose } from '#host/doctor.ts';
+import type { GitRemote } from '#host/host.ts';
+import { createMirrors } from '#job/mirrors.ts';
 import { openHosts } from '../../src/hosts.ts';
+import { gitIn } from './audit.ts';
 import type { Situation } from './model.ts';
 import type { Scene } from './scene.ts';
 
@@ -113,6 +119,39 @@ export const connectionSituations: readonly Situation[] = [
       hosts.close();
       scene.must(kind === 'no host', `it is served by ${kind}`);
       return 'no host serves it';
+    },
+  },
+  {
+    name: 'a repository is served from another address than before',
+    must: 'the branch is fetched from the new address, and never from the old one',
+    hosts: ['github', 'gitea'],
+    run: async (scene) => {
+      const { world, host } = scene;
+      const folder = await mkdtemp(join(tmpdir(), 'signalbox-trust-'));
+      const mirrors = createMirrors(join(folder, 'mirror'));
+      try {
+        const former = join(folder, 'former.git');
+        await gitIn('/', 'clone', '--quiet', '--bare', host.directory, former);
+        const now = await host.pushToMain({ 'now.txt': 'now\n' });
+        scene.audit.foreign(now);
+        const adapter = world.hostFor(world.cell.name, host.repo.host)!;
+        const { id: organizationId } = await ensureOrganization(world.cell.db, 'acme', 'acme');
+        const found = await ensureRepository(world.cell.db, organizationId, {
+          ...host.repo,
+          isSandbox: false,
+        });
+        const tipFrom = async (remote: () => Promise<GitRemote>) => {
+          const mirror = await mirrors.open(found.id, remote);
+          return (await mirror.fetch({ branch: 'main', pulls: [] })).tip;
+        };
+        const before = await tipFrom(() => Promise.resolve({ url: former }));
+        const after = await tipFrom(() => adapter.remoteOf({ ...found, organizationId }));
+        scene.must(before !== now && after === now, `it was fetched from where it was before: ${after}`);
+        return 'it was fetched from the new address';
+      } finally {
+        await mirrors.close();
+        await rm(folder, { recursive: true, force: true });
+      }
     },
   },
   {

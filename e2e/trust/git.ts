@@ -99,6 +99,21 @@ export const gitSituations: readonly Situation[] = [
     },
   },
   {
+    name: 'a landing by push with the settings that a queue has by default',
+    must: 'no draft pull request is opened for the test branch, which the host would show as merged too',
+    hosts: ['github'],
+    set: { settings: { mergeMethod: 'merge_commit', landingMode: 'fast_forward' } },
+    run: async (scene) => {
+      const number = await scene.submit();
+      await lands(scene, number);
+      scene.must((await scene.host.shown(number)) === 'merged', 'the host does not show it as merged');
+      const { server, fullName } = scene.host.github!;
+      const last = server.openIssue(fullName, 'The next number');
+      scene.must(last === number + 1, 'there is another pull request');
+      return 'the host shows it as merged, and there is no other pull request';
+    },
+  },
+  {
     name: 'the host refuses to delete the test branch of an earlier run',
     must: 'the next pull request is tested, and lands',
     hosts: ['github'],

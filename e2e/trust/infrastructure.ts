@@ -1,6 +1,7 @@
 // Trouble of CI itself is no pull request's failure: the run is repeated, and only after some repeats the entry leaves,
 // with a reason of its own.
 
+import { HostError } from '#host/host.ts';
 import type { Conclusion, Situation } from './model.ts';
 import type { Scene } from './scene.ts';
 import { landed, lands } from './step.ts';
@@ -179,6 +180,23 @@ export const infrastructureSituations: readonly Situation[] = [
       await scene.ci(number, 'success');
       await scene.poll();
       return landed(scene, number);
+    },
+  },
+  {
+    name: 'the host answers 503 to every comment of Signalbox',
+    must: 'the queue decides on, and it lands',
+    hosts: ['github', 'sandbox'],
+    run: async (scene) => {
+      scene.interpose((method) =>
+        method === 'writeComment'
+          ? Promise.reject(new HostError('unavailable', 'comments answer 503'))
+          : undefined,
+      );
+      const number = await scene.submit();
+      const did = await lands(scene, number);
+      const { isHostAway } = await scene.api.call('getQueue', scene.main);
+      scene.must(!isHostAway, 'the host counts as away');
+      return did;
     },
   },
   {

@@ -84,6 +84,8 @@ export type Scene = {
   readonly hideHost: (isGone: boolean) => void;
   /** Calls this before or after the queue calls a method of its host, with how often it was called before. */
   readonly interpose: (on: Interposed['on'], when?: 'before' | 'after') => void;
+  /** The methods of the host that were called since `interpose`. */
+  readonly hostCalls: () => readonly string[];
   readonly reasons: (number: number) => Promise<string>;
   /** What Signalbox says on a pull request. */
   readonly said: (number: number) => Promise<string>;
@@ -191,6 +193,7 @@ export async function openScene({ world, host, interposed, options }: Opening): 
       interposed.on = when === 'before' ? on : null;
       interposed.after = when === 'after' ? on : null;
     },
+    hostCalls: () => [...interposed.counts.keys()],
     hideHost: (isGone) => void (interposed.isGone = isGone),
     later: async () => {
       if (host.kind === 'gitea') await new Promise((resolve) => setTimeout(resolve, 1_100));

@@ -1,7 +1,9 @@
 // All situations, by theme.
 
 import { commentSituations } from './comment.ts';
+import { conversationSituations } from './conversation.ts';
 import { connectionSituations } from './connection.ts';
+import { forceSituations } from './force.ts';
 import { forkSituations } from './fork.ts';
 import { gitSituations } from './git.ts';
 import { infrastructureSituations } from './infrastructure.ts';
@@ -12,6 +14,7 @@ import { ruleTypeSituations } from './rule-type.ts';
 import { ruleSituations } from './rules.ts';
 import { skippedSituations } from './skipped.ts';
 import { sourceSituations } from './source.ts';
+import { stoppedSituations } from './stopped.ts';
 import { tokenSituations } from './token.ts';
 import { withdrawnSituations } from './withdrawn.ts';
 
@@ -20,12 +23,15 @@ export const situations: Readonly<Record<string, readonly Situation[]>> = {
   skipped: skippedSituations,
   source: sourceSituations,
   infrastructure: infrastructureSituations,
+  stopped: stoppedSituations,
   label: labelSituations,
   comment: commentSituations,
+  force: forceSituations,
   fork: forkSituations,
   landing: landingSituations,
   'rule types': ruleTypeSituations,
   withdrawn: withdrawnSituations,
+  conversation: conversationSituations,
   git: gitSituations,
   token: tokenSituations,
   connection: connectionSituations,

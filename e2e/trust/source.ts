@@ -1,5 +1,6 @@
 // A required check is bound to who may report it: a name is not enough.
 
+import { gitIn } from './audit.ts';
 import type { Situation } from './model.ts';
 import { lands, landed, staysOut } from './step.ts';
 
@@ -60,17 +61,45 @@ export const sourceSituations: readonly Situation[] = [
   },
   {
     name: 'the attestation of a landing',
-    must: 'it names the source of each required check',
-    hosts: ['github'],
+    must: 'it names what landed as git has it, each required check with its source, and what CI said',
+    hosts: ['github', 'gitea', 'sandbox'],
     run: async (scene) => {
+      const git = (...args: readonly string[]) => gitIn(scene.host.directory, ...args);
+      const base = await git('rev-parse', 'refs/heads/main');
       const number = await scene.submit();
+      const { testBranchSha } = await scene.runOf(number);
+      const testedTree = await git('rev-parse', `${testBranchSha}^{tree}`);
       await lands(scene, number);
-      const landing = await scene.api.call('getLanding', scene.numbered(number));
-      scene.must(
-        /"source":"app:\d+"/.test(JSON.stringify(landing)),
-        `no source is named: ${JSON.stringify(landing)}`,
+      const [tip, tree] = await Promise.all(
+        ['', '^{tree}'].map((end) => git('rev-parse', `refs/heads/main${end}`)),
       );
-      return 'the source is named';
+      const landing = await scene.api.call('getLanding', scene.numbered(number));
+      const { members, requiredChecks, statusChecks } = landing;
+      const wanted = {
+        baseSha: base,
+        landedSha: tip,
+        landedTreeSha: tree,
+        testedTreeSha: testedTree,
+        testBranchSha,
+        proof: 'exact',
+      };
+      for (const [name, value] of Object.entries(wanted))
+        scene.must(
+          landing[name as keyof typeof wanted] === value,
+          `${name} is ${String(landing[name as keyof typeof wanted])}, git has ${value}`,
+        );
+      scene.must(tree === testedTree, 'the tree that landed is not the tree that was tested');
+      const head = scene.headOf(number);
+      const isMember = members.length === 1 && members[0]!.prSha === head && !members[0]!.forced;
+      scene.must(isMember, `its members are ${JSON.stringify(members)}`);
+      const source = scene.host.kind === 'github' ? /"ci\/test".*"source":"app:\d+"/ : /"ci\/test"/;
+      scene.must(
+        source.test(JSON.stringify(requiredChecks)),
+        `it requires ${JSON.stringify(requiredChecks)}`,
+      );
+      const said = JSON.stringify(statusChecks).toLowerCase();
+      scene.must(said.includes('ci/test') && said.includes('success'), `CI said ${said}`);
+      return 'it names commits, trees, checks, sources and results as git and the host have them';
     },
   },
 ];

@@ -44,6 +44,8 @@ export type World = {
   /** Where hosts send their webhooks to, without a slash at the end. */
   readonly url: string;
   readonly api: (scopes?: readonly Scope[]) => Promise<Api>;
+  /** The API as the holder of a token that exists already. */
+  readonly apiWith: (token: string) => Api;
   /** Connects the organization to a host; answers with the address and the secret for its webhooks. */
   readonly connect: (
     kind: 'github' | 'gitea',
@@ -120,7 +122,8 @@ const configOf = (secretKey: Buffer): Deps['config'] => ({
   upload: {
     bytesMax: 512 * 1_048_576,
     addressMs: 3_600_000,
-    quota: { uploads: 20_000, bytes: 20_480 * 1_048_576 },
+    // Few, so that a situation can use them up.
+    quota: { uploads: 3, bytes: 1_048_576 },
   },
   rateLimit: { perSecond: 100_000, burst: 100_000, metricsPerSecond: 100_000 },
 });
@@ -191,6 +194,7 @@ export async function openWorld({ cluster }: Base, options: WorldOptions): Promi
       });
       return apiOf(server, token);
     },
+    apiWith: (token) => apiOf(server, token),
     connect: async (kind, hostUrl, credentials) => {
       const connection = await saveConnection(cell.db, secretKey, {
         organizationId,

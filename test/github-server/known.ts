@@ -29,13 +29,17 @@ export function askOnce<Answer>(
   if (answers.size >= answersMax) answers.clear();
   const asked = ask();
   answers.set(key, asked);
-  const forget = () => {
-    if (answers.get(key) === asked) answers.delete(key);
-  };
-  asked.then((answer) => {
-    if (!isFinal(answer)) forget();
-  }, forget);
+  void keepIfFinal(key, asked, isFinal);
   return asked;
+}
+
+async function keepIfFinal<Answer>(
+  key: string,
+  asked: Promise<Answer>,
+  isFinal: (answer: Answer) => boolean,
+): Promise<void> {
+  const isKept = await asked.then(isFinal, () => false);
+  if (!isKept && answers.get(key) === asked) answers.delete(key);
 }
 
 /** The commit that a full ref, a sha or a short sha names; null if there is none. */
