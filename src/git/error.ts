@@ -9,9 +9,11 @@ import { AppError, type ErrorCode } from '#base/error.ts';
  * - `unreachable`: the network, the remote's own trouble, or a time-out. Transient: try again later.
  * - `missing`: an object or a reference that was asked for is not there.
  * - `too_much`: a commit is larger, a history longer or a merge slower than we work on. It is so each time.
+ * - `fetching`: the repository is being fetched for the first time, and takes its time. Try again when it is complete.
  * - `failed`: anything else: git is not installed, the disk is full, a defect.
  */
-export type GitErrorKind = 'moved' | 'refused' | 'unreachable' | 'missing' | 'too_much' | 'failed';
+export type GitErrorKind =
+  'moved' | 'refused' | 'unreachable' | 'missing' | 'too_much' | 'fetching' | 'failed';
 
 const words: Readonly<Record<GitErrorKind, { readonly code: ErrorCode; readonly public: string }>> = {
   moved: { code: 'HOST_ERROR', public: 'A branch moved while it was being read or written. Try again.' },
@@ -31,6 +33,10 @@ const words: Readonly<Record<GitErrorKind, { readonly code: ErrorCode; readonly 
   too_much: {
     code: 'HOST_ERROR',
     public: 'A commit of the pull request is too large, or it has too many. Make it smaller.',
+  },
+  fetching: {
+    code: 'HOST_ERROR',
+    public: 'The repository is being fetched for the first time. Try again when that is complete.',
   },
   failed: { code: 'INTERNAL', public: 'git failed in an unexpected way. The log has its words.' },
 };
@@ -63,14 +69,15 @@ const signs: readonly (readonly [GitErrorKind, RegExp])[] = [
   ['moved', /cannot lock ref|unable to create '[^'\n]*\.lock'|stale info|\[rejected\]/i],
   [
     'unreachable',
-    /returned error: (5\d\d|408|429)|could ?n[o']t (resolve|connect)|failed to connect|unable to access|connection (was )?(refused|reset|closed|timed out)|operation timed out|timed out|hung up|early eof|rpc failed|unexpected disconnect|could not read from remote|does not appear to be a git repository|network is unreachable|no route to host|bad pack header|expected flush|remote did not send all necessary objects/i,
+    /returned error: (5\d\d|408|429)|could ?n[o']t (resolve|connect)|failed to connect|unable to access|connection (was )?(refused|reset|closed|timed out)|operation timed out|timed out|hung up|early eof|rpc failed|unexpected disconnect|could not read from remote|does not appear to be a git repository|network is unreachable|no route to host|operation too slow|from promisor remote|bad pack header|expected flush|remote did not send all necessary objects/i,
   ],
 ];
 
 /** Lines of the remote are not looked at: what a server chooses to print must not decide what we do. */
 export function kindOf(output: string): GitErrorKind {
+  // Progress ends its lines with a carriage return.
   const own = output
-    .split('\n')
+    .split(/[\r\n]/)
     .filter((line) => !line.startsWith('remote:'))
     .join('\n');
   return signs.find(([, sign]) => sign.test(own))?.[0] ?? 'failed';

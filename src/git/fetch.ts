@@ -10,6 +10,7 @@ import { assertSha, baseRef, branchRef, otherRef, pullRef, remotePullRef } from 
 import { GitError } from './error.ts';
 import { listRemote } from './list-remote.ts';
 import type { Reader } from './read.ts';
+import { fetchForMerges } from './promised.ts';
 import { type GitSettings, remoteName, runGit } from './run.ts';
 
 type PullHead = { readonly number: number; readonly sha: string };
@@ -32,14 +33,17 @@ export type Fetched = {
 };
 
 type FetchContext = {
+  /** Those of a partial clone are `isPromised`. */
   readonly settings: GitSettings;
   readonly reader: Reader;
+  /** Longest time for a listing. */
   readonly timeoutMs: number;
-  readonly isPartial: boolean;
+  /** Longest time without progress of a fetch. */
+  readonly stallMs: number;
 };
 
 const attemptsMax = 6;
-/** A lock this old has outlived every time-out: its owner was killed. */
+/** References are locked for an instant at the end of a fetch: the owner of a lock this old was killed. */
 const staleLockMs = 15 * 60_000;
 
 export async function fetchInto(
@@ -62,6 +66,10 @@ export async function fetchInto(
   const missing: PullHead[] = [];
   for (const pull of await missingOf(reader, absent))
     if (!(await fetchCommit(context, pull))) missing.push(pull);
+  if (settings.isPromised === true && tip !== null) {
+    const heads = absent.filter((pull) => !missing.includes(pull)).map(({ sha }) => sha);
+    await fetchForMerges(settings, tip.sha, heads, context.stallMs);
+  }
   return {
     tip: tip?.sha ?? null,
     missing,
@@ -112,25 +120,28 @@ async function fetchCommit(context: FetchContext, { number, sha }: PullHead): Pr
   return (await context.reader.info(sha)) !== null;
 }
 
+/** A fetch of refspecs that are its input. It reports its progress, which is what shows that it is alive. */
+export const fetchArgs = (isPromised: boolean): readonly string[] => [
+  'fetch',
+  '--progress',
+  '--stdin',
+  '--no-tags',
+  '--no-write-fetch-head',
+  '--no-auto-maintenance',
+  '--no-recurse-submodules',
+  '--refmap=',
+  ...(isPromised ? ['--filter=blob:none'] : []),
+  remoteName,
+];
+
 /** One fetch. Two that meet at a reference take turns: the one that finds it locked tries again. */
 async function fetchRefs(context: FetchContext, refs: ReadonlyMap<string, string>): Promise<void> {
-  const { settings, timeoutMs, isPartial } = context;
-  const args = [
-    'fetch',
-    '--quiet',
-    '--stdin',
-    '--no-tags',
-    '--no-write-fetch-head',
-    '--no-auto-maintenance',
-    '--no-recurse-submodules',
-    '--refmap=',
-    ...(isPartial ? ['--filter=blob:none'] : []),
-    remoteName,
-  ];
-  const input = [...refs].map(([from, to]) => `+${from}:${to}\n`).join('');
+  const { settings, stallMs } = context;
+  const args = fetchArgs(settings.isPromised === true);
+  const input = refspecs(refs);
   for (let attempt = 1; ; attempt++) {
     try {
-      await runGit(settings, { args, input, timeoutMs });
+      await runGit(settings, { args, input, stallMs });
       return;
     } catch (error) {
       if (!(error instanceof GitError) || error.kind !== 'moved' || attempt === attemptsMax) throw error;
@@ -139,6 +150,9 @@ async function fetchRefs(context: FetchContext, refs: ReadonlyMap<string, string
     await sleep(attempt * 20 * (1 + Math.random()));
   }
 }
+
+export const refspecs = (refs: ReadonlyMap<string, string>): string =>
+  [...refs].map(([from, to]) => `+${from}:${to}\n`).join('');
 
 async function removeStaleLock(output: string): Promise<void> {
   const [, file] = /unable to create '([^'\n]+\.lock)': File exists/i.exec(output) ?? [];

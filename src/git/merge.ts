@@ -1,8 +1,8 @@
 // Merges two commits into a tree, without a work tree, through one long-lived `git merge-tree --stdin`.
 //
 // git 2.39 keeps its answers in a buffer until its input ends; `stdbuf -o0` makes it speak at once, and does no harm to
-// newer versions. The process ends at the first commit it does not know. So whenever it fails to answer, the same
-// merge is done by a process of its own, whose exit says what is wrong; the next merge talks to a fresh one. Where
+// newer versions. In a partial clone git fetches the files that it lacks while it merges. The process ends at the first commit it does not know. So whenever it fails to answer, the same
+// merge is done by a process of its own, with the credentials of now, whose exit says what is wrong; the next merge talks to a fresh one. Where
 // stdbuf is missing, or does not help, each merge is a process of its own.
 
 import { spawn } from 'node:child_process';
@@ -26,6 +26,8 @@ export type MergerOptions = {
   readonly timeoutMs?: number;
   /** The program that unbuffers git's output. Default `stdbuf`. */
   readonly unbuffer?: string;
+  /** Of a partial clone: settings with which git may fetch what it lacks now. */
+  readonly online?: () => Promise<GitSettings>;
 };
 
 const mergeArgs = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z'];
@@ -39,22 +41,27 @@ const recordLength: LengthOf = (bytes) => {
 /** A merge by itself may take so many times longer: a busy machine is no fault of the pull request. */
 const patience = 5;
 
+/** Where it may have to fetch files first; what it has fetched is there the next time. */
+const patienceOnline = 15;
+
 const unrelated = /refusing to merge unrelated histories/;
 
 export function openMerger(settings: GitSettings, options: MergerOptions = {}): Merger {
-  const { timeoutMs = 60_000, unbuffer = 'stdbuf' } = options;
+  const { timeoutMs = 60_000, unbuffer = 'stdbuf', online } = options;
   let isTalkUseless = false;
-  const start = () =>
-    spawn(unbuffer, ['-o0', 'git', ...mergeArgs, '--stdin'], { env: environmentOf(settings) });
+  /** As they were last asked for. A credential in them that has run out costs one more process. */
+  let known = settings;
+  const start = () => spawn(unbuffer, ['-o0', 'git', ...mergeArgs, '--stdin'], { env: environmentOf(known) });
   const talk = openTalk(start, { answerTimeoutMs: timeoutMs });
 
   const mergeAlone = async (ours: string, theirs: string): Promise<MergeResult> => {
-    const { stdout, stderr, exitCode } = await runGit(settings, {
+    if (online !== undefined) known = await online();
+    const { stdout, stderr, exitCode } = await runGit(known, {
       args: [...mergeArgs, ours, theirs],
-      timeoutMs: timeoutMs * patience,
+      timeoutMs: timeoutMs * (online === undefined ? patience : patienceOnline),
       exitCodes: [0, 1, 128],
     }).catch((error: unknown) => {
-      // Nothing is fetched here: a merge that takes so long is one of too much, and no trouble of the remote.
+      // A remote that says nothing ends it earlier, with other words: a merge that takes so long is one of too much.
       const isLate = error instanceof GitError && error.kind === 'unreachable';
       throw isLate ? new GitError('too_much', error.output) : error;
     });
@@ -80,7 +87,8 @@ export function openMerger(settings: GitSettings, options: MergerOptions = {}): 
         return await mergeByTalk(ours, theirs);
       } catch (error) {
         if (!(error instanceof TalkEnded) || error.why === 'closed') throw error;
-        if (error.why === 'not started' || error.why === 'timed out') isTalkUseless = true;
+        const isSlowLink = error.why === 'timed out' && online !== undefined;
+        if (error.why === 'not started' || (error.why === 'timed out' && !isSlowLink)) isTalkUseless = true;
         return mergeAlone(ours, theirs);
       }
     },

@@ -6,41 +6,52 @@
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, rename, rm } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { assert } from '#base/assert.ts';
 import { changedPaths } from './changed-path.ts';
 import { type Fetched, fetchInto, type FetchRequest } from './fetch.ts';
 import { GitError } from './error.ts';
+import { defaultPace, type FetchProgress, type FirstFetchPace } from './first-fetch.ts';
 import { listRemote } from './list-remote.ts';
 import { createMemory } from './memory.ts';
 import { type MergeResult, openMerger } from './merge.ts';
 import { type Commit, writeLooseCommit } from './object.ts';
 import { type PushOptions, type PushResult, pushTo, type RefUpdate } from './push.ts';
+import { fetchObjects } from './promised.ts';
+import { dropPulls, pullNumbers } from './pull-ref.ts';
 import { openReader, type Reader } from './read.ts';
+import { createReadiness } from './readiness.ts';
 import { assertSha } from './ref.ts';
-import { assertRemote, type GitSettings, type Remote, remoteName, runGit } from './run.ts';
+import { assertRemote, type GitSettings, type Remote, runGit } from './run.ts';
 
 /** A function where the credential expires: it is asked before each fetch, push and listing. */
 export type RemoteSource = Remote | (() => Promise<Remote>);
 
 export type MirrorOptions = {
   /**
-   * Fetch files only when something reads them. Off by default: a merge reads the files that both sides changed, one
-   * round trip to the remote at a time, so what the first fetch saves, the merges pay back many times over. It is for
-   * repositories too large to have whole, on remotes that allow it (`uploadpack.allowFilter`); others ignore it.
-   * Reads then go on with the credential that the mirror was opened with.
+   * Fetch files only when something reads them; only for a mirror that does not exist yet. A remote that does not allow it
+   * (`uploadpack.allowFilter`) sends everything. Default: for a remote over http(s).
    */
   readonly isPartial?: boolean;
   /** What the remote names its objects with; only for a mirror that does not exist yet. Default sha1. */
   readonly objectFormat?: 'sha1' | 'sha256';
-  /** Longest time for one fetch, push or listing. Default 300,000: less than the age at which a lock is stale. */
+  /** Longest time for one push or listing, and of a fetch without progress if it is below 120,000. Default 300,000. */
   readonly timeoutMs?: number;
+  /** How long a call waits for the first fetch of the repository before it throws `fetching`. Default: until it ends. */
+  readonly firstFetchWaitMs?: number;
+  readonly firstFetchPace?: FirstFetchPace;
+  readonly onFirstFetch?: {
+    readonly progress: (progress: FetchProgress) => void;
+    readonly whole: () => void;
+  };
   /** Further variables of git's environment, such as PATH or HTTPS_PROXY. */
   readonly environment?: Readonly<Record<string, string>>;
 };
 
 export type Mirror = {
+  /** Where it is on disk. */
+  readonly directory: string;
   readonly fetch: (request: FetchRequest) => Promise<Fetched>;
   /** The references of the remote that fit a pattern: a whole name, or one with a `*`. */
   readonly remoteRefs: (patterns: readonly string[]) => Promise<ReadonlyMap<string, string>>;
@@ -65,6 +76,10 @@ export type Mirror = {
   readonly merge: (ours: string, theirs: string) => Promise<MergeResult>;
   /** Writes a commit object and returns its name. */
   readonly writeCommit: (bytes: Buffer) => Promise<string>;
+  /** The numbers of the pull requests that the mirror has references of. */
+  readonly pullNumbers: () => Promise<readonly number[]>;
+  /** Removes the references of pull requests, so that their objects can go with a later tidying. */
+  readonly dropPulls: (numbers: readonly number[]) => Promise<void>;
   /** Packs what has piled up and drops old candidates. Takes minutes on a large repository; for once a day or so. */
   readonly tidy: () => Promise<void>;
   /** The processes that serve reads and merges now, for supervision and tests. */
@@ -90,66 +105,107 @@ const ownConfig = `[gc]
 [core]
 \tlogAllRefUpdates = false
 `;
-const partialConfig = `[core]
-\trepositoryFormatVersion = 1
-[extensions]
-\tpartialClone = ${remoteName}
-[remote "${remoteName}"]
-\tpromisor = true
-\tpartialCloneFilter = blob:none
+/** Ours, which git ignores: which settings git is called with (run.ts, `isPromised`). */
+const partialConfig = `[signalbox]
+\tpartial = true
 `;
+/** A fetch that is silent for this long has failed. */
+const stallMaxMs = 120_000;
 
 export async function openMirror(
   path: string,
   remote: RemoteSource,
   options: MirrorOptions = {},
 ): Promise<Mirror> {
-  const { timeoutMs = 300_000, environment = {}, isPartial = false } = options;
+  const { timeoutMs = 300_000, environment = {} } = options;
   const directory = resolve(path);
-  const online = async () => {
+  const current = async () => {
     const now = typeof remote === 'function' ? await remote() : remote;
     assertRemote(now);
     return { directory, remote: now, environment };
   };
-  const first = await online();
-  // What works on the mirror alone has no use for a credential; a partial clone fetches while it reads.
-  const local: GitSettings = isPartial ? first : { ...first, remote: { url: first.remote.url } };
+  const first = await current();
+  // What works on the mirror alone has no use for a credential, and fetches nothing.
+  const local: GitSettings = { ...first, remote: { url: first.remote.url } };
   if (!existsSync(join(directory, 'HEAD'))) await makeMirror(local, options);
+  const isPromised = (await readFile(join(directory, 'config'), 'utf8')).includes(partialConfig);
+  const online = async () => ({ ...(await current()), isPromised });
   const isSha1 = (await oneLine(local, ['rev-parse', '--show-object-format'])) === 'sha1';
+  const stallMs = Math.min(timeoutMs, stallMaxMs);
+  const readiness = createReadiness({
+    online,
+    local,
+    stallMs,
+    pace: options.firstFetchPace ?? defaultPace,
+    waitMs: options.firstFetchWaitMs ?? Number.POSITIVE_INFINITY,
+    onProgress: (progress) => options.onFirstFetch?.progress(progress),
+    onWhole: () => options.onFirstFetch?.whole(),
+  });
   const reader = openReader(local);
-  const merger = openMerger(local);
+  const merger = isPromised ? openMerger({ ...first, isPromised }, { online }) : openMerger(local);
   const compared = createMemory<readonly string[]>(comparedMax);
+  const fetchFile = (sha: string) => online().then((settings) => fetchObjects(settings, [sha], stallMs));
 
   return {
-    fetch: async (request) => fetchInto({ settings: await online(), reader, timeoutMs, isPartial }, request),
+    directory,
+    fetch: async (request) => {
+      await readiness.ensure(request.branch);
+      return fetchInto({ settings: await online(), reader, timeoutMs, stallMs }, request);
+    },
     remoteRefs: async (patterns) => listRemote(await online(), patterns, timeoutMs),
     push: async (updates, pushOptions = {}) => pushTo(await online(), updates, pushOptions, timeoutMs),
-    ...readsOf(local, reader),
+    ...guarded(readsOf(local, reader, isPromised ? fetchFile : null), readiness.assertWhole),
     changedPaths: (before, after, globs) =>
       compared([before, after, ...globs].join('\0'), () => changedPaths(local, before, after, globs)),
     merge: async (ours, theirs) => {
       assertSha(ours);
       assertSha(theirs);
+      readiness.assertWhole();
       return merger.merge(ours, theirs);
     },
     writeCommit: async (bytes) => {
       if (isSha1) return writeLooseCommit(directory, bytes);
       return oneLine(local, ['hash-object', '-t', 'commit', '-w', '--stdin'], bytes);
     },
+    pullNumbers: () => pullNumbers(local),
+    dropPulls: (numbers) => dropPulls(local, numbers),
     tidy: async () => {
       const args = ['gc', '--quiet', '--cruft', `--prune=${keptDays}.days.ago`];
-      await runGit(local, { args, timeoutMs: tidyTimeoutMs });
+      await runGit({ ...local, isPromised }, { args, timeoutMs: tidyTimeoutMs });
     },
     processes: () => ({ reader: reader.pid(), merger: merger.pid() }),
     close: async () => {
-      await Promise.all([reader.close(), merger.close()]);
+      await Promise.all([readiness.close(), reader.close(), merger.close()]);
     },
   };
 }
 
 type Reads = Pick<Mirror, 'contains' | 'commit' | 'treeOf' | 'parentsOf' | 'commitsBetween' | 'readFile'>;
 
-function readsOf(settings: GitSettings, reader: Reader): Reads {
+/** Nothing is read of a history that is not whole. */
+function guarded(reads: Reads, assertWhole: () => void): Reads {
+  const guard =
+    <Args extends readonly unknown[], Result>(read: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      assertWhole();
+      return read(...args);
+    };
+  return {
+    contains: guard(reads.contains),
+    commit: guard(reads.commit),
+    treeOf: guard(reads.treeOf),
+    parentsOf: guard(reads.parentsOf),
+    commitsBetween: guard(reads.commitsBetween),
+    readFile: guard(reads.readFile),
+  };
+}
+
+/** `fetchFile`: how a file that the mirror lacks is fetched; null: it has them all. */
+function readsOf(
+  settings: GitSettings,
+  reader: Reader,
+  fetchFile: ((sha: string) => Promise<void>) | null,
+): Reads {
   return {
     contains: (ancestor, descendant) => isAncestor(settings, ancestor, descendant),
     commit: reader.commit,
@@ -168,12 +224,24 @@ function readsOf(settings: GitSettings, reader: Reader): Reads {
       assertSha(sha);
       assert(!/^\.{0,2}\/|[\n\0]/.test(path), 'a path starts at the root of the repository');
       const name = `${sha}:${path}`;
-      const info = await reader.info(name);
+      let info = await reader.info(name);
+      const promised = info === null && fetchFile !== null ? await namedObject(settings, name) : null;
+      if (promised !== null) {
+        await fetchFile!(promised);
+        info = await reader.info(name);
+      }
       if (info?.type !== 'blob') return null;
       if (info.size > fileBytesMax) throw new GitError('failed', `${path} is larger than 1 MiB.`);
       return (await reader.contents(name))?.bytes.toString('utf8') ?? null;
     },
   };
+}
+
+/** What a name means, though the object itself may be missing; null if it means nothing. */
+async function namedObject(settings: GitSettings, name: string): Promise<string | null> {
+  const args = ['rev-parse', '--quiet', '--verify', name];
+  const { stdout, exitCode } = await runGit(settings, { args, exitCodes: [0, 1, 128] });
+  return exitCode === 0 ? stdout.toString('latin1').trim() : null;
 }
 
 async function boundedCommit(reader: Reader, sha: string): Promise<Commit> {
@@ -201,7 +269,7 @@ async function oneLine(settings: GitSettings, args: readonly string[], input?: B
 
 /** Made aside and renamed, so that a mirror is whole or not there. Who comes second uses what the first has made. */
 async function makeMirror(settings: GitSettings, options: MirrorOptions): Promise<void> {
-  const { objectFormat = 'sha1', isPartial = false } = options;
+  const { objectFormat = 'sha1', isPartial = /^https?:/i.test(settings.remote?.url ?? '') } = options;
   const directory = `${settings.directory}.${randomUUID()}`;
   const aside: GitSettings = { ...settings, directory };
   await mkdir(dirname(directory), { recursive: true });

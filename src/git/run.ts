@@ -24,6 +24,14 @@ export type GitSettings = {
   readonly remote?: Remote;
   /** Further variables, such as PATH, HTTPS_PROXY, SSL_CERT_FILE, or HOME where ssh needs its keys. */
   readonly environment?: Readonly<Record<string, string>>;
+  /**
+   * The repository is a partial clone, and git may fetch the files that it lacks from the remote. By the environment and not
+   * in the configuration of the repository, so that what only reads what is there never fetches (git docs,
+   * "partial-clone": a promisor remote).
+   */
+  readonly isPromised?: boolean;
+  /** Further configuration, with keys as git writes them. */
+  readonly config?: readonly (readonly [key: string, value: string])[];
 };
 
 export type GitCall = {
@@ -31,6 +39,12 @@ export type GitCall = {
   readonly input?: string | Buffer;
   /** Default 60,000. */
   readonly timeoutMs?: number;
+  /** Longest time without a byte of output, in place of `timeoutMs`: for what reports its progress, however long it takes. */
+  readonly stallMs?: number;
+  /** Sees standard error as it is printed. */
+  readonly onStderr?: (text: string) => void;
+  /** Ends git. */
+  readonly signal?: AbortSignal;
   /** Most bytes of standard output; default 32 MiB. */
   readonly outputBytesMax?: number;
   /** Exit codes that are answers; default 0 only. */
@@ -72,8 +86,9 @@ export function assertRemote({ url, headers = [] }: Remote): void {
   );
 }
 
-export function environmentOf({ directory, remote, environment }: GitSettings): Record<string, string> {
-  const config = remote === undefined ? [] : configOf(remote);
+export function environmentOf(settings: GitSettings): Record<string, string> {
+  const { directory, remote, environment, isPromised = false } = settings;
+  const config = [...(remote === undefined ? [] : configOf(remote, isPromised)), ...(settings.config ?? [])];
   return {
     ...gitEnvironment,
     GIT_SSH_COMMAND: 'ssh -o BatchMode=yes',
@@ -90,8 +105,23 @@ export function environmentOf({ directory, remote, environment }: GitSettings): 
   };
 }
 
-const configOf = ({ url, headers = [] }: Remote): readonly (readonly [string, string])[] => [
+/** Seconds without a byte after which git gives up a request over http; a server that packs sends something every 5. */
+const silentSeconds = 120;
+
+const configOf = (
+  { url, headers = [] }: Remote,
+  isPromised: boolean,
+): readonly (readonly [string, string])[] => [
   [`remote.${remoteName}.url`, url],
+  ['http.lowSpeedLimit', '1'],
+  ['http.lowSpeedTime', String(silentSeconds)],
+  // The filter too: git would write it into the configuration of the repository otherwise.
+  ...(isPromised
+    ? ([
+        [`remote.${remoteName}.promisor`, 'true'],
+        [`remote.${remoteName}.partialCloneFilter`, 'blob:none'],
+      ] as const)
+    : []),
   ...headers.map((header) => [`http.${url}.extraHeader`, header] as const),
 ];
 
@@ -123,17 +153,26 @@ export function runGit(settings: GitSettings, call: GitCall): Promise<GitAnswer>
 }
 
 async function started(settings: GitSettings, call: GitCall): Promise<GitAnswer> {
-  const { args, timeoutMs = 60_000, outputBytesMax = 32 * 1024 * 1024, exitCodes = [0] } = call;
+  const { args, timeoutMs = 60_000, outputBytesMax = 32 * 1024 * 1024, exitCodes = [0], stallMs } = call;
   // A group of its own, so that the helpers of git end with it: one that lives on would keep the pipes open.
   const child = spawn('git', args, { env: environmentOf(settings), detached: true });
-  const ended = await collect(child, call.input, timeoutMs, outputBytesMax);
+  const ended = await collect(child, call, stallMs ?? timeoutMs, outputBytesMax);
   const stderr = withoutCredentials(ended.stderr, settings.remote);
   const told = (text: string) => `git ${args[0]}: ${text}`;
   switch (ended.kind) {
     case 'not started':
       throw new GitError('failed', told(stderr));
     case 'timed out':
-      throw new GitError('unreachable', told(`timed out after ${timeoutMs} ms. ${stderr}`));
+      throw new GitError(
+        'unreachable',
+        told(
+          stallMs === undefined
+            ? `timed out after ${timeoutMs} ms. ${stderr}`
+            : `timed out: nothing came for ${stallMs} ms. ${stderr}`,
+        ),
+      );
+    case 'ended by us':
+      throw new GitError('unreachable', told('was ended.'));
     case 'too much':
       throw new GitError('failed', told(`printed more than ${outputBytesMax} bytes.`));
     case 'exited':
@@ -144,7 +183,7 @@ async function started(settings: GitSettings, call: GitCall): Promise<GitAnswer>
 }
 
 type Ended = {
-  readonly kind: 'exited' | 'timed out' | 'too much' | 'not started';
+  readonly kind: 'exited' | 'timed out' | 'too much' | 'not started' | 'ended by us';
   readonly exitCode: number | null;
   readonly stdout: Buffer;
   readonly stderr: string;
@@ -152,7 +191,7 @@ type Ended = {
 
 function collect(
   child: ChildProcessWithoutNullStreams,
-  input: string | Buffer | undefined,
+  { input, stallMs, onStderr, signal }: GitCall,
   timeoutMs: number,
   outputBytesMax: number,
 ): Promise<Ended> {
@@ -166,15 +205,22 @@ function collect(
     signalGroup(child, 'SIGTERM');
     setTimeout(() => signalGroup(child, 'SIGKILL'), killAfterMs).unref();
   };
+  const end = () => stop('ended by us');
   return new Promise((resolve) => {
     const timer = setTimeout(() => stop('timed out'), timeoutMs);
+    const lives = () => void (stallMs !== undefined && timer.refresh());
+    if (signal?.aborted === true) end();
+    signal?.addEventListener('abort', end, { once: true });
     child.stdout.on('data', (chunk: Buffer) => {
+      lives();
       bytes += chunk.length;
       if (bytes > outputBytesMax) stop('too much');
       else stdout.push(chunk);
     });
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      lives();
       stderr = (stderr + chunk).slice(-stderrBytesMax);
+      onStderr?.(chunk);
     });
     // A process that ends without reading its input is told by its exit code.
     child.stdin.on('error', () => {});
@@ -184,6 +230,7 @@ function collect(
     });
     child.on('close', (exitCode) => {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
       resolve({ kind, exitCode, stdout: Buffer.concat(stdout), stderr });
     });
     child.stdin.end(input);

@@ -22,8 +22,14 @@ export class NotYet extends Error {}
 function pauseAsked(error: unknown): number | null {
   if (error instanceof NotYet) return 0;
   if (error instanceof HostError && error.trouble !== 'forbidden') return error.retryAfterMs ?? 0;
-  return error instanceof GitError && error.kind === 'unreachable' ? 0 : null;
+  return error instanceof GitError && (error.kind === 'unreachable' || error.kind === 'fetching') ? 0 : null;
 }
+
+/** The mirror of the repository is not complete yet: the host answers, and another worker may have a mirror. */
+const isFetching = (error: unknown): boolean => error instanceof GitError && error.kind === 'fetching';
+
+/** Soon enough after the first fetch, and seldom enough for one that takes an hour. */
+const pauseFetchingMaxMs = 5_000;
 
 const pauseMaxMs = 30_000;
 /** A name that no host serves may stay so for good: only a landing is tried as often as ever. */
@@ -36,12 +42,14 @@ class NoHost extends HostError {
 }
 
 function pauseOf(task: HostTask, tries: number, error: unknown): number {
-  const max = error instanceof NoHost && task !== 'land' ? pauseUnservedMaxMs : pauseMaxMs;
+  const isUnserved = error instanceof NoHost && task !== 'land';
+  const max = isFetching(error) ? pauseFetchingMaxMs : isUnserved ? pauseUnservedMaxMs : pauseMaxMs;
   return Math.min(max, 500 * 2 ** Math.min(tries, 20));
 }
 
 /** Whether trouble with this work means that nothing can be decided about the queue. */
-const stopsQueue = (task: HostTask, error: unknown): boolean => task !== 'tell' && !(error instanceof NotYet);
+const stopsQueue = (task: HostTask, error: unknown): boolean =>
+  task !== 'tell' && !(error instanceof NotYet) && !isFetching(error);
 
 /** Does the work of a job at the host of its queue, with what `load` reads for it; null if there is nothing to do. */
 export async function atHost<Task extends HostTask, Work extends QueueAtHost>(
@@ -74,7 +82,8 @@ export async function atHost<Task extends HostTask, Work extends QueueAtHost>(
         await enqueueReconciles(tx, [queueId]);
       await enqueueAtHost(tx, task, { ...payload, tries: tries + 1 }, at);
     });
-    log.warn({ queue: queueId, task, tries, err: error }, 'work at the host put off');
+    const line = isFetching(error) ? log.debug : log.warn;
+    line({ queue: queueId, task, tries, err: error }, 'work at the host put off');
   }
 }
 

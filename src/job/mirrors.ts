@@ -19,6 +19,9 @@ export type Mirrors = {
 /** Every use leaves some loose objects: after so many they are packed. */
 const usesPerTidying = 500;
 
+/** A job waits for the first fetch of its repository as long as this; then it is put off, and the fetch continues. */
+const firstFetchWaitMs = 10_000;
+
 type Kept = {
   readonly mirror: Promise<Mirror>;
   /** As it was given last: it has the credentials of now. */
@@ -75,7 +78,7 @@ function openKept(
   };
   const open = async () => {
     await adoptFormer(join(directory, `${repositoryId}.git`), path);
-    return openMirror(path, current, options);
+    return openMirror(path, current, { firstFetchWaitMs, ...options });
   };
   const kept: Kept = { mirror: Promise.resolve().then(open), remote, uses: 0 };
   return kept;

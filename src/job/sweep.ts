@@ -15,6 +15,7 @@ import { withQueueLock } from '#db/transaction.ts';
 import { recordWordsRead, wordsReadAt } from '#db/words-store.ts';
 import { haltQueue } from '#command/change-queue.ts';
 import { recordHostEvents } from '#command/record-host-events.ts';
+import { GitError } from '#git/error.ts';
 import { branchRef } from '#git/ref.ts';
 import { atHost, type Place } from './at-host.ts';
 import type { TaskDeps } from './deps.ts';
@@ -46,10 +47,10 @@ async function sweep(deps: TaskDeps, work: Sweeping, place: Place, isQuick: bool
   const refs = await place.mirror.remoteRefs(isQuick ? [ref] : [ref, testRefs]);
   const { words, refresh } = isQuick ? { words: [], refresh: [] } : await sweepRest(deps, work, place, refs);
   const tip = refs.get(ref) ?? null;
-  const halt = await whyHalt(work, place, tip);
+  const { isJudged, halt } = await whyHalt(work, place, tip);
   await withQueueLock(cell, queue.id, async (tx, lock) => {
     const news = words.length > 0 ? await recordChecks(tx, words) : [];
-    const moved = tip !== null && (await recordBranch(tx, queue.id, tip, work.branchEpoch));
+    const moved = isJudged && tip !== null && (await recordBranch(tx, queue.id, tip, work.branchEpoch));
     if (halt !== null && (moved || tip === null))
       await haltQueue(tx, lock, repository, { reason: halt, now: deps.clock.now() });
     if (moved || news.length > 0 || tip === null) await enqueueReconcile(tx, lock);
@@ -100,21 +101,34 @@ async function checkWords({ repository, runs }: Sweeping, { host }: Place): Prom
   return words;
 }
 
-/** A branch that lost commits, or is gone, is not ours to guess about. */
+/**
+ * A branch that lost commits, or is gone, is not ours to guess about. Not judged: our mirror is not complete yet, and a later
+ * sweep decides what became of the branch.
+ */
 async function whyHalt(
   { queue, branchSha }: Sweeping,
   { mirror }: Place,
   tip: string | null,
-): Promise<string | null> {
+): Promise<{ readonly isJudged: boolean; readonly halt: string | null }> {
   const { targetBranch } = queue;
+  const judged = (halt: string | null) => ({ isJudged: true, halt });
   if (tip === null)
-    return `The branch ${targetBranch} is gone from its host. Restore it, then set the queue RUNNING.`;
-  if (branchSha === null || branchSha === tip) return null;
-  await mirror.fetch({ branch: targetBranch, pulls: [] });
+    return judged(
+      `The branch ${targetBranch} is gone from its host. Restore it, then set the queue RUNNING.`,
+    );
+  if (branchSha === null || branchSha === tip) return judged(null);
+  try {
+    await mirror.fetch({ branch: targetBranch, pulls: [] });
+  } catch (error) {
+    if (error instanceof GitError && error.kind === 'fetching') return { isJudged: false, halt: null };
+    throw error;
+  }
   const isForward = await mirror.contains(branchSha, tip).catch(() => false);
-  return isForward
-    ? null
-    : `The branch ${targetBranch} was moved from ${branchSha.slice(0, 12)} to ${tip.slice(0, 12)}, which does not contain it: commits were removed. Check that this was meant, then set the queue RUNNING.`;
+  return judged(
+    isForward
+      ? null
+      : `The branch ${targetBranch} was moved from ${branchSha.slice(0, 12)} to ${tip.slice(0, 12)}, which does not contain it: commits were removed. Check that this was meant, then set the queue RUNNING.`,
+  );
 }
 
 /** How often the queue was swept before, as far as this worker knows. */

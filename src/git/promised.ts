@@ -1,0 +1,118 @@
+// Files of a partial clone. The mirror has the commits and folders of all history, and of the files only those that were
+// needed. What a merge will read is fetched in one go for all heads that came with one fetch; a merge or a push that needs
+// more lets git fetch it, also in one go each (git's merge and its packing ask for all that they lack at once).
+
+import { GitError } from './error.ts';
+import { type GitSettings, remoteName, runGit } from './run.ts';
+
+/** As git itself fetches what was promised: it says nothing of what it has, since that would count as had already. */
+const config = [['fetch.negotiationAlgorithm', 'noop']] as const;
+const fetchArgs = [
+  'fetch',
+  '--progress',
+  '--stdin',
+  '--no-tags',
+  '--no-write-fetch-head',
+  '--no-auto-maintenance',
+  '--no-recurse-submodules',
+  '--refmap=',
+  '--filter=blob:none',
+  remoteName,
+];
+
+/** Fetches those of the objects that are not here. */
+export async function fetchObjects(
+  settings: GitSettings,
+  shas: readonly string[],
+  stallMs: number,
+): Promise<void> {
+  const missing = await absentOf(settings, shas);
+  if (missing.length === 0) return;
+  await runGit({ ...settings, config }, { args: fetchArgs, input: `${missing.join('\n')}\n`, stallMs });
+}
+
+async function absentOf(settings: GitSettings, shas: readonly string[]): Promise<readonly string[]> {
+  const wanted = [...new Set(shas)];
+  if (wanted.length === 0) return [];
+  const { stdout } = await runGit(
+    { ...settings, isPromised: false },
+    { args: ['cat-file', '--batch-check'], input: `${wanted.join('\n')}\n` },
+  );
+  return stdout
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => line.endsWith(' missing'))
+    .map((line) => line.split(' ')[0]!);
+}
+
+/** More paths than this are not looked for on the branch: they go on git's command line. */
+const pathsMax = 1_000;
+
+/**
+ * Fetches what a merge of each head with the tip reads: of every path that the head changed the file before, after, and on
+ * the tip. A head that shares no history with the tip has no merge.
+ */
+export async function fetchForMerges(
+  settings: GitSettings,
+  tip: string,
+  heads: readonly string[],
+  stallMs: number,
+): Promise<void> {
+  const local = { ...settings, isPromised: false };
+  const shas: string[] = [];
+  for (const head of heads) {
+    const { stdout } = await runGit(local, { args: ['merge-base', tip, head], exitCodes: [0, 1] });
+    const ancestor = stdout.toString('latin1').trim();
+    if (ancestor === '') continue;
+    const changes = await changesBetween(local, ancestor, head, []);
+    shas.push(...changes.flatMap((change) => change.shas));
+    const paths = changes.map(({ path }) => path);
+    if (ancestor !== tip && paths.length > 0 && paths.length <= pathsMax)
+      shas.push(...(await changesBetween(local, ancestor, tip, paths)).flatMap((change) => change.shas));
+  }
+  try {
+    await fetchObjects(settings, shas, stallMs);
+  } catch (error) {
+    // The merge itself says what of it cannot be had.
+    if (!(error instanceof GitError) || error.kind !== 'missing') throw error;
+  }
+}
+
+type Changed = { readonly path: string; readonly shas: readonly string[] };
+
+async function changesBetween(
+  settings: GitSettings,
+  before: string,
+  after: string,
+  paths: readonly string[],
+): Promise<readonly Changed[]> {
+  const args = [
+    'diff-tree',
+    '-r',
+    '-z',
+    '--raw',
+    '--no-abbrev',
+    '--no-renames',
+    before,
+    after,
+    '--',
+    ...paths,
+  ];
+  const environment = { ...settings.environment, GIT_LITERAL_PATHSPECS: '1' };
+  const { stdout } = await runGit({ ...settings, environment }, { args });
+  const fields = stdout.toString('utf8').split('\0');
+  const changes: Changed[] = [];
+  // `:<mode> <mode> <sha> <sha> <status>`, then the path. Submodules have no file, and null names what is not there.
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [modeBefore, modeAfter, shaBefore, shaAfter] = fields[at]!.slice(1).split(' ');
+    const sides = [
+      [modeBefore, shaBefore],
+      [modeAfter, shaAfter],
+    ] as const;
+    const shas = sides.flatMap(([mode, sha]) =>
+      mode === '160000' || sha === undefined || /^0+$/.test(sha) ? [] : [sha],
+    );
+    changes.push({ path: fields[at + 1]!, shas });
+  }
+  return changes;
+}

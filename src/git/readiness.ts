@@ -1,0 +1,122 @@
+// Whether a mirror is whole (first-fetch.ts), and the one fetch that makes it so. That fetch belongs to the mirror and not to
+// the caller that needed it first: a caller waits for a while and is then told to come again, so that a large repository
+// does not keep every job of a worker waiting. It ends with the mirror.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GitError } from './error.ts';
+import { fetchArgs, refspecs } from './fetch.ts';
+import { type FetchProgress, fetchWhole, type FirstFetchPace, isShallow } from './first-fetch.ts';
+import { lockFirstFetch } from './first-fetch-lock.ts';
+import { baseRef, branchRef } from './ref.ts';
+import { type GitSettings, runGit } from './run.ts';
+
+export type ReadinessOptions = {
+  /** Settings with the credentials of now. */
+  readonly online: () => Promise<GitSettings>;
+  readonly local: GitSettings;
+  readonly stallMs: number;
+  readonly pace: FirstFetchPace;
+  /** How long a caller waits for the first fetch before it is told to come again. */
+  readonly waitMs: number;
+  readonly onProgress: (progress: FetchProgress) => void;
+  /** The first fetch is complete; not called for a mirror that was whole already. */
+  readonly onWhole: () => void;
+};
+
+export type Readiness = {
+  /** Returns when the mirror is whole, which it is for good. Throws `fetching` if that takes longer than the wait. */
+  readonly ensure: (branch: string) => Promise<void>;
+  /** Throws `fetching` while a part of the history is missing. */
+  readonly assertWhole: () => void;
+  readonly close: () => Promise<void>;
+};
+
+const lockPollMs = 200;
+
+export function createReadiness(options: ReadinessOptions): Readiness {
+  const { local, waitMs } = options;
+  const closing = new AbortController();
+  let isWhole = false;
+  let running: Promise<void> | null = null;
+  let progress: FetchProgress = { percent: null, bytes: 0 };
+  const report = (next: FetchProgress) => {
+    progress = next;
+    options.onProgress(next);
+  };
+  const stillFetching = () =>
+    new GitError('fetching', `Fetching the repository for the first time: ${percentOf(progress)}.`);
+
+  const begin = (branch: string): Promise<void> => {
+    running ??= runFirstFetch(options, branch, closing.signal, report).finally(() => {
+      running = null;
+    });
+    // Without a caller that waits, its end is seen by the next one.
+    running.catch(() => undefined);
+    return running;
+  };
+
+  return {
+    ensure: async (branch) => {
+      if (isWhole) return;
+      if (await hasHistory(local)) {
+        isWhole = true;
+        return;
+      }
+      const isInTime = await within(begin(branch), waitMs);
+      if (!isInTime) throw stillFetching();
+    },
+    assertWhole: () => {
+      if (!isWhole && isShallow(local.directory)) throw stillFetching();
+    },
+    close: async () => {
+      closing.abort();
+      await running?.catch(() => undefined);
+    },
+  };
+}
+
+const percentOf = ({ percent, bytes }: FetchProgress): string =>
+  percent === null ? `${Math.round(bytes / 1_048_576)} MiB so far` : `${percent} %`;
+
+async function hasHistory(settings: GitSettings): Promise<boolean> {
+  if (isShallow(settings.directory)) return false;
+  const args = ['for-each-ref', '--count=1', 'refs/signalbox/base/'];
+  return (await runGit(settings, { args })).stdout.length > 0;
+}
+
+/** False if it takes longer. */
+async function within(promise: Promise<void>, waitMs: number): Promise<boolean> {
+  if (waitMs === Number.POSITIVE_INFINITY) return promise.then(() => true);
+  const late = new AbortController();
+  const timeout = sleep(waitMs, false, { signal: late.signal }).catch(() => false);
+  try {
+    return await Promise.race([promise.then(() => true), timeout]);
+  } finally {
+    late.abort();
+  }
+}
+
+async function runFirstFetch(
+  { online, local, stallMs, pace, onWhole }: ReadinessOptions,
+  branch: string,
+  signal: AbortSignal,
+  onProgress: (progress: FetchProgress) => void,
+): Promise<void> {
+  let lock = await lockFirstFetch(local.directory);
+  // Another process does it: when that has ended, it is done, or taken over.
+  for (; lock === null; lock = await lockFirstFetch(local.directory))
+    await sleep(lockPollMs, undefined, { signal });
+  try {
+    if (await hasHistory(local)) return;
+    const settings = await online();
+    const args = fetchArgs(settings.isPromised === true);
+    const input = refspecs(new Map([[branchRef(branch), baseRef(branch)]]));
+    await fetchWhole({ settings, args, input, stallMs, pace, signal, onProgress });
+    onWhole();
+  } catch (error) {
+    // A branch that does not exist: the fetch after this one says so, and says which do.
+    if (!(error instanceof GitError) || error.kind !== 'missing') throw error;
+  } finally {
+    await lock.release();
+  }
+}
