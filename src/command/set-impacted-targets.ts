@@ -9,7 +9,7 @@ import { withTransaction } from '#db/transaction.ts';
 /** More than this many are all. */
 const targetsMax = 200_000;
 
-/** `onlyWidens`: what is said is added to what is known of the head, because code that nobody reviewed may have said it. */
+/** `onlyWidens`: the targets are added to those that are known of the head, because unreviewed code may have sent them. */
 export async function setImpactedTargets(
   cell: Cell,
   key: TargetKey,

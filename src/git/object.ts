@@ -51,7 +51,7 @@ export function parseCommit(sha: string, bytes: Buffer): Commit {
   };
 }
 
-/** `Name <email> seconds zone`. By positions: a line that somebody made by hand must not take long. */
+/** `Name <email> seconds zone`. By positions: a line that a person made by hand must not take long. */
 function parseAuthor(line: string) {
   const open = line.indexOf('<');
   const close = open === -1 ? -1 : line.indexOf('>', open);

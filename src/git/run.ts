@@ -53,7 +53,7 @@ export type GitCall = {
 
 export type GitAnswer = { readonly exitCode: number; readonly stdout: Buffer; readonly stderr: string };
 
-/** Where programs are found: as for this process. The rest of its environment is nobody's business. */
+/** Where programs are found: as for this process. The rest of its environment is not passed on. */
 export const programPath = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
 
 /** What nobody's settings change. */

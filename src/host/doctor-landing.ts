@@ -20,7 +20,7 @@ function pushFindings({ queue, isShownAsMerged, inspection, rules }: Patient): F
   const { targetBranch: branch, settings } = queue;
   const findings = [
     right(
-      `Landing pushes the tested commits by compare-and-swap: ${branch} never gets anything that was not tested, whoever else may push to it.`,
+      `Landing pushes the tested commits by compare-and-swap: ${branch} never gets anything that was not tested, also where other accounts may push to it.`,
     ),
   ];
   if (!isShownAsMerged)
@@ -47,7 +47,7 @@ function mergeCallFindings({ queue, inspection, rules }: Patient): Finding[] {
   const { targetBranch: branch } = queue;
   const findings = [
     right(
-      `Landing uses the host’s merge call: the tree is compared with the tested one before and after each pull request, and is exact as long as nobody else may update ${branch}.`,
+      `Landing uses the host’s merge call: the tree is compared with the tested one before and after each pull request, and is exact as long as no other account may update ${branch}.`,
     ),
   ];
   const close =
@@ -66,7 +66,7 @@ function mergeCallFindings({ queue, inspection, rules }: Patient): Finding[] {
         `Check it yourself. ${close}`,
       ),
     );
-  else findings.push(right(`Nobody but Signalbox may update ${branch}.`));
+  else findings.push(right(`No account but Signalbox may update ${branch}.`));
   const silent = (inspection.protection?.requiredChecks ?? []).filter(
     (name) => !inspection.recentHeadChecks.includes(name),
   );

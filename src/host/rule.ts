@@ -36,7 +36,7 @@ export type ActiveRule = RuleRow & {
 /** How a landing reaches the branch. */
 export type LandingWay = 'push' | 'merge';
 
-/** Rules that a landing would pass by although nobody checked them. */
+/** Rules that a landing would pass by unchecked. */
 export const uncheckedRules = (rules: readonly ActiveRule[]): readonly ActiveRule[] =>
   rules.filter(({ handling, isBypassed }) => handling === 'refused' && isBypassed);
 

@@ -42,7 +42,7 @@ export type Handler<Name extends Operation> = (
 export type Handlers<Names extends Operation> = { readonly [Name in Names]: Handler<Name> };
 
 /**
- * Whether the holder may do nothing but upload. Such a token is readable by code that nobody reviewed: it names only
+ * Whether the holder may do nothing but upload. Such a token is readable by unreviewed code: it names only
  * repositories that are known, costs no call to a Git host, and makes no row of a repository.
  */
 export const isOnlyUpload = (scopes: readonly string[]): boolean =>

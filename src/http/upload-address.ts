@@ -133,7 +133,7 @@ async function receive(deps: Deps, cell: Cell, key: UploadKey, body: Readable | 
 export const overQuota = (now: Date) =>
   appError('RATE_LIMITED', {
     public:
-      'This token has sent as many reports as it may in a day. Try again tomorrow (UTC), or ask whoever operates Signalbox for more.',
+      'This token has sent as many reports as it may in a day. Try again tomorrow (UTC), or ask your Signalbox administrator for more.',
     retryAfterSeconds: secondsToNextDay(now),
   });
 

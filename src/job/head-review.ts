@@ -40,7 +40,7 @@ export async function examineHeads(deps: TaskDeps, payload: JobPayloads['examine
 
 /**
  * By number: the protected paths that a head changes. A head that cannot be fetched changes none: it cannot be tested
- * either, and whoever builds its test commit says so. Nothing is known while the branch is not there.
+ * either, and building its test commit reports that. Nothing is known while the branch is not there.
  */
 async function readPaths(
   { queue }: HeadsAtHost,

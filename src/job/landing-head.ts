@@ -4,7 +4,7 @@
 // the head branches are put back.
 //
 // Done again after a crash, a head that is the landed commit already counts as pushed: the commits of a landing are the same
-// each time they are built. While a pull request lands nobody takes its new head for a push of its author (queue-view.ts,
+// each time they are built. While a pull request lands its new head does not count as a push of its author (queue-view.ts,
 // listQueuesOf).
 
 import { setTimeout as sleep } from 'node:timers/promises';

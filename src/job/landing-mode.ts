@@ -14,17 +14,12 @@ export const modeOf = (
       : 'host'
     : queue.settings.landingMode;
 
-/** One attempt of a landing reads the rules once, also where it merges several pull requests one after the other. */
-const read = new WeakMap<IntendedLanding, Promise<string | null>>();
-
-/** Why the rules of the branch keep everything from landing; null: they do not. Read from the host for each attempt. */
-export function ruleReason(landing: IntendedLanding, place: Place, asOf: number): Promise<string | null> {
-  const known = read.get(landing) ?? readReason(landing, place, asOf);
-  read.set(landing, known);
-  return known;
-}
-
-async function readReason(landing: IntendedLanding, place: Place, asOf: number): Promise<string | null> {
+/** Why the rules of the branch keep everything from landing; null: they do not. Nothing that was read before `asOf` counts. */
+export async function ruleReason(
+  landing: IntendedLanding,
+  place: Place,
+  asOf: number,
+): Promise<string | null> {
   const { repository, queue, method } = landing;
   const way = modeOf(landing, place) === 'host' ? 'merge' : 'push';
   const rules = await place.host.readRules(repository, queue.targetBranch, { method, way, asOf });

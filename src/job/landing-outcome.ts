@@ -9,7 +9,7 @@ export type NotLanded = Exclude<LandingReport, { kind: 'landed' }>;
 export type Lost = Extract<NotLanded, { kind: 'lost' }>;
 
 export type Outcome = {
-  /** The pull request that the host would not merge any more, as the host shows it: its entry is told. */
+  /** The pull request that the host would not merge any more, as the host shows it, for its entry. */
   readonly seen?: PullRequest | undefined;
   /** Why the queue stops until a person has looked; null: it does not. */
   readonly halt: string | null;

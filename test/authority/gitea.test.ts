@@ -9,18 +9,10 @@ import { type GiteaUser, startGitea } from '../gitea/server.ts';
 import { eventually } from '../gitea/process.ts';
 import { connectionsOf, organizationId, stubHost } from '../host-contract/gitea-stub.ts';
 import { receiveWebhooks } from '../host-contract/world.ts';
-import { connectRepository, describeMatrix, label, type Role, type Stage, type World } from './matrix.ts';
+import { connectRepository, describeMatrix, label, logins, type Stage, type World } from './matrix.ts';
 
-const logins: Readonly<Record<Role, string>> = {
-  none: 'nora',
-  read: 'rita',
-  triage: 'tess',
-  write: 'wanda',
-  admin: 'ada',
-  // Gitea has no accounts of its own for bots: this is one that a bot uses, with the right to read.
-  bot: 'renovate',
-  deleted: 'dora',
-};
+// Gitea has no accounts of its own for bots: this is one that a bot uses, with the right to read.
+const people = { ...logins, bot: 'renovate' };
 const path = '/repos/acme/matrix';
 const silent = {
   debug: () => undefined,
@@ -55,7 +47,7 @@ async function openStage(world: World): Promise<Stage> {
   const receiver = await receiveWebhooks();
   const secret = randomBytes(16).toString('hex');
   const users = new Map<string, GiteaUser>();
-  for (const login of ['author', 'signalbox-bot', ...Object.values(logins)])
+  for (const login of ['author', 'signalbox-bot', ...Object.values(people)])
     users.set(login, await gitea.newUser(login));
   const asAdmin = <T>(method: string, at: string, body?: object) =>
     gitea.call<T>(gitea.adminToken, method, at, body);
@@ -109,7 +101,7 @@ async function openStage(world: World): Promise<Stage> {
     newHost: () =>
       createGiteaHost({ host: stubHost, connections, clock: { now: () => new Date() }, log: silent }),
     repository,
-    people: logins,
+    people,
     propose: async (labelledBy) => {
       count += 1;
       const branch = `change-${count}`;

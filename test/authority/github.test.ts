@@ -3,18 +3,9 @@ import type { OrganizationId, RepositoryId } from '#base/id.ts';
 import { startGithubServer } from '../github-server/server.ts';
 import { appCredentials, connectHost, hostName, movableClock } from '../host-contract/github-world.ts';
 import { receiveWebhooks } from '../host-contract/world.ts';
-import { connectRepository, describeMatrix, label, type Role, type Stage, type World } from './matrix.ts';
+import { connectRepository, describeMatrix, label, logins, type Stage, type World } from './matrix.ts';
 
 const fullName = 'acme/matrix';
-const logins: Readonly<Record<Role, string>> = {
-  none: 'nora',
-  read: 'rita',
-  triage: 'tess',
-  write: 'wanda',
-  admin: 'ada',
-  bot: 'renovate[bot]',
-  deleted: 'dora',
-};
 
 async function openStage(world: World): Promise<Stage> {
   const receiver = await receiveWebhooks();

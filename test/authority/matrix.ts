@@ -23,7 +23,18 @@ import { signIn } from '../app/browser.ts';
 import { clientOf, openWorld } from '../harness.ts';
 
 const roles = ['none', 'read', 'triage', 'write', 'admin', 'bot', 'deleted'] as const;
-export type Role = (typeof roles)[number];
+type Role = (typeof roles)[number];
+
+/** The login of each, where the host lets a test choose them. */
+export const logins: Readonly<Record<Role, string>> = {
+  none: 'nora',
+  read: 'rita',
+  triage: 'tess',
+  write: 'wanda',
+  admin: 'ada',
+  bot: 'renovate[bot]',
+  deleted: 'dora',
+};
 
 const hostInputs = [
   'comment',

@@ -1,17 +1,8 @@
 import { ensureOrganization } from '#db/organization-store.ts';
 import { ensureRepository } from '#db/repository-store.ts';
-import { describeMatrix, label, type Role, type Stage, type World } from './matrix.ts';
+import { describeMatrix, label, logins, type Stage, type World } from './matrix.ts';
 
 const repo = { host: 'sandbox.example', owner: 'acme', name: 'matrix' };
-const logins: Readonly<Record<Role, string>> = {
-  none: 'nora',
-  read: 'rita',
-  triage: 'tess',
-  write: 'wanda',
-  admin: 'ada',
-  bot: 'renovate[bot]',
-  deleted: 'dora',
-};
 
 async function openStage(world: World): Promise<Stage> {
   const { id: organizationId } = await ensureOrganization(world.cell.db, 'matrix', 'Matrix');

@@ -20,7 +20,7 @@ export async function test(context: CiContext, { args: [typed], options }: Given
   const { cwd, env } = context;
   // What is there before the command runs is not its work. If that cannot be told, nothing is sent.
   const before = await findReports(cwd, wishes.patterns).catch((error: unknown) => error as Error);
-  // The tested code may come from a person whom nobody has reviewed: it does not get the token.
+  // The tested code may be unreviewed: it does not get the token.
   const { SIGNALBOX_API_TOKEN: _token, ...commandEnv } = env;
   const end = await runCommand(command, cwd, commandEnv);
   if (end.kind === 'not-started') {

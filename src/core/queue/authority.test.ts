@@ -7,7 +7,7 @@ const comment: Act = { ...act, kind: 'comment' };
 const state: Submittable = { headSha: head, headSince: 50_000, endedAt: null, usedAt: null };
 
 describe('an act', () => {
-  it('counts if somebody with write access did it after the head came', () => {
+  it('counts if a person with write access did it after the head came', () => {
     expect(judgeAct(act, state)).toBe('allowed');
     expect(judgeAct(comment, state)).toBe('allowed');
     expect(judgeAct(act, { ...state, headSince: 0 })).toBe('allowed');

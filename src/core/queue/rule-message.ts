@@ -1,4 +1,4 @@
-// What a pull request is told about the rules: a required check that CI skipped, and a change of the rules.
+// What a pull request’s comment says about the rules: a required check that CI skipped, and a change of the rules.
 
 import type { RequiredCheck } from './check.ts';
 import type { BranchRuleChange, RuleChange } from './rule.ts';

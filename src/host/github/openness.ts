@@ -12,7 +12,7 @@ type Ours = { readonly appId: number | null; readonly slug: string | null };
 const areOurs = (actors: readonly BypassActor[], { appId }: Ours): boolean =>
   actors.every(({ actor_type, actor_id }) => actor_type === 'Integration' && actor_id === appId);
 
-/** Classic protection: nobody else is on the list of those who may push, and it binds administrators too. */
+/** Classic protection: no other account is on the list of those who may push, and it binds administrators too. */
 function isClosedBy(protection: Protection | null, { slug }: Ours): boolean {
   const listed = protection?.restrictions;
   if (listed == null || protection?.enforce_admins?.enabled !== true) return false;

@@ -121,7 +121,7 @@ const readers: ReadonlyMap<string, (told: Told) => readonly HostEvent[]> = new M
         headers['x-github-hook-installation-target-type'] === 'integration' &&
         app !== undefined &&
         String(app) === headers['x-github-hook-installation-target-id'];
-      // Whoever may write can edit the comments of others: only a comment as it was created is its author's.
+      // A person with write access can edit the comments of others: only a comment as it was created is its author's.
       const isAsWritten = action === 'created' && comment.created_at === comment.updated_at;
       if (!isAsWritten || issue.pull_request === undefined || isOurs) return [];
       return [

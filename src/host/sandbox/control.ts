@@ -92,7 +92,7 @@ function settingsControl({ store, disk, announce, scripts }: ControlOptions) {
   const configure: SandboxControl['configure'] = async (repository, patch) => {
     if (patch.ci?.script === true && !scripts)
       throw refusal(
-        'Scripts are not run here: whoever operates Signalbox must set SIGNALBOX_SANDBOX_SCRIPTS=on first.',
+        'Scripts are switched off here. Ask your Signalbox administrator to set SIGNALBOX_SANDBOX_SCRIPTS=on.',
       );
     const settings = withPatch(await readSettings(repository), patch);
     await store.saveSettings(repository, settings);

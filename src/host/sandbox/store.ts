@@ -63,7 +63,7 @@ type TestPullRequestWords = Pick<
   'headSha' | 'baseBranch' | 'title' | 'body' | 'author'
 > & { readonly branch: string };
 
-/** A check as somebody sets it: a state of a commit status, or any conclusion of a check run. */
+/** A check as a script sets it: a state of a commit status, or any conclusion of a check run. */
 export type CheckWish = {
   readonly name: string;
   readonly state: string;

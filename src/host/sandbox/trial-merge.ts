@@ -1,6 +1,6 @@
 // The sandbox's own trial merge of a pull request, under refs/pull/<number>/merge: a commit of the branch's tip and the
 // head, as GitHub keeps one (GitHub REST docs, "Get a pull request": getting one makes it). It is brought up to date when
-// somebody who is about to land reads the pull request.
+// Signalbox reads the pull request to land it.
 
 import { branchRef, trialMergeRef } from '#git/ref.ts';
 import { mergeHead } from './commit.ts';

@@ -95,11 +95,11 @@ export const uploadHandlers: Handlers<
 
 const zstd = promisify(zstdCompress);
 
-/** What a token that may do no more than upload sends may come from code that nobody reviewed: it classifies no test. */
+/** What a token that may do no more than upload sends may come from unreviewed code: it classifies no test. */
 const trustOf = ({ scope: { principal } }: Context): UploadTrust =>
   isOnlyUpload(principal.scopes) ? 'untrusted' : 'full';
 
-/** The token, if it is one of those whose uploads are counted: it may be readable by code that nobody reviewed. */
+/** The token, if it is one of those whose uploads are counted: unreviewed code may be able to read it. */
 const countedToken = ({ scope: { principal } }: Context): string | null =>
   principal.kind === 'token' && isOnlyUpload(principal.scopes) ? principal.id : null;
 

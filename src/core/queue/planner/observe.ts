@@ -150,7 +150,7 @@ function applyToRun(draft: Draft, event: RunEvent): void {
       return report(draft, event.run, (run, now) => ({
         ...run,
         status: 'running',
-        // Told by another clock: never before it was asked for, and never to come.
+        // Reported by another clock: never before it was asked for, and never to come.
         startedAt: run.startedAt ?? Math.max(run.requestedAt, Math.min(event.at ?? now, now)),
       }));
     case 'run-passed':
