@@ -38,7 +38,8 @@ await dealOut(wanted, (index, row) => {
 const lost = wanted.length - rows.size;
 if (lost > 0) throw new Error(`${lost} situations were not run: a process of theirs ended early.`);
 const inOrder = [...rows].toSorted(([one], [other]) => one - other).map(([, row]) => row);
-const summary = summaryOf(inOrder, (performance.now() - begunAt) / 60_000);
+const isWhole = values.only === '' && values.host === '';
+const summary = summaryOf(inOrder, (performance.now() - begunAt) / 60_000, isWhole);
 if (values.json) console.log(JSON.stringify({ rows: inOrder, figures: summary.figures }, null, 2));
 else {
   printTable(inOrder);
