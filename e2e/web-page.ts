@@ -6,6 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { long } from './web-world-line.ts';
 import { empty, failingTest, numbers, quick, told, type World } from './web-world.ts';
 import { lanes, searched, stopped } from './web-world-graph.ts';
+import { changesRules, ruled } from './web-world-rule.ts';
 
 type Main = typeof told;
 
@@ -89,6 +90,11 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
     name: 'pull-request-merged',
     path: pullRequestPath(told, numbers.landed),
     shows: 'Tested tree = landed tree',
+  },
+  {
+    name: 'pull-request-rules',
+    path: pullRequestPath(ruled, changesRules),
+    shows: 'Required checks, all passed',
   },
   { name: 'pull-request-failed', path: pullRequestPath(told, numbers.failing), shows: failingTest },
   { name: 'pull-request-testing', path: pullRequestPath(told, numbers.line), shows: 'Under way' },

@@ -14,6 +14,7 @@ import {
   told,
   type World,
 } from './web-world.ts';
+import { tellRules } from './web-rule.ts';
 import { tellGraph } from './web-graph.ts';
 import { tellSingleSignOn } from './web-oidc.ts';
 import { tellLine } from './web-line.ts';
@@ -46,6 +47,7 @@ export async function runStory(
   await tellActions(told);
   await tellLine(told);
   await tellPullRequests(told);
+  await tellRules(told);
   await tellHealth(told);
   await tellTests(told);
   await tellGraph(told);

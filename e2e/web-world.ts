@@ -18,6 +18,7 @@ import { openCell } from '#db/cell.ts';
 import { startCluster } from '../script/postgres.ts';
 import { fillGraph } from './web-world-graph.ts';
 import { fillLongLine } from './web-world-line.ts';
+import { fillRules } from './web-world-rule.ts';
 import { fillHistory, type Place } from './web-history.ts';
 import { fillNamesTests } from './web-world-tests.ts';
 import { fillTestHistory, type Owner, preparePast } from './web-test-history.ts';
@@ -135,6 +136,7 @@ async function fill(world: World, databaseUrl: string): Promise<void> {
   await fillLine(world);
   await fillGraph(world);
   await fillLongLine(world);
+  await fillRules(world);
 }
 
 /** What was before the stories begin. */

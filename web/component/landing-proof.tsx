@@ -6,7 +6,9 @@ import type { ResponseOf } from '#contract/endpoint.ts';
 import { call, CallError } from '../api.ts';
 import { numbersOf, wordsOf } from '../format.ts';
 import { queueKey, type QueueName } from '../name.ts';
+import { landedRuleChangeText, sourceText } from '../rule-text.ts';
 import { Answer } from './answer.tsx';
+import { Icon } from './icon.tsx';
 import { Pill } from './state.tsx';
 import { Instant } from './time.tsx';
 
@@ -53,6 +55,7 @@ function Proof({ proof }: { readonly proof: Landing }) {
     ['Branch before', proof.baseSha],
     ['Branch after', proof.landedSha],
   ];
+  const forced = proof.members.filter((member) => member.forced).map(({ prNumber }) => prNumber);
   return (
     <Stack gap="xs">
       <Group gap="sm">
@@ -73,11 +76,38 @@ function Proof({ proof }: { readonly proof: Landing }) {
           </div>
         ))}
       </dl>
+      <RequiredChecks checks={proof.requiredChecks} />
+      {proof.ruleChanges.length > 0 && (
+        <Text size="sm" className="break">
+          This landing changed the required checks: {proof.ruleChanges.map(landedRuleChangeText).join('; ')}.
+        </Text>
+      )}
       <Text size="sm" c="dimmed">
         {numbersOf(proof.members.map(({ prNumber }) => prNumber))} landed on <Instant at={proof.landedAt} />{' '}
-        by {wordsOf(proof.landingMode)}, {wordsOf(proof.mergeMethod)}. Required:{' '}
-        {proof.requiredStatuses.join(', ') || 'nothing'}.
+        by {wordsOf(proof.landingMode)}, {wordsOf(proof.mergeMethod)}.
+        {forced.length > 0 && ` Submitted with --force: ${numbersOf(forced)}.`}
       </Text>
     </Stack>
+  );
+}
+
+/** What had to pass, each check with the source that had to report it. */
+function RequiredChecks({ checks }: { readonly checks: Landing['requiredChecks'] }) {
+  if (checks.length === 0) return <Text size="sm">No check was required.</Text>;
+  return (
+    <div>
+      <Title order={3} size="h6" id="required-checks">
+        Required checks, all passed
+      </Title>
+      <ul className="checks" aria-labelledby="required-checks">
+        {checks.map(({ name, source }) => (
+          <li key={`${name} ${source}`} data-tone="good" className="check">
+            <Icon name="shield" size={14} />
+            {name}
+            <span>from {sourceText(source)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }

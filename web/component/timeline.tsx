@@ -4,6 +4,7 @@ import { Stack, Text, Title } from '@mantine/core';
 import type { ResponseOf } from '#contract/endpoint.ts';
 import { shortSha } from '../format.ts';
 import { reasonWords } from '#contract/reason-words.ts';
+import { ruleChangeTexts } from '../rule-text.ts';
 import { EntryPill } from './state.tsx';
 import { Instant } from './time.tsx';
 
@@ -29,6 +30,11 @@ export function Timeline({ events }: { readonly events: readonly TimelineEvent[]
                 <EntryPill state={event.state} />
                 <div className="shrink">
                   {event.reason !== null && <Text size="sm">{reasonWords[event.reason]}</Text>}
+                  {ruleChangeTexts(event).map((text) => (
+                    <Text key={text} size="sm" className="break">
+                      {text}
+                    </Text>
+                  ))}
                   <Text size="sm" c="dimmed">
                     <Instant at={event.timestamp} /> · {event.actor}
                     {event.testRunId !== undefined && ` · run ${shortSha(event.testRunId)}`}
