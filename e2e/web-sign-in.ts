@@ -96,7 +96,7 @@ export async function tellEnd({ page, world, check }: Told): Promise<void> {
     await page.getByRole('heading', { name: 'Queues' }).waitFor();
   });
   await check('a queue is opened with the keyboard', async () => {
-    const link = page.getByRole('link', { name: /acme\/docs/ }).first();
+    const link = page.getByRole('link', { name: `acme/docs ${empty.targetBranch}` }).first();
     await link.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: /acme\/docs/ }).waitFor();
