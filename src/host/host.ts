@@ -29,6 +29,11 @@ export type PullRequestQuery = {
   readonly asOf?: number;
 };
 
+/** Several pull requests of a repository at once. */
+export type PullRequestsQuery = Omit<PullRequestQuery, 'number' | 'asOf'> & {
+  readonly numbers: readonly number[];
+};
+
 /** Why a host could not do what it was asked. */
 type HostTrouble =
   /** It answers with 5xx, or not at all: later it may. */
@@ -70,6 +75,11 @@ export type MergeRequest = {
   readonly headSha: string;
   readonly title: string;
   readonly message: string;
+  /**
+   * The caller has read the pull request since this instant (`performance.now()`) and would merge it: the host need not
+   * read it once more before the call. Absent: it must.
+   */
+  readonly asOf?: number;
 };
 
 export type MergeAnswer =
@@ -213,6 +223,8 @@ export type Host = {
   readonly repositories: 'implicit' | 'connected';
   /** The pull request as the host reports it now; null if it knows no such number. */
   readonly readPullRequest: (query: PullRequestQuery) => Promise<PullRequest | null>;
+  /** The same for many, in as few calls as the host allows; a number that it does not know is absent. */
+  readonly readPullRequests: (query: PullRequestsQuery) => Promise<ReadonlyMap<number, PullRequest>>;
   /** The approvals of a pull request that stand, each with the commit that was approved. */
   readonly readApprovals: (repository: HostRepository, number: number) => Promise<readonly Approval[]>;
   /**
@@ -279,7 +291,13 @@ export type Host = {
    */
   readonly readPerson: (repository: HostRepository, login: string | null) => Promise<CommitPerson | null>;
   readonly permissionOf: (repository: HostRepository, person: string) => Promise<Permission>;
-  readonly readLabel: (repository: HostRepository, number: number, label: string) => Promise<LabelState>;
+  /** `asOf`: the caller has read the pull request since this instant, which may be part of the answer. */
+  readonly readLabel: (
+    repository: HostRepository,
+    number: number,
+    label: string,
+    options?: { readonly asOf?: number | undefined },
+  ) => Promise<LabelState>;
   /**
    * When the pull request got this head, by the host's clock: an instant that no earlier act can be about. The epoch: it
    * had the head from its beginning. Null: the host does not say.
@@ -312,6 +330,18 @@ export type Host = {
   /** Stops CI that still works on a test branch. Asked twice, the second answer counts none. */
   readonly stopRuns: (repository: HostRepository, dead: DeadRun) => Promise<StopAnswer>;
 };
+
+/** For hosts that have no call for several pull requests. */
+export const readOneByOne =
+  (readPullRequest: Host['readPullRequest']): Host['readPullRequests'] =>
+  async ({ numbers, ...query }) => {
+    const found = new Map<number, PullRequest>();
+    for (const number of numbers) {
+      const one = await readPullRequest({ ...query, number });
+      if (one !== null) found.set(number, one);
+    }
+    return found;
+  };
 
 /** The host that serves a host name for an organization; null when none does. */
 export type HostFor = (cellName: string, hostName: string) => Host | null;

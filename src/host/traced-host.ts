@@ -5,6 +5,7 @@ import type { Host } from './host.ts';
 
 const calls = [
   'readPullRequest',
+  'readPullRequests',
   'readApprovals',
   'readChecks',
   'readRequiredChecks',

@@ -20,6 +20,8 @@ export type Asked = {
   readonly pullRequest: PullRequest;
   /** The queue of its base branch; null: there is none. */
   readonly queue: Queue | null;
+  /** `performance.now()` before the pull request was read. */
+  readonly asOf: number;
 };
 
 /** The pull request as its host has it now, and the queue it is for; null if no host serves it. */
@@ -33,10 +35,11 @@ export async function readAsked(
   const queues = await listQueues(cell.reader, repositoryId);
   const [first] = queues;
   if (first === undefined) return null;
+  const asOf = performance.now();
   const pullRequest = await host.readPullRequest({ repository, number, targetBranch: first.targetBranch });
   if (pullRequest === null) return null;
   const queue = queues.find(({ targetBranch }) => targetBranch === pullRequest.baseBranch) ?? null;
-  return { host, repository, pullRequest, queue };
+  return { host, repository, pullRequest, queue, asOf };
 }
 
 /** An account that may write is not asked about again for this long: a team submits in bursts. */

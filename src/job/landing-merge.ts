@@ -126,12 +126,13 @@ function landedOutcome({ merged, tree, tip, wanted, rest, halt }: Landed): Outco
 async function mergeMember(call: Call): Promise<Step> {
   const { landing, place, member, tip } = call;
   const seen = await readMembers(landing, place, [member]);
-  if (seen[0]!.now?.state === 'merged') return checkMerged(call);
+  const { now, asOf } = seen[0]!;
+  if (now?.state === 'merged') return checkMerged(call, asOf);
   const before = await objectionTo(landing, place, seen);
   if (before !== null) return { kind: 'objection', objection: before, branch: tip };
-  const difference = await compareBefore(call);
+  const difference = await compareBefore(call, asOf);
   if (difference !== null) return difference;
-  const answer = await callMerge(call);
+  const answer = await callMerge(call, asOf);
   if (answer.kind === 'merged') return afterMerge(call, answer.sha);
   const refused = { kind: 'refused', pr: member.number } as const;
   const objection: Objection =
@@ -142,10 +143,10 @@ async function mergeMember(call: Call): Promise<Step> {
 }
 
 /** It is merged already: by us before a crash, by a person meanwhile, or before the landing was intended. */
-async function checkMerged(call: Call): Promise<Step> {
+async function checkMerged(call: Call, asOf: number): Promise<Step> {
   const { landing, place, member, tip, tested } = call;
   const { mirror } = place;
-  const answer = await callMerge(call);
+  const answer = await callMerge(call, asOf);
   if (answer.kind !== 'merged')
     throw new NotYet(`The host shows #${member.number} as merged, and does not say by which commit.`);
   const step = await afterMerge(call, answer.sha);
@@ -157,7 +158,7 @@ async function checkMerged(call: Call): Promise<Step> {
   return isOurs ? step : { kind: 'merged-before', branch };
 }
 
-async function callMerge({ landing, place, member, tested }: Call): Promise<MergeAnswer> {
+async function callMerge({ landing, place, member, tested }: Call, asOf: number): Promise<MergeAnswer> {
   const { repository, queue, method } = landing;
   const { host, mirror } = place;
   const words = method === 'rebase' ? null : await messageOf(mirror, tested.sha);
@@ -169,6 +170,7 @@ async function callMerge({ landing, place, member, tested }: Call): Promise<Merg
     headSha: member.headSha,
     title: words?.title ?? member.title,
     message: words?.message ?? member.body,
+    asOf,
   });
 }
 
@@ -191,12 +193,20 @@ async function afterMerge({ landing, place: { mirror } }: Call, sha: string) {
  */
 const pausesMs = [300, 700, 1_500, 2_500, 4_000];
 
+const readOnceMore = ({ landing, place, member: { number } }: Call, asOf: number) =>
+  place.host.readPullRequest({
+    repository: landing.repository,
+    number,
+    targetBranch: landing.queue.targetBranch,
+    asOf,
+  });
+
 /** Null: the branch is where it must be, and what the host would make is what was tested. */
-async function compareBefore(call: Call): Promise<Step | null> {
+async function compareBefore(call: Call, asOf: number): Promise<Step | null> {
   const { landing, place, member, tip, tested } = call;
   const { host, mirror } = place;
   const ref = host.trialMergeRef(member.number);
-  for (const pauseMs of [...pausesMs, null]) {
+  for (const [turn, pauseMs] of [...pausesMs, null].entries()) {
     const refs = ref === null ? [] : [ref];
     const fetched = await mirror.fetch({ branch: landing.queue.targetBranch, pulls: [], refs });
     if (fetched.tip !== tip) return { kind: 'moved', branch: fetched.tip ?? tip };
@@ -208,7 +218,8 @@ async function compareBefore(call: Call): Promise<Step | null> {
       return tree === tested.tree ? null : { kind: 'differs', tree };
     if (pauseMs === null) break;
     await sleep(pauseMs);
-    await readMembers(landing, place, [member]);
+    // The host began to work it out when the pull request was read: it is asked again only where that was not enough.
+    if (turn > 0) await readOnceMore(call, asOf);
   }
   throw new NotYet(
     `The host has not worked out yet what merging #${member.number} onto ${landing.queue.targetBranch} would make.`,

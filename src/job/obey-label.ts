@@ -40,7 +40,8 @@ export async function obeyLabel(deps: TaskDeps, payload: Payload): Promise<void>
   const asked = await readAsked(deps, payload);
   const queue = asked?.queue;
   if (asked === null || queue === null || queue === undefined || !isMeant(queue)) return;
-  const state = await asked.host.readLabel(asked.repository, number, queue.settings.enqueueingLabel);
+  const { host, repository, asOf } = asked;
+  const state = await host.readLabel(repository, number, queue.settings.enqueueingLabel, { asOf });
   const entry = await findEntry(deps, queue, number);
   if (state.isOn === isQueued(entry)) return;
   const last = state.lastChange;

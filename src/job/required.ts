@@ -1,7 +1,8 @@
 // Reads what a run must pass, by the rules of core/queue/rule.ts: when the run starts, and again before it lands.
 
 import { repositoryFileName, requiredStatusesIn } from '#config/repository-file.ts';
-import type { Check } from '#core/queue/check.ts';
+import { createShelf } from '#base/shelf.ts';
+import type { Check, RequiredCheck } from '#core/queue/check.ts';
 import {
   bindSources,
   type FileRules,
@@ -61,9 +62,25 @@ export async function requiredChecks(
   reportsOn: BranchReports,
 ): Promise<Rules> {
   const rules = await readRules(work, place, commits);
-  if (rules.kind !== 'known' || rules.checks.every(({ source }) => source !== null)) return rules;
-  return { ...rules, checks: bindSources(rules.checks, ...(await reportsOn(commits.base))) };
+  if (rules.kind !== 'known' || rules.checks.every(isBound)) return rules;
+  const key = JSON.stringify([work.queue.id, rules.checks]);
+  const checks = await boundChecks.recall(key, async () =>
+    bindSources(rules.checks, ...(await reportsOn(commits.base))),
+  );
+  return { ...rules, checks };
 }
+
+const isBound = ({ source }: RequiredCheck): boolean => source !== null;
+
+/**
+ * Every landing makes a commit of its own, and who reports a check hardly ever changes: while every check of the queue has
+ * a source, the host is not asked again for some minutes. A check that nobody has reported yet is asked about each time.
+ */
+const sourcesKeptMs = 5 * 60_000;
+const boundChecks = createShelf<readonly RequiredCheck[]>(
+  () => performance.now(),
+  (checks) => (checks.every(isBound) ? sourcesKeptMs : 0),
+);
 
 /** What shows who reports a check on the branch, at a commit of it; what counts more is first. */
 export type BranchReports = (base: string) => Promise<readonly (readonly Check[])[]>;

@@ -47,11 +47,19 @@ async function tellOne(deps: TaskDeps, work: Telling, place: Place, untold: Unto
   const word = commandWords[0] ?? 'signalbox';
   const told: Told = { queue, standing, run, landing, refusal, branchRuleChange, word };
   const body = statusComment(told, now);
-  const wordsHash = createHash('sha256').update(body).digest('base64url');
+  const check = ownCheck(told, now);
+  // Where comments are on, the summary of the check says what the comment says, and is not worth a call of its own.
+  const shown = { ...check, summary: queue.settings.commentsEnabled ? '' : check.summary };
+  const checkHash = hashOf(JSON.stringify([pullRequest.headSha, shown]));
+  const wordsHash = `${hashOf(body)} ${checkHash}`;
   let { commentId, isByLabel } = untold;
   try {
     if (wordsHash !== untold.wordsHash)
-      commentId = await write(deps, work, place, untold, { ...ownCheck(told, now), body });
+      commentId = await write(deps, work, place, untold, {
+        ...check,
+        body,
+        isCheckNew: checkHash !== untold.wordsHash?.split(' ')[1],
+      });
     if (isEnded(stage) && (isByLabel || isSuperseded(untold, queue))) {
       const remove = [queue.settings.enqueueingLabel];
       await place.host.changeLabels(work.repository, number, { add: [], remove });
@@ -65,11 +73,19 @@ async function tellOne(deps: TaskDeps, work: Telling, place: Place, untold: Unto
   await recordTold(cell.db, queue.id, number, { toldAt: stageChangedAt, commentId, isByLabel, wordsHash });
 }
 
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
 /** After a push or a close the label is removed in any case: it was put on for what the pull request was before. */
 const isSuperseded = ({ standing }: UntoldEntry, { settings }: Telling['queue']): boolean => {
   const { stage } = standing.entry;
   const isMoved = stage.kind === 'cancelled' && ['PR_PUSHED_TO', 'PR_CLOSED'].includes(stage.reason);
   return isMoved && settings.labelCommandsEnabled;
+};
+
+type Words = ReturnType<typeof ownCheck> & {
+  readonly body: string;
+  /** The check says something else than it did. */
+  readonly isCheckNew: boolean;
 };
 
 /** Answers with the id of the comment, if there is one. */
@@ -78,12 +94,12 @@ async function write(
   { queue, repository }: Telling,
   { host }: Place,
   { standing, commentId, mayHaveComment, isNews }: UntoldEntry,
-  { body, ...check }: ReturnType<typeof ownCheck> & { readonly body: string },
+  { body, isCheckNew, ...check }: Words,
 ): Promise<string | null> {
   const { settings } = queue;
   const { number, headSha } = standing.entry.pullRequest;
   if (commentId === null && !mayHaveComment) await recordTried(cell.db, queue.id, number);
-  if (settings.statusCheckEnabled)
+  if (settings.statusCheckEnabled && isCheckNew)
     await host.writeCheck(repository, headSha, { ...check, url: publicUrl, mayExist: !isNews });
   if (settings.stateLabelsEnabled)
     await host.changeLabels(repository, number, stateLabels(standing.entry.stage.kind));

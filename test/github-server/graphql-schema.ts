@@ -8,6 +8,7 @@ import {
   buildASTSchema,
   type DocumentNode,
   type GraphQLSchema,
+  type InterfaceTypeDefinitionNode,
   Kind,
   type ObjectTypeDefinitionNode,
   parse,
@@ -26,7 +27,22 @@ const types = [
   'Ref',
   'RefUpdateRule',
   'PageInfo',
+  'RepositoryRuleConnection',
+  'RepositoryRule',
+  'RepositoryRuleset',
+  'RequiredStatusChecksParameters',
+  'StatusCheckConfiguration',
+  'PullRequestParameters',
+  'User',
+  'Bot',
+  'Organization',
 ];
+
+/** Interfaces, with those of the types that are known. */
+const interfaces = ['Actor'];
+
+/** Unions, of those of their types that are known. */
+const unions = ['RuleParameters'];
 
 /** The package's own entry point also reads the schema as JSON, which is five times as large. */
 function publishedSchema(): string {
@@ -43,10 +59,20 @@ const namesOf = (text: string, kind: string): readonly string[] =>
 const definitionOf = (text: string, kind: string, name: string): string =>
   new RegExp(`^${kind} ${name}\\b.*\\{[^]*?^\\}`, 'm').exec(text)![0];
 
+/** The types of a union that the server knows. */
+const membersOf = (text: string, union: string): readonly string[] =>
+  new RegExp(`^union ${union} = (.*)$`, 'm')
+    .exec(text)![1]!
+    .split(' | ')
+    .filter((name) => types.includes(name));
+
 /** Without what leads elsewhere. */
-const narrowed = (type: ObjectTypeDefinitionNode, known: ReadonlySet<string>): ObjectTypeDefinitionNode => ({
+const narrowed = <Type extends ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode>(
+  type: Type,
+  known: ReadonlySet<string>,
+): Type => ({
   ...type,
-  interfaces: [],
+  interfaces: (type.interfaces ?? []).filter(({ name }) => interfaces.includes(name.value)),
   fields: (type.fields ?? [])
     .filter((field) => known.has(nameOf(field.type)))
     .map((field) => ({
@@ -60,11 +86,15 @@ export function loadGraphqlSchema(): GraphQLSchema {
   const text = publishedSchema();
   const scalars = namesOf(text, 'scalar');
   const enums = namesOf(text, 'enum');
-  const known = new Set([...types, ...scalars, ...enums, 'Int', 'Float', 'String', 'Boolean', 'ID']);
+  const scalar = ['Int', 'Float', 'String', 'Boolean', 'ID'];
+  const known = new Set([...types, ...interfaces, ...unions, ...scalars, ...enums, ...scalar]);
   const read = (source: string): DocumentNode => parse(source, { noLocation: true });
-  const objects = types
-    .flatMap((name) => read(definitionOf(text, 'type', name)).definitions)
-    .map((type) => narrowed(type as ObjectTypeDefinitionNode, known));
+  const objects = [
+    ...types.map((name) => definitionOf(text, 'type', name)),
+    ...interfaces.map((name) => definitionOf(text, 'interface', name)),
+  ]
+    .flatMap((source) => read(source).definitions)
+    .map((type) => narrowed(type as ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode, known));
   const used = new Set(
     objects.flatMap(({ fields = [] }) =>
       fields.flatMap((field) => [
@@ -76,6 +106,7 @@ export function loadGraphqlSchema(): GraphQLSchema {
   const others = [
     ...scalars.filter((name) => used.has(name)).map((name) => `scalar ${name}`),
     ...enums.filter((name) => used.has(name)).map((name) => definitionOf(text, 'enum', name)),
+    ...unions.map((name) => `union ${name} = ${membersOf(text, name).join(' | ')}`),
   ];
   const definitions = [...objects, ...read(others.join('\n')).definitions];
   return buildASTSchema({ kind: Kind.DOCUMENT, definitions }, { assumeValidSDL: true });

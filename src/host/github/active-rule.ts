@@ -6,6 +6,7 @@ import type { HostRepository } from '../host.ts';
 import type { ActiveRule, LandingWay, RuleRow } from '../rule.ts';
 import { type Ourselves, rulesetReader } from './bypass.ts';
 import type { Client } from './client.ts';
+import { readOwnPermission } from './inspect.ts';
 import type { Demands } from './protection.ts';
 import { protectionFields, rowOf } from './rule-type.ts';
 import { Protection, type Rule } from './schema.ts';
@@ -91,7 +92,37 @@ export async function readProtection(
   return client.read(path, { owner, repo, branch }, Protection, { absent: [403, 404] });
 }
 
-export async function readActiveRules(
+type ActiveRuleReader = (
+  client: Client,
+  repository: HostRepository,
+  branch: string,
+  demands: Demands,
+  landing: Landing,
+) => Promise<readonly ActiveRule[]>;
+
+/**
+ * What an App may bypass is read once for what the branch asks for, which is read again when the rulesets have changed
+ * (kept-demands.ts). What an account may do depends on its role too, and is read each time.
+ */
+export function createActiveRuleReader(): ActiveRuleReader {
+  const known = new WeakMap<Demands, Map<string, Promise<readonly ActiveRule[]>>>();
+  return async (client, repository, branch, demands, landing) => {
+    const read = async () => {
+      const own = await readOwnPermission(client, repository);
+      return readActiveRules(client, repository, branch, { demands, ourselves: { own } }, landing);
+    };
+    if (client.auth.appId === null) return read();
+    const kept = known.get(demands) ?? new Map<string, Promise<readonly ActiveRule[]>>();
+    known.set(demands, kept);
+    const key = `${landing.method} ${landing.way}`;
+    const found = kept.get(key) ?? read();
+    kept.set(key, found);
+    found.catch(() => kept.delete(key));
+    return found;
+  };
+}
+
+async function readActiveRules(
   client: Client,
   repository: HostRepository,
   branch: string,

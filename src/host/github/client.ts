@@ -70,7 +70,7 @@ export type Client = {
   ) => Promise<Written<Value>>;
   /** Of the account that we are; null: we are an App. */
   readonly login: () => Promise<string | null>;
-  /** Asked in GraphQL; null: there is no such thing. */
+  /** Asked in GraphQL; null: there is no such thing. A part that is not there is null in the answer. */
   readonly query: <Value>(
     query: string,
     variables: Parameters,
@@ -142,7 +142,9 @@ function asker(sender: Sender, connection: HostConnection): Client['query'] {
     const answer = await sender.ask(call);
     if (isFailure(answer)) throw sender.fail(answer, call);
     const { data, errors = [] } = sender.parse(GraphqlAnswer, answer, call);
-    const [error] = errors;
+    // A part that is not there is null in the answer, and the rest of it holds.
+    const isPart = ({ type, path = [] }: (typeof errors)[number]) => type === 'NOT_FOUND' && path.length > 1;
+    const error = errors.find((one) => !isPart(one));
     if (error === undefined) return sender.parse(schema, { ...answer, data }, call);
     if (error.type === 'NOT_FOUND') return null;
     const status = error.type === 'RATE_LIMITED' ? 429 : error.type === undefined ? 502 : 403;

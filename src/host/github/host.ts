@@ -12,15 +12,23 @@ import { type Answers, type Client, createClient } from './client.ts';
 import { changeLabels, writeComment } from './comment.ts';
 import { headSince, readLabel } from './label.ts';
 import { trialMergeRef } from '#git/ref.ts';
-import { readActiveRules } from './active-rule.ts';
-import { inspect, readInstallation, readOwnPermission } from './inspect.ts';
-import { createDatedShelf, createShelf } from '#base/shelf.ts';
+import { createActiveRuleReader } from './active-rule.ts';
+import { inspect, readInstallation } from './inspect.ts';
+import { createShelf } from '#base/shelf.ts';
+import { createKeptDemands } from './kept-demands.ts';
+import { createLastRead } from './last-read.ts';
 import { createMemory } from './memory.ts';
 import { closePullRequest, merge } from './merge.ts';
 import { permissionOf, permissionOfAccount } from './permission.ts';
 import { createPersonReader } from './person.ts';
-import { type Demands, readDemands } from './protection.ts';
-import { headBranchOf, openTestPullRequest, readPullRequest } from './pull-request.ts';
+import { readDemands } from './protection.ts';
+import {
+  headBranchOf,
+  openTestPullRequest,
+  type Reader,
+  readPullRequest,
+  readPullRequests,
+} from './pull-request.ts';
 import type { ReadReviewRule, ReviewRule, Reviews } from './review-state.ts';
 import { readApprovals } from './review.ts';
 import { Repository } from './schema.ts';
@@ -38,7 +46,6 @@ export type GithubOptions = {
   readonly timeoutMs?: number;
 };
 
-const demandsKeptMs = 30_000;
 /** Whether a branch asks for reviews is asked for with pull requests, far more often than with runs. */
 const reviewRuleKeptMs = 5 * 60_000;
 const clientsMax = 1_000;
@@ -47,6 +54,7 @@ const ownRunsMax = 20_000;
 const reviewsMax = 5_000;
 const demandsMax = 1_000;
 const labelledMax = 5_000;
+const lastReadMax = 5_000;
 
 export function createGithubHost(options: GithubOptions): Host {
   const { host, clock } = options;
@@ -55,22 +63,31 @@ export function createGithubHost(options: GithubOptions): Host {
   const ownRuns: OwnRuns = createMemory(ownRunsMax);
   const labelled: Labelled = { reported: createMemory(labelledMax), clock };
   const now = () => clock.now().getTime();
-  const kept = createDatedShelf<Demands>(now, demandsKeptMs, demandsMax);
+  const kept = createKeptDemands(now, demandsMax);
+  const lastRead = createLastRead(lastReadMax);
+  const rules = createActiveRuleReader();
   const reviewShelf = createShelf<ReviewRule>(now, reviewRuleKeptMs, demandsMax).recall;
   const keyOf = (client: Client, repository: HostRepository, branch: string) =>
     `${client.connection.id} ${repository.id} ${branch}`;
   const demandsOf = (client: Client, repository: HostRepository, branch: string, asOf?: number) =>
-    kept(keyOf(client, repository, branch), asOf, () => readDemands(client, repository, branch));
+    kept.recall(keyOf(client, repository, branch), asOf, () => readDemands(client, repository, branch));
   const ruleOf: ReadReviewRule = (client, repository, branch, asOf) =>
     asOf === undefined
       ? reviewShelf(keyOf(client, repository, branch), () => demandsOf(client, repository, branch))
       : demandsOf(client, repository, branch, asOf);
   const of = ({ organizationId }: HostRepository): Promise<Client> => clientOf(organizationId);
+  const readerOf = async (repository: HostRepository): Promise<Reader> => {
+    const client = await of(repository);
+    const confirm: Reader['confirm'] = (where, branch, print, askedAt) =>
+      kept.confirm(keyOf(client, where, branch), print, askedAt);
+    return { client, ruleOf, reviews, lastRead, confirm };
+  };
 
   return {
     kind: 'github',
     repositories: 'connected',
-    readPullRequest: async (query) => readPullRequest(await of(query.repository), ruleOf, reviews, query),
+    readPullRequest: async (query) => readPullRequest(await readerOf(query.repository), query),
+    readPullRequests: async (query) => readPullRequests(await readerOf(query.repository), query),
     readApprovals: async (repository, number) => readApprovals(await of(repository), repository, number),
     leavesMergeToTry: true,
     readChecks: async (repository, sha) => readChecks(await of(repository), repository, sha),
@@ -85,7 +102,7 @@ export function createGithubHost(options: GithubOptions): Host {
     headBranchOf: async (repository, number) => headBranchOf(await of(repository), repository, number),
     closePullRequest: async (repository, number) =>
       closePullRequest(await of(repository), repository, number),
-    merge: async (request) => merge(await of(request.repository), request),
+    merge: async (request) => merge(await of(request.repository), lastRead, request),
     // GitHub docs, "Checking out pull requests locally" and REST "Get a pull request": the merge branch of a pull request.
     trialMergeRef,
     parseWebhook: (delivery) => parseWebhook(host, delivery),
@@ -100,8 +117,10 @@ export function createGithubHost(options: GithubOptions): Host {
     changeLabels: async (repository, number, change) =>
       changeLabels(await of(repository), repository, number, change),
     permissionOf: async (repository, person) => permissionOf(await of(repository), repository, person),
-    readLabel: async (repository, number, label) =>
-      readLabel(await of(repository), repository, number, label),
+    readLabel: async (repository, number, label, { asOf } = {}) => {
+      const pull = lastRead.since(repository, number, asOf);
+      return readLabel(await of(repository), repository, number, label, pull);
+    },
     headSince: async (repository, number, headSha) =>
       headSince(await of(repository), repository, number, headSha),
     readPerson: createPersonReader(of, now),
@@ -111,8 +130,7 @@ export function createGithubHost(options: GithubOptions): Host {
     readRules: async (repository, branch, landing) => {
       const client = await of(repository);
       const demands = await demandsOf(client, repository, branch, landing.asOf ?? performance.now());
-      const own = await readOwnPermission(client, repository);
-      return readActiveRules(client, repository, branch, { demands, ourselves: { own } }, landing);
+      return rules(client, repository, branch, demands, landing);
     },
     stopRuns: async (repository, dead) => stopRuns(await of(repository), repository, dead),
   };

@@ -5,7 +5,7 @@ import { HostError, type HostRepository, type LabelState } from '../host.ts';
 import type { Client } from './client.ts';
 import { isOurs } from './comment.ts';
 import { findPullRequest } from './pull-request.ts';
-import { Activities, type IssueEvent, IssueEvents, Labels } from './schema.ts';
+import { Activities, type IssueEvent, IssueEvents, Labels, type PullRequest } from './schema.ts';
 
 /** GitHub REST docs, "Issue event types": `labeled` and `unlabeled` name the label, the actor and the instant. */
 export async function readLabel(
@@ -13,11 +13,14 @@ export async function readLabel(
   { owner, name: repo }: HostRepository,
   issue_number: number,
   label: string,
+  /** The pull request, where it was read just now: it lists its labels. */
+  pull: PullRequest | null,
 ): Promise<LabelState> {
   const where = { owner, repo, issue_number };
   const key = label.toLowerCase();
   const path = '/repos/{owner}/{repo}/issues/{issue_number}';
-  const labels = (await client.read(`${path}/labels`, { ...where, per_page: 100 }, Labels)) ?? [];
+  const labels =
+    pull?.labels ?? (await client.read(`${path}/labels`, { ...where, per_page: 100 }, Labels)) ?? [];
   const isOn = labels.some(({ name }) => name.toLowerCase() === key);
   const isIt = ({ event, label: named }: IssueEvent) =>
     (event === 'labeled' || event === 'unlabeled') && named?.name.toLowerCase() === key;

@@ -1,10 +1,11 @@
 // GitHub's own merge call. It knows the head that we mean and not the branch: a pull request that was retargeted would be
-// merged wherever it goes now, so it is looked at before. What the call refuses is looked at once more: GitHub says the
-// same of one that is merged already, of one that its branch does not let in, and of one that it is not ready for yet.
+// merged wherever it goes now, so it is read before, by the caller or here. What the call refuses is read once more: GitHub
+// says the same of one that is merged already, of one that its branch does not let in, and of one that it is not ready for yet.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HostError, type HostRepository, type MergeAnswer, type MergeRequest } from '../host.ts';
 import type { Client } from './client.ts';
+import type { LastRead } from './last-read.ts';
 import { findPullRequest } from './pull-request.ts';
 import { Anything, Merged, type PullRequest } from './schema.ts';
 
@@ -15,10 +16,15 @@ const passing = /base branch was modified|merge already in progress/i;
 const attemptsMax = 3;
 const pauseMs = 700;
 
-export async function merge(client: Client, request: MergeRequest): Promise<MergeAnswer> {
-  const { repository, number } = request;
+export async function merge(
+  client: Client,
+  lastRead: LastRead,
+  request: MergeRequest,
+): Promise<MergeAnswer> {
+  const { repository, number, asOf } = request;
   for (let attempt = 1; ; attempt += 1) {
-    const settled = settledAnswer(await findPullRequest(client, repository, number), request);
+    const known = attempt === 1 ? lastRead.since(repository, number, asOf) : null;
+    const settled = settledAnswer(known ?? (await findPullRequest(client, repository, number)), request);
     if (settled !== null) return settled;
     const written = await callMerge(client, request);
     if (written.kind === 'done') return { kind: 'merged', sha: written.value.sha };

@@ -18,9 +18,17 @@
 
 import { withoutTrailing } from '#base/text.ts';
 import { unknownFork, type PullRequest as Seen } from '#core/queue/model.ts';
-import { HostError, type HostRepository, type PullRequestQuery, type TestPullRequest } from '../host.ts';
+import {
+  HostError,
+  type HostRepository,
+  type PullRequestQuery,
+  type PullRequestsQuery,
+  type TestPullRequest,
+} from '../host.ts';
 import type { Client } from './client.ts';
-import { type ReadReviewRule, readReviewState, type Reviews } from './review-state.ts';
+import type { LastRead } from './last-read.ts';
+import { pullsAtOnce, queryPulls } from './pull-request-query.ts';
+import { type ReadReviewRule, readReviewState, type ReviewPage, type Reviews } from './review-state.ts';
 import { ListedPullRequests, Numbered, PullRequest, Repository, type ReviewDecision } from './schema.ts';
 
 /** Texts are kept up to this size. */
@@ -50,15 +58,71 @@ export function mergeabilityOf(
   return mergeable === null ? 'in_progress' : 'mergeable';
 }
 
-export async function readPullRequest(
-  client: Client,
-  ruleOf: ReadReviewRule,
-  reviews: Reviews,
-  { repository, number, asOf }: PullRequestQuery,
-): Promise<Seen | null> {
-  const found = await findPullRequest(client, repository, number);
-  if (found === null) return null;
-  const review = await readReviewState({ client, repository, ruleOf, reviews, asOf }, found);
+export type Reader = {
+  readonly client: Client;
+  readonly ruleOf: ReadReviewRule;
+  readonly reviews: Reviews;
+  readonly lastRead: LastRead;
+  /** Takes in how the rulesets of a branch were seen, and when they were asked for. */
+  readonly confirm: (
+    repository: HostRepository,
+    branch: string,
+    print: string | null,
+    askedAt: number,
+  ) => void;
+};
+
+/**
+ * One pull request. One that is about to land is read in GraphQL, with its reviews and with the rulesets of the branch;
+ * any other by REST, where "not modified" costs nothing.
+ */
+export async function readPullRequest(reader: Reader, query: PullRequestQuery): Promise<Seen | null> {
+  const { repository, number, targetBranch, asOf } = query;
+  const { client, lastRead } = reader;
+  const askedAt = performance.now();
+  // GraphQL was asked a moment ago and did not know whether it can be merged: only of REST is it documented that reading
+  // makes GitHub work it out.
+  const isUnknown = lastRead.since(repository, number, asOf)?.mergeable === null;
+  if (asOf !== undefined && !isUnknown) {
+    const queried = await queryPulls(client, repository, [number], targetBranch);
+    if (queried !== null) {
+      reader.confirm(repository, targetBranch, queried.rulesPrint, askedAt);
+      const one = queried.pulls.get(number);
+      if (one === undefined) return null;
+      lastRead.keep(repository, one.pull, askedAt);
+      return seenPull(reader, repository, asOf, one);
+    }
+  }
+  const pull = await findPullRequest(client, repository, number);
+  if (pull === null) return null;
+  lastRead.keep(repository, pull, askedAt);
+  return seenPull(reader, repository, asOf, { pull, review: null });
+}
+
+/** Many pull requests, in as few queries as GitHub allows. */
+export async function readPullRequests(
+  reader: Reader,
+  { repository, numbers }: Pick<PullRequestsQuery, 'repository' | 'numbers'>,
+): Promise<ReadonlyMap<number, Seen>> {
+  const seen = new Map<number, Seen>();
+  for (let at = 0; at < numbers.length; at += pullsAtOnce) {
+    const askedAt = performance.now();
+    const queried = await queryPulls(reader.client, repository, numbers.slice(at, at + pullsAtOnce), null);
+    for (const [number, one] of queried?.pulls ?? []) {
+      reader.lastRead.keep(repository, one.pull, askedAt);
+      seen.set(number, await seenPull(reader, repository, undefined, one));
+    }
+  }
+  return seen;
+}
+
+async function seenPull(
+  { client, ruleOf, reviews }: Reader,
+  repository: HostRepository,
+  asOf: number | undefined,
+  { pull: found, review: first }: { readonly pull: PullRequest; readonly review: ReviewPage | null },
+): Promise<Seen> {
+  const review = await readReviewState({ client, repository, ruleOf, reviews, asOf }, found, first);
   return {
     number: found.number,
     title: found.title,

@@ -69,9 +69,11 @@ type Question = {
   readonly asOf: number | undefined;
 };
 
+/** `first`: the first page of its conversations, where it was read with the pull request itself. */
 export async function readReviewState(
   { client, repository, ruleOf, reviews, asOf }: Question,
   { number, state, draft, mergeable, mergeable_state, updated_at, head, base }: PullRequest,
+  first: ReviewPage | null = null,
 ): Promise<ReviewState> {
   // Then it is not merged anyway.
   if (state !== 'open' || draft === true || mergeable === false) return nothing;
@@ -80,21 +82,22 @@ export async function readReviewState(
   // A review changes the pull request.
   const key = `${repository.id} ${number} ${head.sha} ${base.ref} ${updated_at}`;
   const now = reviews.clock.now().getTime();
-  const known = asOf !== undefined ? undefined : reviews.kept.get(key);
+  const known = asOf !== undefined || first !== null ? undefined : reviews.kept.get(key);
   if (known !== undefined && now < known.until) return known.state;
-  const { needsResolved, ...found } = await askGithub(client, repository, number, rule.needsResolved);
+  const page = first ?? (await readPage(client, repository, number, null));
+  const { needsResolved, ...found } = await readRest(client, repository, number, page, rule.needsResolved);
   if (!needsResolved && now - Date.parse(updated_at) > settledMs)
     reviews.kept.set(key, { state: found, until: now + reviewKeptMs });
   return found;
 }
 
-async function askGithub(
+async function readRest(
   client: Client,
   repository: HostRepository,
   number: number,
+  first: ReviewPage,
   isAskedByRuleset: boolean,
 ): Promise<ReviewState & { readonly needsResolved: boolean }> {
-  const first = await readPage(client, repository, number, null);
   const { decision } = first;
   const needsResolved = isAskedByRuleset || first.needsResolved;
   if (!needsResolved) return { decision, hasOpenConversation: false, needsResolved };
@@ -104,7 +107,8 @@ async function askGithub(
   return { decision, hasOpenConversation: page.isOpen, needsResolved };
 }
 
-type Page = {
+/** A page of the conversations of a pull request, with what its reviews say. */
+export type ReviewPage = {
   readonly decision: ReviewDecision | null;
   /** Classic protection asks for resolved conversations. */
   readonly needsResolved: boolean;
@@ -119,7 +123,7 @@ async function readPage(
   { owner, name }: HostRepository,
   number: number,
   after: string | null,
-): Promise<Page> {
+): Promise<ReviewPage> {
   const answer = await client.query(reviewQuery, { owner, name, number, after }, ReviewAnswer);
   const found = answer?.repository?.pullRequest;
   const threads = found?.reviewThreads;

@@ -9,7 +9,15 @@ export const InstallationToken = z.object({ token: z.string(), expires_at: z.str
 
 export const GraphqlAnswer = z.object({
   data: z.unknown(),
-  errors: z.array(z.object({ type: z.string().optional(), message: z.string() })).optional(),
+  errors: z
+    .array(
+      z.object({
+        type: z.string().optional(),
+        message: z.string(),
+        path: z.array(z.union([z.string(), z.int()])).optional(),
+      }),
+    )
+    .optional(),
 });
 
 /** Where an answer says nothing that anybody reads. */
@@ -35,19 +43,24 @@ export const PullRequest = z.object({
   }),
   base: z.object({ ref: z.string(), repo: z.object({ id: z.int() }).optional() }),
   user: account.nullable(),
+  /** Absent where it was read in GraphQL. */
+  labels: z.array(z.object({ name: z.string() })).optional(),
   html_url: z.string(),
   created_at: z.string().optional(),
   updated_at: z.string(),
 });
 export type PullRequest = z.infer<typeof PullRequest>;
 
+/** Null where it is read: no review is required. */
+export const ReviewDecision = z.enum(['APPROVED', 'CHANGES_REQUESTED', 'REVIEW_REQUIRED']);
+export type ReviewDecision = z.infer<typeof ReviewDecision>;
+
 export const ReviewAnswer = z.object({
   repository: z
     .object({
       pullRequest: z
         .object({
-          /** Null: no review is required. */
-          reviewDecision: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'REVIEW_REQUIRED']).nullable(),
+          reviewDecision: ReviewDecision.nullable(),
           reviewThreads: z.object({
             nodes: z.array(z.object({ isResolved: z.boolean() }).nullable()).nullable(),
             pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
@@ -60,8 +73,6 @@ export const ReviewAnswer = z.object({
     })
     .nullable(),
 });
-export type ReviewDecision = 'APPROVED' | 'CHANGES_REQUESTED' | 'REVIEW_REQUIRED';
-
 export const PullRequestReviews = z.array(
   z.object({ user: account.nullable(), state: z.string(), commit_id: z.string().nullable() }),
 );

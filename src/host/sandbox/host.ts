@@ -10,7 +10,7 @@ import { standingApprovals } from '#core/queue/approval.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import { fullName } from '#core/repository.ts';
 import { branchRef, trialMergeRef } from '#git/ref.ts';
-import { type Host, HostError, type HostRepository } from '../host.ts';
+import { type Host, HostError, type HostRepository, readOneByOne } from '../host.ts';
 import { type Announce, createAnnouncer } from './announce.ts';
 import { checkEvents, createCi } from './ci.ts';
 import { goTogether } from './commit.ts';
@@ -70,21 +70,24 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
     return settings;
   };
 
+  const readPullRequest: Host['readPullRequest'] = async (query) => {
+    const { repository, number } = query;
+    const found = await store.find(repository, number);
+    if (found !== null) await requireAnswer(settingsFrom({ faults: found.faults ?? {} }).faults, clock);
+    else await settingsOf(repository);
+    const kept = found?.pullRequest ?? (await store.insert(repository, madeUp(query)));
+    if (query.asOf !== undefined) await updateTrialMerge(await disk.ensure(repository), kept, clock.now());
+    return kept.state === 'missing'
+      ? null
+      : shown(repository, await withMergeability(disk, repository, kept));
+  };
+
   return {
     kind: 'sandbox',
     repositories: 'implicit',
     leavesMergeToTry: false,
-    readPullRequest: async (query) => {
-      const { repository, number } = query;
-      const found = await store.find(repository, number);
-      if (found !== null) await requireAnswer(settingsFrom({ faults: found.faults ?? {} }).faults, clock);
-      else await settingsOf(repository);
-      const kept = found?.pullRequest ?? (await store.insert(repository, madeUp(query)));
-      if (query.asOf !== undefined) await updateTrialMerge(await disk.ensure(repository), kept, clock.now());
-      return kept.state === 'missing'
-        ? null
-        : shown(repository, await withMergeability(disk, repository, kept));
-    },
+    readPullRequest,
+    readPullRequests: readOneByOne(readPullRequest),
     readApprovals: async (repository, number) => {
       await settingsOf(repository);
       const reviews = await store.listReviews(repository, number);

@@ -4,10 +4,12 @@
 import { graphql, GraphQLError, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { type Answer, ok } from '../answer.ts';
 import { maySee, objection } from '../auth.ts';
-import { nodeId } from '../json/account.ts';
-import type { PullRequest, Repository, Site } from '../model.ts';
+import { instant, nodeId } from '../json/account.ts';
+import type { Account, PullRequest, Repository, Rule, Site } from '../model.ts';
 import { loadGraphqlSchema } from '../graphql-schema.ts';
-import { protectionOf, reviewDemands } from '../policy.ts';
+import { protectionOf, reviewDemands, rulesetsOf } from '../policy.ts';
+import { verdictOn } from '../mergeable.ts';
+import { findCommit } from '#host/sandbox/git.ts';
 import { reviewDecision } from '../review-rule.ts';
 import { type Call, fieldsOf, read, type Route } from '../route.ts';
 
@@ -26,20 +28,98 @@ const connection = (nodes: readonly object[]) => ({
 /** GitHub GraphQL docs, `Ref.refUpdateRule`: classic protection as people who do not administer see it; null: none. */
 const refUpdateRule = (repository: Repository, branch: string) => {
   const protection = protectionOf(repository, branch);
-  return protection === null ? null : { requiresConversationResolution: protection.conversations };
+  if (protection === null) return null;
+  return { pattern: protection.pattern, requiresConversationResolution: protection.conversations };
 };
 
-const pullFields = (repository: Repository, pull: PullRequest) => ({
+const ruleTypes = {
+  required_status_checks: 'RequiredStatusChecksParameters',
+  pull_request: 'PullRequestParameters',
+} as const;
+
+const camel = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The same names as in REST, written as GraphQL writes names. */
+const camelled = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(camelled);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [camel(key), camelled(part)]));
+};
+
+/** Parameters that a ruleset of the tests leaves out, as GitHub writes them. */
+const usualParameters = {
+  allowedMergeMethods: ['merge', 'squash', 'rebase'],
+  requireCodeOwnerReview: false,
+  requireLastPushApproval: false,
+  requiredApprovingReviewCount: 0,
+  requiredReviewThreadResolution: false,
+  strictRequiredStatusChecksPolicy: false,
+  requiredStatusChecks: [],
+};
+
+function parametersOf({ type, parameters }: Rule): object | null {
+  const name = ruleTypes[type as keyof typeof ruleTypes];
+  if (name === undefined) return null;
+  const given = camelled(parameters ?? {}) as { readonly requiredStatusChecks?: readonly object[] };
+  const checks = (given.requiredStatusChecks ?? []).map((check) => ({ integrationId: null, ...check }));
+  return { __typename: name, ...usualParameters, ...given, requiredStatusChecks: checks };
+}
+
+/** GraphQL docs, `Ref.rules`: the rules of active rulesets that apply to the branch. */
+const refFields = (repository: Repository, branch: string) => ({
+  name: branch,
+  refUpdateRule: refUpdateRule(repository, branch),
+  rules: () =>
+    connection(
+      rulesetsOf(repository, branch).flatMap(({ id, name, rules, createdAt }) =>
+        rules.map((rule, index) => ({
+          id: nodeId('RepositoryRule', id * 1_000 + index),
+          type: rule.type.toUpperCase(),
+          parameters: () => parametersOf(rule),
+          repositoryRuleset: { id: nodeId('RepositoryRuleset', id), name, updatedAt: instant(createdAt) },
+        })),
+      ),
+    ),
+});
+
+/** Of an App's account GraphQL leaves out the `[bot]` of REST. */
+const actorFields = ({ login, type }: Account) => ({
+  __typename: type,
+  login: type === 'Bot' ? login.replace(/\[bot\]$/, '') : login,
+});
+
+const repositoryFields = ({ id, owner, name }: Repository) => ({
+  databaseId: id,
+  nameWithOwner: `${owner.login}/${name}`,
+});
+
+const mergeableStates = new Map<boolean | null, string>([
+  [true, 'MERGEABLE'],
+  [false, 'CONFLICTING'],
+]);
+
+const pullFields = (site: Site, repository: Repository, pull: PullRequest) => ({
+  id: nodeId('PullRequest', pull.id),
   number: pull.number,
   title: pull.title,
+  body: pull.body ?? '',
+  url: `${site.url}/${repository.owner.login}/${repository.name}/pull/${pull.number}`,
+  updatedAt: instant(pull.updatedAt),
   isDraft: pull.draft,
   state: pull.merged === null ? pull.state.toUpperCase() : 'MERGED',
+  author: actorFields(pull.author),
+  mergeCommit: pull.merged === null ? null : { oid: pull.merged.sha },
+  mergeable: async () =>
+    mergeableStates.get((await verdictOn(site, repository, pull)).mergeable) ?? 'UNKNOWN',
+  mergeStateStatus: async () => (await verdictOn(site, repository, pull)).state.toUpperCase(),
+  headRepository: repositoryFields(pull.headRepository),
+  baseRepository: repositoryFields(repository),
   reviewThreads: () =>
     connection(pull.threads.map(({ id, isResolved }) => ({ id: nodeId('Thread', id), isResolved }))),
   headRefOid: pull.headSha,
   headRefName: pull.headRef,
   baseRefName: pull.baseRef,
-  baseRef: () => ({ refUpdateRule: refUpdateRule(repository, pull.baseRef) }),
+  baseRef: () => refFields(repository, pull.baseRef),
   reviewDecision: () => reviewDecision(repository, pull, reviewDemands(repository, pull.baseRef)),
 });
 
@@ -50,13 +130,18 @@ const rootOf = ({ site, principal }: Call) => ({
       throw problem('NOT_FOUND', `Could not resolve to a Repository with the name '${owner}/${name}'.`);
     return {
       name: repository.name,
+      ref: async ({ qualifiedName }: { readonly qualifiedName: string }) => {
+        const branch = qualifiedName.replace(/^refs\/heads\//, '');
+        const tip = await findCommit(repository.directory, `refs/heads/${branch}`);
+        return tip === null ? null : refFields(repository, branch);
+      },
       pullRequest: ({ number }: { readonly number: number }) => {
         const words = objection(repository, principal, read('pull_requests'));
         if (words !== null) throw problem('FORBIDDEN', words);
         const pull = repository.pulls.get(number);
         if (pull === undefined)
           throw problem('NOT_FOUND', `Could not resolve to a PullRequest with the number of ${number}.`);
-        return pullFields(repository, pull);
+        return pullFields(site, repository, pull);
       },
     };
   },
