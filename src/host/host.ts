@@ -279,6 +279,12 @@ export type Host = {
     comment: StatusComment,
   ) => Promise<string>;
   readonly writeCheck: (repository: HostRepository, sha: string, check: OwnCheck) => Promise<void>;
+  /** Comment and check in one call, on hosts that have one; answers with the id of the comment. */
+  readonly writeStatus?: (
+    repository: HostRepository,
+    number: number,
+    status: { readonly sha: string; readonly check: OwnCheck; readonly comment: StatusComment },
+  ) => Promise<string>;
   /** Labels that are not there to be removed, or are there to be added, are no error; unknown ones are made. */
   readonly changeLabels: (
     repository: HostRepository,

@@ -99,11 +99,13 @@ async function write(
   const { settings } = queue;
   const { number, headSha } = standing.entry.pullRequest;
   if (commentId === null && !mayHaveComment) await recordTried(cell.db, queue.id, number);
-  if (settings.statusCheckEnabled && isCheckNew)
-    await host.writeCheck(repository, headSha, { ...check, url: publicUrl, mayExist: !isNews });
+  const own = { ...check, url: publicUrl, mayExist: !isNews };
+  const comment = { id: commentId, mayExist: mayHaveComment, mark: commentMark(queue), body };
+  const isCheckWritten = settings.statusCheckEnabled && isCheckNew;
   if (settings.stateLabelsEnabled)
     await host.changeLabels(repository, number, stateLabels(standing.entry.stage.kind));
-  if (!settings.commentsEnabled) return commentId;
-  const mark = commentMark(queue);
-  return host.writeComment(repository, number, { id: commentId, mayExist: mayHaveComment, mark, body });
+  if (isCheckWritten && settings.commentsEnabled && host.writeStatus !== undefined)
+    return host.writeStatus(repository, number, { sha: headSha, check: own, comment });
+  if (isCheckWritten) await host.writeCheck(repository, headSha, own);
+  return settings.commentsEnabled ? host.writeComment(repository, number, comment) : commentId;
 }

@@ -8,6 +8,7 @@ import {
   buildASTSchema,
   type DocumentNode,
   type GraphQLSchema,
+  type InputObjectTypeDefinitionNode,
   type InterfaceTypeDefinitionNode,
   Kind,
   type ObjectTypeDefinitionNode,
@@ -17,6 +18,14 @@ import {
 
 const types = [
   'Query',
+  'Mutation',
+  'CreateCheckRunPayload',
+  'UpdateCheckRunPayload',
+  'CheckRun',
+  'AddCommentPayload',
+  'IssueCommentEdge',
+  'UpdateIssueCommentPayload',
+  'IssueComment',
   'Repository',
   'PullRequest',
   'PullRequestReviewThreadConnection',
@@ -36,6 +45,15 @@ const types = [
   'User',
   'Bot',
   'Organization',
+];
+
+/** Inputs of mutations, with what they consist of. */
+const inputs = [
+  'CreateCheckRunInput',
+  'UpdateCheckRunInput',
+  'CheckRunOutput',
+  'AddCommentInput',
+  'UpdateIssueCommentInput',
 ];
 
 /** Interfaces, with those of the types that are known. */
@@ -58,6 +76,14 @@ const namesOf = (text: string, kind: string): readonly string[] =>
 
 const definitionOf = (text: string, kind: string, name: string): string =>
   new RegExp(`^${kind} ${name}\\b.*\\{[^]*?^\\}`, 'm').exec(text)![0];
+
+const narrowedInput = (
+  type: InputObjectTypeDefinitionNode,
+  known: ReadonlySet<string>,
+): InputObjectTypeDefinitionNode => ({
+  ...type,
+  fields: (type.fields ?? []).filter((field) => known.has(nameOf(field.type))),
+});
 
 /** The types of a union that the server knows. */
 const membersOf = (text: string, union: string): readonly string[] =>
@@ -87,7 +113,7 @@ export function loadGraphqlSchema(): GraphQLSchema {
   const scalars = namesOf(text, 'scalar');
   const enums = namesOf(text, 'enum');
   const scalar = ['Int', 'Float', 'String', 'Boolean', 'ID'];
-  const known = new Set([...types, ...interfaces, ...unions, ...scalars, ...enums, ...scalar]);
+  const known = new Set([...types, ...inputs, ...interfaces, ...unions, ...scalars, ...enums, ...scalar]);
   const read = (source: string): DocumentNode => parse(source, { noLocation: true });
   const objects = [
     ...types.map((name) => definitionOf(text, 'type', name)),
@@ -95,11 +121,14 @@ export function loadGraphqlSchema(): GraphQLSchema {
   ]
     .flatMap((source) => read(source).definitions)
     .map((type) => narrowed(type as ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode, known));
+  const given = inputs
+    .flatMap((name) => read(definitionOf(text, 'input', name)).definitions)
+    .map((type) => narrowedInput(type as InputObjectTypeDefinitionNode, known));
   const used = new Set(
-    objects.flatMap(({ fields = [] }) =>
+    [...objects, ...given].flatMap(({ fields = [] }) =>
       fields.flatMap((field) => [
         nameOf(field.type),
-        ...(field.arguments ?? []).map((one) => nameOf(one.type)),
+        ...('arguments' in field ? (field.arguments ?? []) : []).map((one) => nameOf(one.type)),
       ]),
     ),
   );
@@ -108,6 +137,6 @@ export function loadGraphqlSchema(): GraphQLSchema {
     ...enums.filter((name) => used.has(name)).map((name) => definitionOf(text, 'enum', name)),
     ...unions.map((name) => `union ${name} = ${membersOf(text, name).join(' | ')}`),
   ];
-  const definitions = [...objects, ...read(others.join('\n')).definitions];
+  const definitions = [...objects, ...given, ...read(others.join('\n')).definitions];
   return buildASTSchema({ kind: Kind.DOCUMENT, definitions }, { assumeValidSDL: true });
 }

@@ -1,7 +1,7 @@
 // GitHub's limits on requests (GitHub docs, "Rate limits for the REST API"). The primary one counts requests per hour and
 // caller, and leaves out those that are answered with 304; the secondary ones look at how much is asked at once and in a
 // minute, and at how much content is created: 80 requests a minute and 500 an hour. GitHub does not list the requests that
-// create content; here every POST, PUT and PATCH to a repository does. An Enterprise Server has no such limit unless its
+// create content; here every POST, PUT and PATCH to a repository does, and every field of a mutation. An Enterprise Server has no such limit unless its
 // operator sets one.
 
 import type { Clock } from '#base/clock.ts';
@@ -66,10 +66,13 @@ type LimitedRequest = {
   readonly isFree: boolean;
   /** Of GitHub's description, such as `POST /repos/{owner}/{repo}/pulls`. */
   readonly operation: string;
+  /** Fields of mutations, of a request in GraphQL. */
+  readonly mutations: number;
 };
 
-const createsContent = ({ operation }: LimitedRequest): boolean =>
-  /^(POST|PUT|PATCH) \/repos\//.test(operation);
+/** How much content a request creates. */
+const contentOf = ({ operation, mutations }: LimitedRequest): number =>
+  /^(POST|PUT|PATCH) \/repos\//.test(operation) ? 1 : mutations;
 
 export type Limiter = {
   set: (limits: Partial<Limits>) => void;
@@ -134,13 +137,13 @@ export function createLimiter(clock: Clock, edition: Edition): Limiter {
     return taken.underWay >= limits.concurrent || spent + points > limits.pointsPerMinute;
   };
 
-  const isTooMuchContent = (taken: Usage): boolean => {
+  const isTooMuchContent = (taken: Usage, more: number): boolean => {
     const now = clock.now().getTime();
     taken.content = taken.content.filter((at) => at > now - hourMs);
     const { contentPerMinute, contentPerHour } = limits;
     return (
-      taken.content.length >= (contentPerHour ?? Infinity) ||
-      taken.content.filter((at) => at > now - minuteMs).length >= (contentPerMinute ?? Infinity)
+      taken.content.length + more > (contentPerHour ?? Infinity) ||
+      taken.content.filter((at) => at > now - minuteMs).length + more > (contentPerMinute ?? Infinity)
     );
   };
 
@@ -156,10 +159,10 @@ export function createLimiter(clock: Clock, edition: Edition): Limiter {
       const points = method === 'GET' || method === 'HEAD' ? 1 : 5;
       const limit = limitOf(principal);
       const end = () => headers(principal);
-      const isContent = createsContent(request);
+      const content = contentOf(request);
       const words = secondary(taken, points)
         ? 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.'
-        : isContent && isTooMuchContent(taken)
+        : content > 0 && isTooMuchContent(taken, content)
           ? 'You have exceeded a secondary rate limit and have been temporarily blocked from content creation. Please retry your request again later.'
           : null;
       if (words !== null) {
@@ -170,7 +173,7 @@ export function createLimiter(clock: Clock, edition: Edition): Limiter {
         return { refusal: refused(limits.status, `API rate limit exceeded for ${key}.`), end };
       taken.points.push({ at: clock.now().getTime(), points });
       taken.underWay += 1;
-      if (isContent) taken.content = [...taken.content, clock.now().getTime()];
+      taken.content = [...taken.content, ...Array.from({ length: content }, () => clock.now().getTime())];
       if (!isFree) taken.used += 1;
       return {
         refusal: null,

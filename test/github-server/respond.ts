@@ -6,6 +6,7 @@ import { type Answer, Refusal, refused } from './answer.ts';
 import { principalOf } from './auth.ts';
 import type { Limiter } from './limit.ts';
 import type { Edition, Principal, Site } from './model.ts';
+import { mutationCount } from './mutation.ts';
 import type { Found, Route } from './route.ts';
 import { enterpriseVersion } from './route/app.ts';
 import { checkAnswer, checkQuery, checkRequest, findOperation } from './validate.ts';
@@ -124,6 +125,7 @@ export async function respond(tools: Tools, found: Found | null, request: ApiReq
     method: request.method,
     isFree: found.route.isFree === true,
     operation: found.route.operation,
+    mutations: found.route.isUndescribed === true ? mutationCount(request.body) : 0,
   });
   const answer = ticket.refusal ?? (await checked(tools, found, request, principal));
   const final = conditional(request, answer);

@@ -71,7 +71,12 @@ export async function readChecks(
   return [...runs.map(checkOfRun), ...statuses.map(checkOfStatus)];
 }
 
-type OwnRun = { readonly id: number; readonly isCompleted: boolean };
+type OwnRun = {
+  readonly id: number;
+  /** By which GraphQL knows it. */
+  readonly nodeId?: string | undefined;
+  readonly isCompleted: boolean;
+};
 
 export type OwnRuns = Memory<OwnRun>;
 
@@ -104,7 +109,7 @@ export async function writeCheck(
     );
     return;
   }
-  const key = `${repository.id} ${sha} ${check.name}`;
+  const key = runKey(repository, sha, check.name);
   const known =
     ownRuns.get(key) ??
     (check.mayExist !== false ? await findOwnRun(client, repository, sha, check.name) : null);
@@ -116,7 +121,17 @@ export async function writeCheck(
 const addressOf = (key: string, { url }: OwnCheck): Record<string, string> =>
   /^https?:\/\//.test(url) ? { [key]: url } : {};
 
-const runBody = (check: OwnCheck) => ({
+export const runKey = ({ id }: HostRepository, sha: string, name: string): string => `${id} ${sha} ${name}`;
+
+type RunBody = {
+  readonly name: string;
+  readonly details_url?: string;
+  readonly status: string;
+  readonly conclusion?: string;
+  readonly output: { readonly title: string; readonly summary: string };
+};
+
+export const runBody = (check: OwnCheck): RunBody => ({
   name: check.name,
   ...addressOf('details_url', check),
   ...(check.state === 'pending'
@@ -125,7 +140,11 @@ const runBody = (check: OwnCheck) => ({
   output: { title: check.title, summary: check.summary.slice(0, summaryMax) },
 });
 
-const ownRun = ({ id, status }: CheckRun): OwnRun => ({ id, isCompleted: status === 'completed' });
+const ownRun = ({ id, node_id: nodeId, status }: CheckRun): OwnRun => ({
+  id,
+  nodeId,
+  isCompleted: status === 'completed',
+});
 
 async function findOwnRun(
   { read, auth }: Client,

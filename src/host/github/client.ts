@@ -76,6 +76,13 @@ export type Client = {
     variables: Parameters,
     schema: z.ZodType<Value>,
   ) => Promise<Value | null>;
+  /** Content is created in GraphQL; null, or a part that is null: GitHub did not do it, and by REST it says why. */
+  readonly mutate: <Value>(
+    mutation: string,
+    variables: Parameters,
+    schema: z.ZodType<Value>,
+    options: { readonly isRepeatable: boolean; readonly count: number },
+  ) => Promise<Value | null>;
 };
 
 /** What was answered, with its ETag. */
@@ -120,6 +127,7 @@ export function createClient(options: ClientOptions): Client {
       return (login ??= (await readPage('/user', {}, OwnAccount))?.value.login ?? null);
     },
     query: asker(sender, connection),
+    mutate: mutator(sender, pace, connection),
   };
 }
 
@@ -149,6 +157,21 @@ function asker(sender: Sender, connection: HostConnection): Client['query'] {
     if (error.type === 'NOT_FOUND') return null;
     const status = error.type === 'RATE_LIMITED' ? 429 : error.type === undefined ? 502 : 403;
     throw sender.fail({ status, message: error.message, headers: answer.headers }, call);
+  };
+}
+
+function mutator(sender: Sender, pace: Pace, connection: HostConnection): Client['mutate'] {
+  const route = `POST ${apiOf(connection).graphql}`;
+  return async (mutation, variables, schema, { isRepeatable, count }) => {
+    for (let turn = 0; turn < count; turn += 1) await pace(false);
+    const call: Call = { route, parameters: { query: mutation, variables }, isRepeatable };
+    const answer = await sender.ask(call);
+    if (isFailure(answer)) throw sender.fail(answer, call);
+    const { data, errors = [] } = sender.parse(GraphqlAnswer, answer, call);
+    const limit = errors.find(({ type }) => type === 'RATE_LIMITED');
+    if (limit !== undefined)
+      throw sender.fail({ status: 429, message: limit.message, headers: answer.headers }, call);
+    return data === null || data === undefined ? null : sender.parse(schema, { ...answer, data }, call);
   };
 }
 

@@ -5,10 +5,11 @@ import type { Client } from './client.ts';
 import { Anything, type Comment, Comments, Identified, Labels } from './schema.ts';
 
 /** Where it stands in the text, nobody sees it. */
-const marked = ({ mark, body }: StatusComment): string => `${body}\n\n<!-- ${mark} -->`;
+export const marked = ({ mark, body }: StatusComment): string => `${body}\n\n<!-- ${mark} -->`;
 
 export async function writeComment(
   client: Client,
+  keep: (written: Identified) => void,
   repository: HostRepository,
   number: number,
   comment: StatusComment,
@@ -20,11 +21,15 @@ export async function writeComment(
   if (known !== null) {
     const path = 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}';
     const parameters = { owner, repo, comment_id: known, body };
-    const edited = await client.attempt(path, parameters, Anything, [404, 410], { isRepeatable: true });
-    if (edited.kind === 'done') return known;
+    const edited = await client.attempt(path, parameters, Identified, [404, 410], { isRepeatable: true });
+    if (edited.kind === 'done') {
+      keep(edited.value);
+      return known;
+    }
   }
   const path = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
   const written = await client.write(path, { owner, repo, issue_number: number, body }, Identified);
+  keep(written);
   return String(written.id);
 }
 

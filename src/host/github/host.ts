@@ -7,31 +7,21 @@ import type { Log } from '#base/log.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { Connections, HostConnection } from '../connection.ts';
 import { type Host, HostError, type HostRepository } from '../host.ts';
-import { type OwnRuns, readChecks, writeCheck } from './check.ts';
+import { readChecks } from './check.ts';
 import { type Answers, type Client, createClient } from './client.ts';
-import { changeLabels, writeComment } from './comment.ts';
+import { changeLabels } from './comment.ts';
 import { headSince, readLabel } from './label.ts';
 import { trialMergeRef } from '#git/ref.ts';
-import { createActiveRuleReader } from './active-rule.ts';
 import { inspect, readInstallation } from './inspect.ts';
-import { createShelf } from '#base/shelf.ts';
-import { createKeptDemands } from './kept-demands.ts';
-import { createLastRead } from './last-read.ts';
 import { createMemory } from './memory.ts';
 import { closePullRequest, merge } from './merge.ts';
 import { permissionOf, permissionOfAccount } from './permission.ts';
 import { createPersonReader } from './person.ts';
-import { readDemands } from './protection.ts';
-import {
-  headBranchOf,
-  openTestPullRequest,
-  type Reader,
-  readPullRequest,
-  readPullRequests,
-} from './pull-request.ts';
-import type { ReadReviewRule, ReviewRule, Reviews } from './review-state.ts';
+import { headBranchOf, openTestPullRequest } from './pull-request.ts';
+import { createReading } from './reading.ts';
 import { readApprovals } from './review.ts';
 import { Repository } from './schema.ts';
+import { createStatusWriter } from './status.ts';
 import { stopRuns } from './stop.ts';
 import { parseWebhook } from './webhook.ts';
 import { type Labelled, readWords } from './word.ts';
@@ -46,53 +36,27 @@ export type GithubOptions = {
   readonly timeoutMs?: number;
 };
 
-/** Whether a branch asks for reviews is asked for with pull requests, far more often than with runs. */
-const reviewRuleKeptMs = 5 * 60_000;
 const clientsMax = 1_000;
 const answersMax = 5_000;
-const ownRunsMax = 20_000;
-const reviewsMax = 5_000;
-const demandsMax = 1_000;
 const labelledMax = 5_000;
-const lastReadMax = 5_000;
 
 export function createGithubHost(options: GithubOptions): Host {
   const { host, clock } = options;
   const clientOf = clients(options);
-  const reviews: Reviews = { kept: createMemory(reviewsMax), clock };
-  const ownRuns: OwnRuns = createMemory(ownRunsMax);
+  const of = ({ organizationId }: HostRepository): Promise<Client> => clientOf(organizationId);
   const labelled: Labelled = { reported: createMemory(labelledMax), clock };
   const now = () => clock.now().getTime();
-  const kept = createKeptDemands(now, demandsMax);
-  const lastRead = createLastRead(lastReadMax);
-  const rules = createActiveRuleReader();
-  const reviewShelf = createShelf<ReviewRule>(now, reviewRuleKeptMs, demandsMax).recall;
-  const keyOf = (client: Client, repository: HostRepository, branch: string) =>
-    `${client.connection.id} ${repository.id} ${branch}`;
-  const demandsOf = (client: Client, repository: HostRepository, branch: string, asOf?: number) =>
-    kept.recall(keyOf(client, repository, branch), asOf, () => readDemands(client, repository, branch));
-  const ruleOf: ReadReviewRule = (client, repository, branch, asOf) =>
-    asOf === undefined
-      ? reviewShelf(keyOf(client, repository, branch), () => demandsOf(client, repository, branch))
-      : demandsOf(client, repository, branch, asOf);
-  const of = ({ organizationId }: HostRepository): Promise<Client> => clientOf(organizationId);
-  const readerOf = async (repository: HostRepository): Promise<Reader> => {
-    const client = await of(repository);
-    const confirm: Reader['confirm'] = (where, branch, print, askedAt) =>
-      kept.confirm(keyOf(client, where, branch), print, askedAt);
-    return { client, ruleOf, reviews, lastRead, confirm };
-  };
+  const { keepPull, ...writing } = createStatusWriter(of);
+  const { lastRead, ...reading } = createReading(of, clock, keepPull);
 
   return {
     kind: 'github',
     repositories: 'connected',
-    readPullRequest: async (query) => readPullRequest(await readerOf(query.repository), query),
-    readPullRequests: async (query) => readPullRequests(await readerOf(query.repository), query),
+    ...reading,
+    ...writing,
     readApprovals: async (repository, number) => readApprovals(await of(repository), repository, number),
     leavesMergeToTry: true,
     readChecks: async (repository, sha) => readChecks(await of(repository), repository, sha),
-    readRequiredChecks: async (repository, branch, { asOf } = {}) =>
-      (await demandsOf(await of(repository), repository, branch, asOf)).requiredChecks,
     remoteOf: async (repository) => remoteOf(await of(repository), repository),
     // GitHub notices what is pushed.
     afterPush: () => Promise.resolve(),
@@ -110,10 +74,6 @@ export function createGithubHost(options: GithubOptions): Host {
       findRepository(await clientOf(organizationId), repository),
     openTestPullRequest: async (repository, wish) =>
       openTestPullRequest(await of(repository), repository, wish),
-    writeComment: async (repository, number, comment) =>
-      writeComment(await of(repository), repository, number, comment),
-    writeCheck: async (repository, sha, check) =>
-      writeCheck(await of(repository), ownRuns, repository, sha, check),
     changeLabels: async (repository, number, change) =>
       changeLabels(await of(repository), repository, number, change),
     permissionOf: async (repository, person) => permissionOf(await of(repository), repository, person),
@@ -127,11 +87,6 @@ export function createGithubHost(options: GithubOptions): Host {
     readWords: async (repository, since, label) =>
       readWords(await of(repository), labelled, repository, since, label),
     inspect: async (repository, branch) => inspect(await of(repository), repository, branch),
-    readRules: async (repository, branch, landing) => {
-      const client = await of(repository);
-      const demands = await demandsOf(client, repository, branch, landing.asOf ?? performance.now());
-      return rules(client, repository, branch, demands, landing);
-    },
     stopRuns: async (repository, dead) => stopRuns(await of(repository), repository, dead),
   };
 }

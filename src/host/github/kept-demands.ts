@@ -15,6 +15,8 @@ type Kept = {
   readonly until: number;
   /** The rulesets as they were before it was read; null: not known. */
   readonly print: string | null;
+  /** It was read, and the rulesets are all that decides. */
+  isComparable: boolean;
   /** The last instant at which they were seen to be the same. */
   confirmedAt: number;
 };
@@ -37,34 +39,35 @@ const printMs = 10_000;
 export function createKeptDemands(now: () => number, entriesMax: number): KeptDemands {
   const kept = createMemory<Kept>(entriesMax);
   const prints = createMemory<{ readonly print: string | null; readonly askedAt: number }>(entriesMax);
-  const find = async (key: string, asOf: number | undefined): Promise<Demands | null> => {
-    const known = kept.get(key);
-    if (known === undefined) return null;
-    if (asOf === undefined ? now() < known.until : known.readAt >= asOf) return known.demands;
-    if (asOf === undefined || known.confirmedAt < asOf) return null;
-    const demands = await known.demands;
-    // Classic protection is no part of what was compared.
-    return demands.isClassic ? null : demands;
+  const settle = async (key: string, entry: Kept) => {
+    try {
+      // Classic protection is no part of what is compared.
+      entry.isComparable = !(await entry.demands).isClassic;
+    } catch {
+      if (kept.get(key) === entry) kept.delete(key);
+    }
   };
+  const isKnown = ({ until, readAt, confirmedAt }: Kept, asOf: number | undefined): boolean =>
+    asOf === undefined ? now() < until : Math.max(readAt, confirmedAt) >= asOf;
   return {
-    recall: async (key, asOf, read) => {
-      const known = await find(key, asOf);
-      if (known !== null) return known;
+    recall: (key, asOf, read) => {
+      const known = kept.get(key);
+      if (known !== undefined && isKnown(known, asOf)) return known.demands;
       const readAt = performance.now();
       const last = prints.get(key);
       const print = last !== undefined && readAt - last.askedAt < printMs ? last.print : null;
-      const entry: Kept = { demands: read(), readAt, until: now() + keptMs, print, confirmedAt: readAt };
+      const until = now() + keptMs;
+      const entry: Kept = { demands: read(), readAt, until, print, isComparable: false, confirmedAt: readAt };
       kept.set(key, entry);
-      entry.demands.catch(() => {
-        if (kept.get(key) === entry) kept.delete(key);
-      });
+      void settle(key, entry);
       return entry.demands;
     },
     confirm: (key, print, askedAt) => {
       prints.set(key, { print, askedAt });
       const known = kept.get(key);
-      const isSame = known !== undefined && print !== null && print === known.print;
-      if (isSame && askedAt - known.readAt < confirmedMs) known.confirmedAt = Math.max(known.confirmedAt, askedAt);
+      const isSame = known?.isComparable === true && print !== null && print === known.print;
+      if (isSame && askedAt - known.readAt < confirmedMs)
+        known.confirmedAt = Math.max(known.confirmedAt, askedAt);
     },
   };
 }

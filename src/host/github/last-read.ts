@@ -24,11 +24,16 @@ export type LastRead = {
 /** An answer that is older is not used, whoever asks. */
 const usedMs = 5_000;
 
-export function createLastRead(entriesMax: number): LastRead {
+/** `onRead` is given every answer. */
+export function createLastRead(
+  entriesMax: number,
+  onRead: (repository: HostRepository, pull: PullRequest) => void,
+): LastRead {
   const kept = createMemory<Read>(entriesMax);
   const keyOf = ({ id }: HostRepository, number: number) => `${id} ${number}`;
   return {
     keep: (repository, pull, askedAt) => {
+      onRead(repository, pull);
       const key = keyOf(repository, pull.number);
       if ((kept.get(key)?.askedAt ?? 0) <= askedAt) kept.set(key, { pull, askedAt });
     },

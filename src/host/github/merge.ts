@@ -16,11 +16,7 @@ const passing = /base branch was modified|merge already in progress/i;
 const attemptsMax = 3;
 const pauseMs = 700;
 
-export async function merge(
-  client: Client,
-  lastRead: LastRead,
-  request: MergeRequest,
-): Promise<MergeAnswer> {
+export async function merge(client: Client, lastRead: LastRead, request: MergeRequest): Promise<MergeAnswer> {
   const { repository, number, asOf } = request;
   for (let attempt = 1; ; attempt += 1) {
     const known = attempt === 1 ? lastRead.since(repository, number, asOf) : null;

@@ -13,10 +13,10 @@ import { ReviewDecision, type PullRequest } from './schema.ts';
 
 const pullFields = `
 fragment Pull on PullRequest {
-  number title body state isDraft url updatedAt mergeable mergeStateStatus
+  id number title body state isDraft url updatedAt mergeable mergeStateStatus
   mergeCommit { oid }
   headRefOid headRefName headRepository { databaseId nameWithOwner }
-  baseRefName baseRepository { databaseId }
+  baseRefName baseRepository { id databaseId }
   author { __typename login }
   reviewDecision
   reviewThreads(first: 100) { nodes { isResolved } pageInfo { hasNextPage endCursor } }
@@ -47,6 +47,7 @@ const ruleFields = `ref(qualifiedName: $branch) {
   }`;
 
 const Pull = z.object({
+  id: z.string(),
   number: z.int().positive(),
   title: z.string(),
   body: z.string(),
@@ -61,7 +62,7 @@ const Pull = z.object({
   headRefName: z.string(),
   headRepository: z.object({ databaseId: z.int(), nameWithOwner: z.string() }).nullable(),
   baseRefName: z.string(),
-  baseRepository: z.object({ databaseId: z.int() }).nullable(),
+  baseRepository: z.object({ id: z.string(), databaseId: z.int() }).nullable(),
   author: z.object({ __typename: z.string(), login: z.string() }).nullable(),
   reviewDecision: ReviewDecision.nullable(),
   reviewThreads: z.object({
@@ -121,7 +122,8 @@ export async function queryPulls(
 }${pullFields}`;
   const variables = { owner, name, ...(branch === null ? {} : { branch: `refs/heads/${branch}` }) };
   const answer = await client.query(query, variables, Answer).catch((error: unknown) => {
-    if (error instanceof HostError && /doesn't exist on type|isn't a defined/.test(error.message)) return undefined;
+    if (error instanceof HostError && /doesn't exist on type|isn't a defined/.test(error.message))
+      return undefined;
     throw error;
   });
   if (answer === undefined) return null;
@@ -144,6 +146,7 @@ const loginOf = ({ __typename, login }: NonNullable<Pull['author']>): string =>
 
 const pullOf = (node: Pull): PullRequest => ({
   number: node.number,
+  node_id: node.id,
   title: node.title,
   body: node.body,
   state: node.state === 'OPEN' ? 'open' : 'closed',
@@ -162,7 +165,9 @@ const pullOf = (node: Pull): PullRequest => ({
   },
   base: {
     ref: node.baseRefName,
-    ...(node.baseRepository === null ? {} : { repo: { id: node.baseRepository.databaseId } }),
+    ...(node.baseRepository === null
+      ? {}
+      : { repo: { id: node.baseRepository.databaseId, node_id: node.baseRepository.id } }),
   },
   user: node.author && { login: loginOf(node.author) },
   html_url: node.url,

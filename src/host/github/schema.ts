@@ -25,6 +25,7 @@ export const Anything = z.unknown();
 
 export const PullRequest = z.object({
   number: z.int().positive(),
+  node_id: z.string().optional(),
   title: z.string(),
   body: z.string().nullish(),
   state: z.enum(['open', 'closed']),
@@ -41,7 +42,10 @@ export const PullRequest = z.object({
     ref: z.string().optional(),
     repo: z.object({ id: z.int(), full_name: z.string() }).nullish(),
   }),
-  base: z.object({ ref: z.string(), repo: z.object({ id: z.int() }).optional() }),
+  base: z.object({
+    ref: z.string(),
+    repo: z.object({ id: z.int(), node_id: z.string().optional() }).optional(),
+  }),
   user: account.nullable(),
   /** Absent where it was read in GraphQL. */
   labels: z.array(z.object({ name: z.string() })).optional(),
@@ -83,10 +87,12 @@ export const ListedPullRequests = z.array(
 );
 
 export const Numbered = z.object({ number: z.int().positive() });
-export const Identified = z.object({ id: z.int().positive() });
+export const Identified = z.object({ id: z.int().positive(), node_id: z.string().optional() });
+export type Identified = z.infer<typeof Identified>;
 
 export const CheckRun = z.object({
   id: z.int().positive(),
+  node_id: z.string().optional(),
   name: z.string(),
   status: z.string(),
   conclusion: z.string().nullable(),

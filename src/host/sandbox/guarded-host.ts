@@ -6,7 +6,7 @@ import type { Host } from '../host.ts';
 import type { SandboxHost } from './host.ts';
 
 type Immediate = {
-  [Name in keyof Host]: Host[Name] extends (...args: never[]) => infer Result
+  [Name in keyof Host]-?: NonNullable<Host[Name]> extends (...args: never[]) => infer Result
     ? Result extends Promise<unknown>
       ? never
       : Name

@@ -10,6 +10,7 @@ import { loadGraphqlSchema } from '../graphql-schema.ts';
 import { protectionOf, reviewDemands, rulesetsOf } from '../policy.ts';
 import { verdictOn } from '../mergeable.ts';
 import { findCommit } from '#host/sandbox/git.ts';
+import { mutations } from '../mutation.ts';
 import { reviewDecision } from '../review-rule.ts';
 import { type Call, fieldsOf, read, type Route } from '../route.ts';
 
@@ -37,7 +38,8 @@ const ruleTypes = {
   pull_request: 'PullRequestParameters',
 } as const;
 
-const camel = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const camel = (name: string): string =>
+  name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** The same names as in REST, written as GraphQL writes names. */
 const camelled = (value: unknown): unknown => {
@@ -124,6 +126,7 @@ const pullFields = (site: Site, repository: Repository, pull: PullRequest) => ({
 });
 
 const rootOf = ({ site, principal }: Call) => ({
+  ...mutations({ site, principal }),
   repository: ({ owner, name }: { readonly owner: string; readonly name: string }) => {
     const repository = site.repositories.get(`${owner}/${name}`.toLowerCase());
     if (repository === undefined || !maySee(repository, principal))
