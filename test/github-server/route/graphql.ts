@@ -91,6 +91,7 @@ const actorFields = ({ login, type }: Account) => ({
 });
 
 const repositoryFields = ({ id, owner, name }: Repository) => ({
+  id: nodeId('Repository', id),
   databaseId: id,
   nameWithOwner: `${owner.login}/${name}`,
 });
