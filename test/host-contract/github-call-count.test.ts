@@ -1,0 +1,186 @@
+// What a landing, a poll and a status cost at GitHub, in calls, and that nothing old decides because of it.
+
+import { describe, expect, it } from 'vitest';
+import type { StatusComment } from '#host/host.ts';
+import { check, counted, openGithub, total, widgets } from './github-fixture.ts';
+import { handsOf } from './github-world.ts';
+
+const graphql = 'POST /api/graphql';
+const target = { method: 'squash', way: 'merge' } as const;
+
+const reviewRule = {
+  type: 'pull_request',
+  parameters: {
+    required_approving_review_count: 1,
+    dismiss_stale_reviews_on_push: false,
+    require_code_owner_review: false,
+    require_last_push_approval: false,
+    required_review_thread_resolution: false,
+  },
+};
+const checkRule = (context: string) => ({
+  type: 'required_status_checks',
+  parameters: { required_status_checks: [{ context }], strict_required_status_checks_policy: false },
+});
+
+/** Rulesets that were changed a moment ago are read whole each time: these are an hour old. */
+async function openSettled() {
+  let isOld = true;
+  const clock = { now: () => new Date(Date.now() - (isOld ? 3_600_000 : 0)) };
+  const github = await openGithub({ clock });
+  const settle = () => {
+    isOld = false;
+  };
+  return { ...github, settle };
+}
+
+type Opened = Awaited<ReturnType<typeof openGithub>>;
+
+/** As a landing reads: the pull request, then the rules, then the required checks. */
+async function readForLanding({ host, repository }: Pick<Opened, 'host' | 'repository'>, number: number) {
+  const asOf = performance.now();
+  const pull = await host.readPullRequest({ repository, number, targetBranch: 'main', asOf });
+  const rules = await host.readRules(repository, 'main', { ...target, asOf });
+  const required = await host.readRequiredChecks(repository, 'main', { asOf });
+  return {
+    pull,
+    rules: rules.map(({ name }) => name),
+    required: required?.map(({ name }) => name) ?? [],
+    asOf,
+  };
+}
+
+describe('a landing', () => {
+  it('reads pull request, reviews and rules in one call once the rulesets are known', async () => {
+    const opened = await openSettled();
+    const { server, propose } = opened;
+    server.addRuleset(widgets, { rules: [checkRule('test')] });
+    opened.settle();
+    const { number } = await propose('one');
+    await readForLanding(opened, number);
+    await server.settled();
+    server.forgetCalls();
+    const { pull, rules, required } = await readForLanding(opened, number);
+    expect(counted(server)).toEqual({ [graphql]: 1 });
+    expect(pull).toMatchObject({ number, state: 'open', author: 'ada', mergeability: 'mergeable' });
+    expect([rules, required]).toEqual([['required_status_checks'], ['test']]);
+  });
+
+  it('reads the rules again when a ruleset has changed, and holds to the new ones', async () => {
+    const opened = await openSettled();
+    const { server, propose } = opened;
+    server.addRuleset(widgets, { rules: [checkRule('test')] });
+    opened.settle();
+    const { number } = await propose('one');
+    await readForLanding(opened, number);
+    server.addRuleset(widgets, { rules: [checkRule('lint'), reviewRule] });
+    const { pull, required } = await readForLanding(opened, number);
+    expect(required).toEqual(['lint', 'test']);
+    expect(pull).toMatchObject({ mergeability: 'not_mergeable' });
+    server.approve(widgets, number, 'grace');
+    await server.settled();
+    expect((await readForLanding(opened, number)).pull).toMatchObject({ mergeability: 'mergeable' });
+  });
+
+  it('reads classic protection each time, because what GraphQL shows of it has no app ids', async () => {
+    const opened = await openGithub();
+    const { server, propose } = opened;
+    server.protect(widgets, 'main', { checks: { strict: false, contexts: ['test'] } });
+    const { number } = await propose('one');
+    await readForLanding(opened, number);
+    server.protect(widgets, 'main', { checks: { strict: false, contexts: ['test', 'lint'] } });
+    expect((await readForLanding(opened, number)).required).toEqual(['lint', 'test']);
+  });
+
+  it('merges what it has just read in one call, and reads what it has not', async () => {
+    const opened = await openGithub();
+    const { server, host, repository, propose } = opened;
+    const request = async (branch: string) => {
+      const { number } = await propose(branch);
+      const { pull, asOf } = await readForLanding(opened, number);
+      await server.settled();
+      const words = { title: branch, message: '' };
+      const one = { repository, number, targetBranch: 'main', method: 'squash', ...words } as const;
+      return { ...one, headSha: pull!.headSha, asOf };
+    };
+    const first = await request('one');
+    server.forgetCalls();
+    expect(await host.merge(first)).toMatchObject({ kind: 'merged' });
+    expect(total(server)).toBe(1);
+    const { asOf: _, ...second } = await request('two');
+    server.forgetCalls();
+    expect(await host.merge(second)).toMatchObject({ kind: 'merged' });
+    expect(total(server)).toBe(2);
+  });
+});
+
+it('many pull requests are read in one call, and one that is not there is left out', async () => {
+  const { server, host, repository, propose } = await openGithub();
+  const numbers: number[] = [];
+  for (const branch of ['one', 'two', 'three']) numbers.push((await propose(branch)).number);
+  await server.settled();
+  server.forgetCalls();
+  const found = await host.readPullRequests({ repository, targetBranch: 'main', numbers: [...numbers, 99] });
+  expect([...found.keys()]).toEqual(numbers);
+  expect(found.get(numbers[1]!)).toMatchObject({
+    title: 'two',
+    baseBranch: 'main',
+    fork: null,
+    state: 'open',
+  });
+  expect(counted(server)).toMatchObject({ [graphql]: 1 });
+});
+
+describe('comment and check', () => {
+  const comment = (id: string | null, body: string): StatusComment => ({
+    id,
+    mayExist: false,
+    mark: 'signalbox:test',
+    body,
+  });
+  const shown = async ({ server, token }: Pick<Opened, 'server' | 'token'>, number: number, sha: string) => {
+    const { listComments, listStatuses } = handsOf(server, widgets, token);
+    return {
+      comments: (await listComments(number)).map(({ text }) => text.split('\n')[0]),
+      checks: (await listStatuses(sha)).map(({ name, state }) => [name, state]),
+    };
+  };
+
+  it('are written in one call, and changed in one', async () => {
+    const opened = await openGithub();
+    const { server, host, repository, propose, read } = opened;
+    const { number } = await propose('one');
+    const sha = (await read(number))!.headSha;
+    server.forgetCalls();
+    const write = (id: string | null, state: 'pending' | 'success', body: string) =>
+      host.writeStatus!(repository, number, {
+        sha,
+        check: { ...check(state, body), mayExist: id !== null },
+        comment: comment(id, body),
+      });
+    const id = await write(null, 'pending', 'In line');
+    expect(await write(id, 'success', 'Landed')).toBe(id);
+    expect(counted(server)).toEqual({ [graphql]: 2 });
+    expect(await shown(opened, number, sha)).toEqual({
+      comments: ['Landed'],
+      checks: [['Signalbox (main)', 'success']],
+    });
+  });
+
+  it('are written all the same where the comment was deleted meanwhile', async () => {
+    const opened = await openGithub();
+    const { server, host, repository, propose, read } = opened;
+    const { number } = await propose('one');
+    const sha = (await read(number))!.headSha;
+    const write = (id: string | null, body: string) =>
+      host.writeStatus!(repository, number, {
+        sha,
+        check: { ...check('pending', body), mayExist: id !== null },
+        comment: comment(id, body),
+      });
+    const id = await write(null, 'In line');
+    await handsOf(server, widgets, opened.token).deleteComment(number, id);
+    expect(await write(id, 'Being tested')).not.toBe(id);
+    expect((await shown(opened, number, sha)).comments).toEqual(['Being tested']);
+  });
+});
