@@ -123,7 +123,7 @@ it('many pull requests are read in one call, and one that is not there is left o
   const found = await host.readPullRequests({ repository, targetBranch: 'main', numbers: [...numbers, 99] });
   expect([...found.keys()]).toEqual(numbers);
   expect(found.get(numbers[1]!)).toMatchObject({
-    title: 'two',
+    title: 'Change two',
     baseBranch: 'main',
     fork: null,
     state: 'open',
