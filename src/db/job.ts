@@ -172,7 +172,7 @@ export const enqueueBy = <Task extends HostTask>(
   });
 
 /** A burst of changes is told once; what is told soon does not wait for what has time. */
-const tellAfterMs = { soon: 1_500, later: 31_000 };
+const tellAfterMs = { soon: 1_500, later: 121_000 };
 
 export const enqueueTell = (tx: Tx, queueId: QueueId, when: 'soon' | 'later'): Promise<void> =>
   add(tx, {

@@ -44,7 +44,7 @@ type UntoldRow = {
 const atOnce = 5;
 
 /** The beginning and the end of a trip are told at once, and what lies between not more often than this. */
-const betweenSeconds = 30;
+const betweenSeconds = 120;
 
 // What CI said of a run is in commit_check for some days after it ended. What ended long ago is not told any more: nobody
 // waits for it.

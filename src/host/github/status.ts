@@ -17,9 +17,10 @@ type Status = {
   readonly comment: StatusComment;
 };
 
-/** Node ids of pull requests with those of their repositories, and of comments. */
+/** Node ids, of what was read or written by this process. */
 type NodeIds = {
-  readonly pulls: Memory<{ readonly pull: string; readonly repository: string }>;
+  readonly repositories: Memory<string>;
+  readonly pulls: Memory<string>;
   readonly comments: Memory<string>;
 };
 
@@ -56,13 +57,13 @@ const commentKey = ({ id }: HostRepository, commentId: string): string => `${id}
 
 /** Takes the node ids out of a pull request that was read. */
 function keepNodeIds(
-  { pulls }: NodeIds,
+  { repositories, pulls }: NodeIds,
   repository: HostRepository,
   { number, node_id: pull, base }: Pick<PullRequest, 'number' | 'node_id' | 'base'>,
 ): void {
   const owner = base.repo?.node_id;
-  if (pull !== undefined && owner !== undefined)
-    pulls.set(pullKey(repository, number), { pull, repository: owner });
+  if (owner !== undefined) repositories.set(repository.id, owner);
+  if (pull !== undefined) pulls.set(pullKey(repository, number), pull);
 }
 
 /** The node id of a comment that was written by REST. */
@@ -82,11 +83,11 @@ async function writeTogether(
   number: number,
   status: Status,
 ): Promise<{ readonly isCheckWritten: boolean; readonly commentId: string | null } | null> {
-  const known = nodeIds.pulls.get(pullKey(repository, number));
-  if (known === undefined || client.auth.appId === null) return null;
+  const repositoryId = nodeIds.repositories.get(repository.id);
+  if (repositoryId === undefined || client.auth.appId === null) return null;
   const key = runKey(repository, status.sha, status.check.name);
-  const check = checkField(status, known.repository, ownRuns.get(key));
-  const comment = commentField(repository, status.comment, known.pull, nodeIds);
+  const check = checkField(status, repositoryId, ownRuns.get(key));
+  const comment = commentField(repository, number, status.comment, nodeIds);
   if (check === null || comment === null) return null;
   const mutation = `mutation ($check: ${check.type}!, $comment: ${comment.type}!) {
   check: ${check.name}(input: $check) ${check.fields}
@@ -134,13 +135,14 @@ function checkField(
 
 function commentField(
   repository: HostRepository,
+  number: number,
   comment: StatusComment,
-  subjectId: string,
-  { comments }: NodeIds,
+  { pulls, comments }: NodeIds,
 ): Field | null {
   const body = marked(comment);
+  const subjectId = pulls.get(pullKey(repository, number));
   if (comment.id === null)
-    return comment.mayExist
+    return comment.mayExist || subjectId === undefined
       ? null
       : {
           name: 'addComment',
@@ -169,7 +171,11 @@ type StatusWriter = Required<Pick<Host, 'writeComment' | 'writeCheck' | 'writeSt
 
 export function createStatusWriter(of: (repository: HostRepository) => Promise<Client>): StatusWriter {
   const ownRuns: OwnRuns = createMemory(ownMax);
-  const nodeIds: NodeIds = { pulls: createMemory(pullsMax), comments: createMemory(ownMax) };
+  const nodeIds: NodeIds = {
+    repositories: createMemory(pullsMax),
+    pulls: createMemory(pullsMax),
+    comments: createMemory(ownMax),
+  };
   const writeComment: Host['writeComment'] = async (repository, number, comment) => {
     const keep = (written: Identified) => keepComment(nodeIds, repository, written);
     return writeOwnComment(await of(repository), keep, repository, number, comment);
