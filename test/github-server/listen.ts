@@ -74,8 +74,10 @@ async function handle(
   const method = request.method ?? 'GET';
   const found = git === null ? options.find(method, path) : null;
   const operation = git?.path ?? found?.route.operation ?? `${method} ${path}`;
-  const fault = options.faults.take(operation, `${method} ${target}`);
   const body = await read(request);
+  // In GraphQL every question has the same address.
+  const question = path.endsWith('/graphql') ? body.toString() : '';
+  const fault = options.faults.take(operation, `${method} ${target} ${question}`);
   const isLost = fault !== null && fault.when !== 'after';
   const own = isLost
     ? null
