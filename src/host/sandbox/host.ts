@@ -70,17 +70,7 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
     return settings;
   };
 
-  const readPullRequest: Host['readPullRequest'] = async (query) => {
-    const { repository, number } = query;
-    const found = await store.find(repository, number);
-    if (found !== null) await requireAnswer(settingsFrom({ faults: found.faults ?? {} }).faults, clock);
-    else await settingsOf(repository);
-    const kept = found?.pullRequest ?? (await store.insert(repository, madeUp(query)));
-    if (query.asOf !== undefined) await updateTrialMerge(await disk.ensure(repository), kept, clock.now());
-    return kept.state === 'missing'
-      ? null
-      : shown(repository, await withMergeability(disk, repository, kept));
-  };
+  const readPullRequest = pullRequestReader(options, disk, settingsOf);
 
   return {
     kind: 'sandbox',
@@ -129,6 +119,25 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
     },
     ...conversationOf(options, { disk, announce, words, settingsOf }),
     control: createControl({ ...options, disk, announce, ci, noticePush, merge }),
+  };
+}
+
+/** Pull requests that nobody has described are made up when they are first read. */
+function pullRequestReader(
+  { store, clock }: SandboxOptions,
+  disk: Disk,
+  settingsOf: (repository: HostRepository) => Promise<SandboxSettings>,
+): Host['readPullRequest'] {
+  return async (query) => {
+    const { repository, number } = query;
+    const found = await store.find(repository, number);
+    if (found !== null) await requireAnswer(settingsFrom({ faults: found.faults ?? {} }).faults, clock);
+    else await settingsOf(repository);
+    const kept = found?.pullRequest ?? (await store.insert(repository, madeUp(query)));
+    if (query.asOf !== undefined) await updateTrialMerge(await disk.ensure(repository), kept, clock.now());
+    return kept.state === 'missing'
+      ? null
+      : shown(repository, await withMergeability(disk, repository, kept));
   };
 }
 
