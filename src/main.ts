@@ -114,7 +114,11 @@ async function workOnCell(
   environment: Environment,
 ): Promise<Closer> {
   const { workerConcurrency: concurrency, shutdownMs, historyMonths, sweepMs } = config;
-  const mirrors = createMirrors(join(resolve(config.dataDir), 'mirror', cell.name), { environment });
+  const mirrors = createMirrors(join(resolve(config.dataDir), 'mirror', cell.name), {
+    environment,
+    budgetBytes: config.mirrorBytesMax,
+    log,
+  });
   const targets = createTargetCache(cell);
   const { commandWords, committer, publicUrl } = config;
   const limits = { concurrency, shutdownMs, historyMonths, sweepMs, commandWords, committer, publicUrl };

@@ -102,6 +102,10 @@ export const variables = {
     schema: z.string().default('.data'),
     doc: 'Folder for repositories on disk. The API and the workers must share it while the sandbox host is on.',
   },
+  SIGNALBOX_MIRROR_MAX_MIB: {
+    schema: integer(1, 1_000_000_000).optional(),
+    doc: 'Most MiB of disk that the mirrors of repositories take in the data folder of a worker. When they take more, the mirror that was used least recently is removed, and fetched again when it is needed. Default: 70 % of what mirrors and free space take on the volume.',
+  },
   SIGNALBOX_BOOTSTRAP_ORG: {
     schema: z
       .string()
@@ -245,6 +249,8 @@ export type Config = {
   readonly sandboxScripts: boolean;
   readonly committer: Committer | null;
   readonly dataDir: string;
+  /** Most bytes of all mirrors of a worker; null: a share of the volume. */
+  readonly mirrorBytesMax: number | null;
   readonly bootstrap: { readonly organization: string; readonly token: string } | null;
   readonly logLevel: Parsed['SIGNALBOX_LOG_LEVEL'];
   readonly rateLimit: {
@@ -338,6 +344,8 @@ function configOf(parsed: Parsed): Config {
     sandboxScripts: parsed.SIGNALBOX_SANDBOX_SCRIPTS === 'on',
     committer: parsed.SIGNALBOX_COMMITTER ?? null,
     dataDir: parsed.SIGNALBOX_DATA_DIR,
+    mirrorBytesMax:
+      parsed.SIGNALBOX_MIRROR_MAX_MIB === undefined ? null : parsed.SIGNALBOX_MIRROR_MAX_MIB * 1_048_576,
     bootstrap: organization === undefined || token === undefined ? null : { organization, token },
     logLevel: parsed.SIGNALBOX_LOG_LEVEL,
     rateLimit: {

@@ -1,6 +1,6 @@
 // Writes what was seen of a queue at its host: where the branch is, and whether the host answers.
 
-import type { QueueId } from '#base/id.ts';
+import type { QueueId, RepositoryId } from '#base/id.ts';
 import type { Tx } from './cell.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
 import { statement } from './statement.ts';
@@ -68,6 +68,15 @@ const selectBranches = statement<[queueId: string], { test_branch: string }>(
 /** The test branches that are needed, those about to be pushed included. */
 export async function listTestBranches(db: Tx, queueId: QueueId): Promise<readonly string[]> {
   return (await selectBranches(db, queueId)).map((row) => row.test_branch);
+}
+
+const selectLivePulls = statement<[repositoryId: string], { pr_number: number }>(`
+  select distinct e.pr_number from queue q join entry e on e.queue_id = q.id
+  where q.repository_id = $1 and e.line_rank is not null`);
+
+/** The pull requests of a repository that are in one of its queues. */
+export async function listLivePulls(db: Tx, repositoryId: RepositoryId): Promise<ReadonlySet<number>> {
+  return new Set((await selectLivePulls(db, repositoryId)).map((row) => row.pr_number));
 }
 
 type EntriesRow = AtHostRow & { entries: EntriesAtHost['entries'] | null };

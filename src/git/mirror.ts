@@ -53,6 +53,10 @@ export type Mirror = {
   /** Where it is on disk. */
   readonly directory: string;
   readonly fetch: (request: FetchRequest) => Promise<Fetched>;
+  /** Whether the first fetch of the repository is complete. Fetches nothing. */
+  readonly isWhole: () => Promise<boolean>;
+  /** Whether that first fetch is under way. */
+  readonly isFetching: () => boolean;
   /** The references of the remote that fit a pattern: a whole name, or one with a `*`. */
   readonly remoteRefs: (patterns: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   readonly push: (updates: readonly RefUpdate[], options?: PushOptions) => Promise<PushResult>;
@@ -148,6 +152,8 @@ export async function openMirror(
 
   return {
     directory,
+    isWhole: readiness.isWhole,
+    isFetching: readiness.isFetching,
     fetch: async (request) => {
       await readiness.ensure(request.branch);
       return fetchInto({ settings: await online(), reader, timeoutMs, stallMs }, request);

@@ -26,6 +26,10 @@ export type ReadinessOptions = {
 export type Readiness = {
   /** Returns when the mirror is whole, which it is for good. Throws `fetching` if that takes longer than the wait. */
   readonly ensure: (branch: string) => Promise<void>;
+  /** Without fetching anything. */
+  readonly isWhole: () => Promise<boolean>;
+  /** Whether the first fetch is under way. */
+  readonly isFetching: () => boolean;
   /** Throws `fetching` while a part of the history is missing. */
   readonly assertWhole: () => void;
   readonly close: () => Promise<void>;
@@ -55,13 +59,13 @@ export function createReadiness(options: ReadinessOptions): Readiness {
     return running;
   };
 
+  const look = async () => (isWhole ||= await hasHistory(local));
+
   return {
+    isWhole: look,
+    isFetching: () => running !== null,
     ensure: async (branch) => {
-      if (isWhole) return;
-      if (await hasHistory(local)) {
-        isWhole = true;
-        return;
-      }
+      if (await look()) return;
       const isInTime = await within(begin(branch), waitMs);
       if (!isInTime) throw stillFetching();
     },

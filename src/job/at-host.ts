@@ -64,7 +64,12 @@ export async function atHost<Task extends HostTask, Work extends QueueAtHost>(
   try {
     const loaded = await load();
     if (loaded === null) return;
-    await work(loaded, await placeOf(deps, loaded));
+    const place = await placeOf(deps, loaded);
+    try {
+      await work(loaded, place);
+    } finally {
+      deps.mirrors.leave(loaded.repository.id);
+    }
     if (!loaded.isHostAway || task === 'tell') return;
     await withTransaction(cell, async (tx) => {
       if (!(await recordHostBack(tx, queueId))) return;

@@ -1,10 +1,13 @@
-import { mkdirSync, readdirSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
-import { randomUUID } from 'node:crypto';
-import { expect, it, onTestFinished } from 'vitest';
+import { mkdirSync, readdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RepositoryId } from '#base/id.ts';
+import { gitHttp, listenOnLoopback } from '../../test/git-http.ts';
 import { makeRemote, temporaryFolder } from '../../test/git-remote.ts';
-import { createMirrors } from './mirrors.ts';
+import { openSlowLink } from '../../test/slow-link.ts';
+import { bytesIn, mirrorsToRemove } from './mirror-disk.ts';
+import { createMirrors, type MirrorsOptions } from './mirrors.ts';
 
 function remoteWith(message: string) {
   const remote = makeRemote();
@@ -66,4 +69,163 @@ it('a mirror of an earlier release is used on', async () => {
   renameSync(join(folder, made!), join(folder, `${id}.git`));
   expect(await openMirrors(folder).fetched(remote.path)).toBe('github');
   expect(readdirSync(folder)).toEqual([made]);
+});
+
+describe('a disk budget', () => {
+  const kilobytes = 200;
+
+  /** Three repositories of the same size, and a budget for so many of them. */
+  async function makeWorld(budget: number) {
+    const folder = join(temporaryFolder(), 'mirrors');
+    const removed: string[] = [];
+    const reports: NonNullable<MirrorsOptions['reports']> = {
+      fetching: () => undefined,
+      ready: () => undefined,
+      removed: (repositoryId) => removed.push(repositoryId),
+    };
+    const options = { budgetBytes: budget * kilobytes * 1024, reports };
+    const mirrors = createMirrors(folder, options);
+    onTestFinished(mirrors.close);
+    const repositories = ['a', 'b', 'c'].map(() => {
+      const remote = makeRemote();
+      const tip = remote.commit({ files: { data: randomBytes(kilobytes * 1024) } });
+      remote.set('refs/heads/main', tip);
+      return { id: randomUUID() as RepositoryId, remote, tip };
+    });
+    type Repository = (typeof repositories)[number];
+    const open = ({ id, remote }: Repository) =>
+      mirrors.open(id, () => Promise.resolve({ url: remote.path }));
+    const fetch = async (repository: Repository) => {
+      const { tip } = await (await open(repository)).fetch({ branch: 'main', pulls: [] });
+      expect(tip).toBe(repository.tip);
+    };
+    const use = async (repository: Repository) => {
+      await fetch(repository);
+      mirrors.leave(repository.id);
+      await mirrors.maintain();
+    };
+    /** As if it had not been used for a while. */
+    const age = (repository: Repository, seconds: number) => {
+      const name = readdirSync(folder).find((each) => each.startsWith(repository.id))!;
+      const then = new Date(Date.now() - seconds * 1_000);
+      utimesSync(join(folder, name, 'signalbox-used'), then, then);
+    };
+    const there = () =>
+      repositories.map(({ id: each }) => readdirSync(folder).some((name) => name.startsWith(each)));
+    return { mirrors, repositories, folder, removed, open, fetch, use, age, there };
+  }
+
+  it('for two of three repositories keeps the two that were used last, and the third is fetched again', async () => {
+    const { repositories, folder, removed, use, age, there } = await makeWorld(2.5);
+    const [a, b, c] = repositories as [Repo, Repo, Repo];
+    await use(a);
+    age(a, 300);
+    await use(b);
+    age(b, 200);
+    expect(there()).toEqual([true, true, false]);
+    await use(c);
+    expect([there(), removed]).toEqual([[false, true, true], [a.id]]);
+    age(c, 100);
+    await use(a);
+    expect([there(), removed]).toEqual([
+      [true, false, true],
+      [a.id, b.id],
+    ]);
+    expect(await bytesIn(folder)).toBeLessThan(2.5 * kilobytes * 1024);
+  });
+  type Repo = Awaited<ReturnType<typeof makeWorld>>['repositories'][number];
+
+  it('never takes a mirror that is in use, and takes it once it is not', async () => {
+    const { mirrors, repositories, open, fetch, use, age, there } = await makeWorld(0.5);
+    const [a, b] = repositories as [Repo, Repo, Repo];
+    const mirror = await open(a);
+    await fetch(a);
+    age(a, 300);
+    await use(b);
+    expect(there()).toEqual([true, false, false]);
+    expect(await mirror.treeOf(a.tip)).toHaveLength(40);
+    mirrors.leave(a.id);
+    await mirrors.maintain();
+    expect(there()).toEqual([true, false, false]);
+    mirrors.leave(a.id);
+    await mirrors.maintain();
+    expect(there()).toEqual([false, false, false]);
+    await fetch(a);
+  });
+
+  it('leaves a repository that is being fetched for the first time, though no job waits for it', async () => {
+    const { mirrors, repositories, there, use } = await makeWorld(0.1);
+    const [a, b] = repositories as [Repo, Repo, Repo];
+    const server = await listenOnLoopback(gitHttp(dirname(a.remote.path)));
+    const link = await openSlowLink(server.port, 40_000);
+    onTestFinished(server.close);
+    onTestFinished(link.close);
+    const url = `http://127.0.0.1:${link.port}/remote.git`;
+    const mirror = await mirrors.open(a.id, () => Promise.resolve({ url }));
+    const fetching = Promise.allSettled([mirror.fetch({ branch: 'main', pulls: [] })]);
+    await expect.poll(mirror.isFetching).toBe(true);
+    mirrors.leave(a.id);
+    await use(b);
+    expect([there(), mirror.isFetching()]).toEqual([[true, false, false], true]);
+    link.setRate(Number.POSITIVE_INFINITY);
+    await fetching;
+    await mirrors.maintain();
+    expect(there()).toEqual([false, false, false]);
+  });
+
+  it('leaves what another process with the same folder used a moment ago', async () => {
+    const { repositories, folder, use, there } = await makeWorld(10);
+    for (const repository of repositories) await use(repository);
+    const stranger = createMirrors(folder, { budgetBytes: 1 });
+    onTestFinished(stranger.close);
+    await stranger.maintain();
+    expect(there()).toEqual([true, true, true]);
+  });
+
+  it('says whether what remains fits', () => {
+    const mirror = (path: string, usedAt: number) => ({ path, bytes: 10, usedAt });
+    const all = [mirror('new', 3), mirror('old', 1), mirror('middle', 2)];
+    const removedAt = (budget: number, inUse: readonly string[]) => {
+      const { remove, fits } = mirrorsToRemove(all, budget, ({ path }) => inUse.includes(path));
+      return [remove.map(({ path }) => path), fits];
+    };
+    expect(removedAt(30, [])).toEqual([[], true]);
+    expect(removedAt(25, [])).toEqual([['old'], true]);
+    expect(removedAt(25, ['old'])).toEqual([['middle'], true]);
+    expect(removedAt(5, ['old'])).toEqual([['middle', 'new'], false]);
+  });
+});
+
+it('a mirror that was deleted under the process is made again', async () => {
+  const remote = remoteWith('github');
+  const folder = join(temporaryFolder(), 'mirrors');
+  const { mirrors, fetched } = openMirrors(folder);
+  expect(await fetched(remote.path)).toBe('github');
+  mirrors.leave(id);
+  rmSync(folder, { recursive: true });
+  expect(await fetched(remote.path)).toBe('github');
+});
+
+it('a mirror is tidied once a day, however often it is used', async () => {
+  const remote = remoteWith('github');
+  const folder = join(temporaryFolder(), 'mirrors');
+  const { mirrors, fetched } = openMirrors(folder);
+  await fetched(remote.path);
+  const [name] = readdirSync(folder);
+  const packs = () =>
+    readdirSync(join(folder, name!, 'objects/pack')).filter((file) => file.endsWith('.pack'));
+  const before = packs();
+  for (let use = 0; use < 20; use++) await fetched(remote.path);
+  await mirrors.maintain();
+  expect(packs()).toEqual(before);
+  remote.set('refs/heads/main', remote.commit({ files: { a: 'other' }, message: 'other' }));
+  expect(await fetched(remote.path)).toBe('other');
+  const yesterday = new Date(Date.now() - 86_500_000);
+  utimesSync(join(folder, name!, 'signalbox-tidied'), yesterday, yesterday);
+  await mirrors.maintain();
+  expect(packs()).not.toEqual(before);
+  const after = packs();
+  await mirrors.maintain();
+  expect(packs()).toEqual(after);
+  expect(await fetched(remote.path)).toBe('other');
 });

@@ -3,7 +3,13 @@
 // once an hour.
 
 import { type CheckWord, recordChecks } from '#db/check-store.ts';
-import { listTestBranches, loadSweeping, recordBranch, type Sweeping } from '#db/host-store.ts';
+import {
+  listLivePulls,
+  listTestBranches,
+  loadSweeping,
+  recordBranch,
+  type Sweeping,
+} from '#db/host-store.ts';
 import {
   enqueueBy,
   enqueueForgottenLanding,
@@ -71,7 +77,10 @@ async function sweepRest(
   const needed = await listTestBranches(deps.cell.db, queue.id);
   await removeStrays(work, place, refs, new Set(needed.map(branchRef)));
   const turn = turnOf(deps, queue.id);
-  if (turn % refreshEvery === 0) await hearWords(deps, work, place);
+  if (turn % refreshEvery === 0) {
+    await hearWords(deps, work, place);
+    await dropEndedPulls(deps, work, place);
+  }
   return { words: await checkWords(work, place), refresh: dueForRefresh(work, place, turn) };
 }
 
@@ -91,6 +100,18 @@ async function removeStrays(
     strays.map(([ref, sha]) => ({ ref, from: sha, to: null })),
     { isAtomic: false },
   );
+}
+
+/** What is in no queue any more has no references in our mirror. They are listed first: what comes later is not dropped. */
+async function dropEndedPulls(
+  { cell }: TaskDeps,
+  { repository }: Sweeping,
+  { mirror }: Place,
+): Promise<void> {
+  const numbers = await mirror.pullNumbers();
+  if (numbers.length === 0) return;
+  const live = await listLivePulls(cell.db, repository.id);
+  await mirror.dropPulls(numbers.filter((number) => !live.has(number)));
 }
 
 async function checkWords({ repository, runs }: Sweeping, { host }: Place): Promise<CheckWord[]> {

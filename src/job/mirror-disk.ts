@@ -1,0 +1,87 @@
+// The mirrors on the disk of this worker: how much they take, when each was last used and tidied, and which have to go.
+//
+// Both instants are the times of files inside a mirror, so that they outlive the process, and so that several processes
+// with the same folder know of each other.
+
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export type MirrorOnDisk = { readonly path: string; readonly bytes: number; readonly usedAt: number };
+
+/** Of what mirrors take and what is free on their volume, mirrors may take so much where no setting says otherwise. */
+const shareOfVolume = 0.7;
+
+type Mark = 'signalbox-used' | 'signalbox-tidied';
+
+/** Null if it was never set. */
+export async function markedAt(mirror: string, mark: Mark): Promise<number | null> {
+  return (await stat(join(mirror, mark)).catch(() => null))?.mtimeMs ?? null;
+}
+
+export async function setMark(mirror: string, mark: Mark): Promise<void> {
+  const file = join(mirror, mark);
+  const now = new Date();
+  await utimes(file, now, now).catch(() => writeFile(file, ''));
+}
+
+/** The mirrors in a folder; what was renamed to be removed, and was not, is removed now. */
+export async function listMirrors(directory: string): Promise<readonly MirrorOnDisk[]> {
+  const names = await readdir(directory).catch(() => []);
+  const mirrors: MirrorOnDisk[] = [];
+  for (const name of names) {
+    const path = join(directory, name);
+    if (name.endsWith(removedSuffix)) await rm(path, { recursive: true, force: true });
+    if (!name.endsWith('.git') || !existsSync(join(path, 'HEAD'))) continue;
+    const usedAt = (await markedAt(path, 'signalbox-used')) ?? 0;
+    mirrors.push({ path, bytes: await bytesIn(path), usedAt });
+  }
+  return mirrors;
+}
+
+/** What its files take. A file that goes meanwhile takes nothing. */
+export async function bytesIn(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) bytes += await bytesIn(path);
+    else bytes += (await stat(path).catch(() => null))?.size ?? 0;
+  }
+  return bytes;
+}
+
+/** What mirrors may take, given what they take now. */
+export async function budgetOf(directory: string, taken: number): Promise<number> {
+  await mkdir(directory, { recursive: true });
+  const { bavail, bsize } = await statfs(directory);
+  return Math.floor((taken + bavail * bsize) * shareOfVolume);
+}
+
+/**
+ * The mirrors to remove so that the rest fits, least recently used first, and whether it then fits. One that is in use
+ * stays, however large it is.
+ */
+export function mirrorsToRemove(
+  mirrors: readonly MirrorOnDisk[],
+  budgetBytes: number,
+  isInUse: (mirror: MirrorOnDisk) => boolean,
+): { readonly remove: readonly MirrorOnDisk[]; readonly fits: boolean } {
+  let rest = mirrors.reduce((sum, { bytes }) => sum + bytes, 0);
+  const remove: MirrorOnDisk[] = [];
+  for (const mirror of mirrors.toSorted((a, b) => a.usedAt - b.usedAt)) {
+    if (rest <= budgetBytes) break;
+    if (isInUse(mirror)) continue;
+    remove.push(mirror);
+    rest -= mirror.bytes;
+  }
+  return { remove, fits: rest <= budgetBytes };
+}
+
+const removedSuffix = '.removed';
+
+/** Renamed first, so that a mirror is whole or not there. */
+export async function removeMirror(path: string): Promise<void> {
+  const aside = `${path}.${Date.now()}${removedSuffix}`;
+  await rename(path, aside);
+  await rm(aside, { recursive: true, force: true });
+}

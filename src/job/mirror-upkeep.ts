@@ -1,0 +1,110 @@
+// Mirrors stay within a budget of disk space. When they exceed it, those that were not used for the longest time are
+// removed; one that a job uses never is. What is removed is fetched again when it is needed. Each mirror is tidied once a
+// day, however much it is used, and one after the other: it takes a processor for as long as it lasts.
+
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { RepositoryId } from '#base/id.ts';
+import type { Log } from '#base/log.ts';
+import type { Mirror } from '#git/mirror.ts';
+import type { GitRemote } from '#host/host.ts';
+import {
+  budgetOf,
+  listMirrors,
+  markedAt,
+  type MirrorOnDisk,
+  mirrorsToRemove,
+  removeMirror,
+  setMark,
+} from './mirror-disk.ts';
+
+const tidyMs = 86_400_000;
+/** Another process with the same folder may use what was used within this time. */
+const usedElsewhereMs = 900_000;
+
+/** A mirror of this process. */
+export type Kept = {
+  readonly repositoryId: RepositoryId;
+  readonly path: string;
+  readonly mirror: Promise<Mirror>;
+  /** As it was given last: it has the credentials of now. */
+  remote: () => Promise<GitRemote>;
+  /** Jobs that use it now. */
+  users: number;
+  /** Whether its first fetch is under way, which belongs to no job. */
+  isFetching: () => boolean;
+  /** When its last use was written to disk, in milliseconds. */
+  markedAt: number;
+};
+
+/** The mirrors of this process by their paths, and those that are being removed from the disk. */
+export type Opened = {
+  readonly kept: Map<string, Kept>;
+  readonly removing: Map<string, Promise<void>>;
+};
+
+type Upkeep = {
+  readonly budgetBytes?: number | null;
+  readonly log?: Log;
+  readonly reports?: { readonly removed: (repositoryId: RepositoryId) => void };
+};
+
+const isInUse = (kept: Kept): boolean => kept.users > 0 || kept.isFetching();
+
+export async function forget(opened: Opened, kept: Kept): Promise<void> {
+  if (opened.kept.get(kept.path) === kept) opened.kept.delete(kept.path);
+  const mirror = await kept.mirror.catch(() => undefined);
+  await mirror?.close();
+}
+
+export async function maintainMirrors(directory: string, opened: Opened, upkeep: Upkeep): Promise<void> {
+  const { budgetBytes, log } = upkeep;
+  for (const kept of opened.kept.values()) await tidyDaily(kept, log);
+  const mirrors = await listMirrors(directory);
+  const taken = mirrors.reduce((sum, { bytes }) => sum + bytes, 0);
+  const budget = budgetBytes ?? (await budgetOf(directory, taken));
+  const { remove, fits } = mirrorsToRemove(mirrors, budget, ({ path, usedAt }) => {
+    const kept = opened.kept.get(path);
+    return kept === undefined ? Date.now() - usedAt < usedElsewhereMs : isInUse(kept);
+  });
+  for (const mirror of remove) {
+    const kept = opened.kept.get(mirror.path);
+    // A job may have come for it while another was removed.
+    if (kept !== undefined && isInUse(kept)) continue;
+    // A job that comes from now on waits until it is gone.
+    const removal = removeKept(opened, kept, mirror).finally(() => opened.removing.delete(mirror.path));
+    opened.removing.set(mirror.path, removal);
+    await removal;
+    if (kept !== undefined) upkeep.reports?.removed(kept.repositoryId);
+    const fields = { mirror: basename(mirror.path), bytes: mirror.bytes, taken, budget };
+    log?.info(fields, 'removed a mirror: mirrors exceed their disk budget, and it was used least recently');
+  }
+  if (!fits) log?.warn({ taken, budget }, 'mirrors exceed their disk budget, and every one is in use');
+}
+
+async function removeKept(opened: Opened, kept: Kept | undefined, { path }: MirrorOnDisk): Promise<void> {
+  if (kept !== undefined) await forget(opened, kept);
+  await removeMirror(path);
+}
+
+async function tidyDaily(kept: Kept, log: Log | undefined): Promise<void> {
+  const mirror = await kept.mirror.catch(() => null);
+  if (mirror === null || !existsSync(kept.path) || !(await mirror.isWhole())) return;
+  const tidiedAt = await markedAt(kept.path, 'signalbox-tidied');
+  if (tidiedAt !== null && Date.now() - tidiedAt < tidyMs) return;
+  // Marked before: another process with the same folder does not begin too, and one that fails is tried a day later.
+  await setMark(kept.path, 'signalbox-tidied');
+  // It was made today.
+  if (tidiedAt === null) return;
+  kept.users += 1;
+  const startedAt = performance.now();
+  const fields = { mirror: basename(kept.path) };
+  try {
+    await mirror.tidy();
+    log?.info({ ...fields, ms: Math.round(performance.now() - startedAt) }, 'tidied a mirror');
+  } catch (error) {
+    log?.warn({ ...fields, err: error }, 'could not tidy a mirror');
+  } finally {
+    kept.users -= 1;
+  }
+}
