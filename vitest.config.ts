@@ -18,7 +18,7 @@ const unit = [
 
 const model = ['test/planner/model-check.test.ts'];
 
-const gitea = ['test/gitea/**/*.test.ts', 'test/{host-contract,authority}/gitea*.test.ts'];
+const gitea = ['test/gitea/**/*.test.ts', 'test/{host-contract,authority,cost}/gitea*.test.ts'];
 
 /** Every core is taken, so anything may take some times longer than alone; what never ends is found out all the same. */
 const testTimeout = 30_000;

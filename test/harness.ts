@@ -70,6 +70,8 @@ export type WorldOptions = {
   /** Where the built dashboard is; else there is none. */
   readonly webFolder?: string;
   readonly wrapMirrors?: (mirrors: Mirrors) => Mirrors;
+  /** Called for each job that begins. */
+  readonly onJob?: () => void;
 };
 
 const allScopes: readonly Scope[] = ['read', 'submit', 'admin', 'upload'];
@@ -150,6 +152,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
   const runJobs = async (heldBack: readonly string[] = []) => {
     const events: WorkerEvents = new EventEmitter();
     events.on('job:error', ({ error }) => jobErrors.push(error));
+    events.on('job:start', () => options.onJob?.());
     for (const worker of workers) {
       const { cell } = worker;
       await runOnce({
