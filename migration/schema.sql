@@ -264,6 +264,15 @@ CREATE TABLE public.repository (
     is_sandbox boolean DEFAULT false NOT NULL
 );
 
+CREATE TABLE public.repository_mirror (
+    repository_id uuid NOT NULL,
+    worker_id text NOT NULL,
+    is_ready boolean DEFAULT false NOT NULL,
+    percent smallint,
+    received_bytes bigint DEFAULT 0 NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.sandbox_check (
     repository_id uuid NOT NULL,
     sha text NOT NULL,
@@ -753,6 +762,9 @@ ALTER TABLE ONLY public.queue
 ALTER TABLE ONLY public.queue_plan
     ADD CONSTRAINT queue_plan_pkey PRIMARY KEY (queue_id);
 
+ALTER TABLE ONLY public.repository_mirror
+    ADD CONSTRAINT repository_mirror_pkey PRIMARY KEY (repository_id, worker_id);
+
 ALTER TABLE ONLY public.repository
     ADD CONSTRAINT repository_organization_id_host_key_owner_key_name_key_key UNIQUE (organization_id, host_key, owner_key, name_key);
 
@@ -883,6 +895,8 @@ CREATE UNIQUE INDEX queue_branch ON public.queue USING btree (repository_id, bra
 
 CREATE INDEX queue_repository ON public.queue USING btree (repository_id);
 
+CREATE INDEX repository_mirror_worker ON public.repository_mirror USING btree (worker_id);
+
 CREATE INDEX repository_real_host ON public.repository USING btree (host_key) WHERE (NOT is_sandbox);
 
 CREATE INDEX sandbox_ci_sha ON public.sandbox_ci USING btree (repository_id, sha, attempt DESC);
@@ -1000,6 +1014,9 @@ ALTER TABLE ONLY public.queue_plan
 
 ALTER TABLE ONLY public.queue
     ADD CONSTRAINT queue_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.repository_mirror
+    ADD CONSTRAINT repository_mirror_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.repository
     ADD CONSTRAINT repository_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);

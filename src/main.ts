@@ -19,6 +19,7 @@ import { createApp } from '#http/app.ts';
 import { type BlobsOf, openBlobs } from './blobs.ts';
 import { type Hosts, openHosts } from './hosts.ts';
 import { useNetworkOf } from './network.ts';
+import { createMirrorReporter } from '#job/mirror-report.ts';
 import { createMirrors } from '#job/mirrors.ts';
 import { createTargetCache } from '#db/target-cache.ts';
 import { startDeliveries } from '#job/delivery-loop.ts';
@@ -114,10 +115,12 @@ async function workOnCell(
   environment: Environment,
 ): Promise<Closer> {
   const { workerConcurrency: concurrency, shutdownMs, historyMonths, sweepMs } = config;
+  const reporter = createMirrorReporter(cell, log);
   const mirrors = createMirrors(join(resolve(config.dataDir), 'mirror', cell.name), {
     environment,
     budgetBytes: config.mirrorBytesMax,
     log,
+    ...reporter,
   });
   const targets = createTargetCache(cell);
   const { commandWords, committer, publicUrl } = config;
@@ -146,6 +149,7 @@ async function workOnCell(
   const close = async () => {
     await Promise.all([worker.stop(), deliveries.stop()]);
     await mirrors.close();
+    await reporter.close();
   };
   return { name: `worker of ${cell.name}`, close };
 }

@@ -40,6 +40,8 @@ const recordsMax = 50;
 
 /** How often is asked while the stream is down. */
 const pollMs = 3_000;
+/** While the first fetch of a repository is shown. */
+const fetchPollMs = 2_000;
 export const pollWhile = (state: StreamState) => (state === 'live' ? (false as const) : pollMs);
 
 export type QueueOverview = ResponseOf<'listQueues'>['queues'][number];
@@ -77,7 +79,9 @@ export const useQueue = (queue: QueueName, state: StreamState) =>
   useQuery({
     queryKey: ['queue', queueKey(queue), 'line'],
     queryFn: () => call('getQueue', queue),
-    refetchInterval: pollWhile(state),
+    // The stream says nothing of the progress of a first fetch.
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && data.repositoryFetch !== null ? fetchPollMs : pollWhile(state),
   });
 
 export const useRunsUnderWay = (queue: QueueName, state: StreamState) =>

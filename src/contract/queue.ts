@@ -55,8 +55,20 @@ const isHostAway = z
   .boolean()
   .meta({ description: 'The repository’s host does not answer: the queue waits.' });
 
+const repositoryFetch = z
+  .object({
+    percent: z.int().min(0).max(100).nullable().meta({ description: 'Null: not known yet.' }),
+    receivedBytes: z.int().min(0),
+  })
+  .nullable()
+  .meta({
+    description:
+      'How far the first fetch of the repository is, without which nothing can be tested; null: it is complete, or has not begun.',
+  });
+
 export const QueueWithEntries = QueueRecord.extend({
   isHostAway,
+  repositoryFetch,
   enqueuedPullRequests: z.array(EnqueuedPullRequest).meta({
     description: 'In queue order: under test first, then pending, then not_ready in submission order.',
   }),

@@ -260,6 +260,15 @@ export interface Repository {
   words_read_at: Generated<Timestamp>;
 }
 
+export interface RepositoryMirror {
+  is_ready: Generated<boolean>;
+  percent: number | null;
+  received_bytes: Generated<number>;
+  repository_id: string;
+  seen_at: Generated<Timestamp>;
+  worker_id: string;
+}
+
 export interface SandboxCheck {
   app: string | null;
   is_check_run: Generated<boolean>;
@@ -656,6 +665,7 @@ export interface DB {
   queue: Queue;
   queue_plan: QueuePlan;
   repository: Repository;
+  repository_mirror: RepositoryMirror;
   sandbox_check: SandboxCheck;
   sandbox_ci: SandboxCi;
   sandbox_comment: SandboxComment;

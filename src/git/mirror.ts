@@ -41,6 +41,8 @@ export type MirrorOptions = {
   /** How long a call waits for the first fetch of the repository before it throws `fetching`. Default: until it ends. */
   readonly firstFetchWaitMs?: number;
   readonly firstFetchPace?: FirstFetchPace;
+  /** Asked before the first fetch; false: `fetching` is thrown instead. Default: always true. */
+  readonly mayFetchFirst?: () => Promise<boolean>;
   readonly onFirstFetch?: {
     readonly progress: (progress: FetchProgress) => void;
     readonly whole: () => void;
@@ -142,6 +144,7 @@ export async function openMirror(
     stallMs,
     pace: options.firstFetchPace ?? defaultPace,
     waitMs: options.firstFetchWaitMs ?? Number.POSITIVE_INFINITY,
+    mayBegin: options.mayFetchFirst ?? (() => Promise.resolve(true)),
     onProgress: (progress) => options.onFirstFetch?.progress(progress),
     onWhole: () => options.onFirstFetch?.whole(),
   });

@@ -18,6 +18,8 @@ export type ReadinessOptions = {
   readonly pace: FirstFetchPace;
   /** How long a caller waits for the first fetch before it is told to come again. */
   readonly waitMs: number;
+  /** Asked before a first fetch; false: another has the repository, and the caller is told to come again. */
+  readonly mayBegin: () => Promise<boolean>;
   readonly onProgress: (progress: FetchProgress) => void;
   /** The first fetch is complete; not called for a mirror that was whole already. */
   readonly onWhole: () => void;
@@ -66,6 +68,8 @@ export function createReadiness(options: ReadinessOptions): Readiness {
     isFetching: () => running !== null,
     ensure: async (branch) => {
       if (await look()) return;
+      if (running === null && !(await options.mayBegin()))
+        throw new GitError('fetching', 'Another worker has this repository.');
       const isInTime = await within(begin(branch), waitMs);
       if (!isInTime) throw stillFetching();
     },

@@ -28,7 +28,7 @@ function pauseAsked(error: unknown): number | null {
 /** The mirror of the repository is not complete yet: the host answers, and another worker may have a mirror. */
 const isFetching = (error: unknown): boolean => error instanceof GitError && error.kind === 'fetching';
 
-/** Soon enough after the first fetch, and seldom enough for one that takes an hour. */
+/** Short at first, for a worker that has the repository; soon enough after the first fetch, and seldom enough for one that takes an hour. */
 const pauseFetchingMaxMs = 5_000;
 
 const pauseMaxMs = 30_000;
@@ -44,7 +44,7 @@ class NoHost extends HostError {
 function pauseOf(task: HostTask, tries: number, error: unknown): number {
   const isUnserved = error instanceof NoHost && task !== 'land';
   const max = isFetching(error) ? pauseFetchingMaxMs : isUnserved ? pauseUnservedMaxMs : pauseMaxMs;
-  return Math.min(max, 500 * 2 ** Math.min(tries, 20));
+  return Math.min(max, (isFetching(error) ? 250 : 500) * 2 ** Math.min(tries, 20));
 }
 
 /** Whether trouble with this work means that nothing can be decided about the queue. */

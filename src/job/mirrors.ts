@@ -43,6 +43,8 @@ export type MirrorsOptions = {
   readonly firstFetchPace?: FirstFetchPace;
   readonly log?: Log;
   readonly reports?: MirrorReports;
+  /** Whether another worker has the repository. Its jobs are then left to that one for a while. */
+  readonly isElsewhere?: (repositoryId: RepositoryId) => Promise<boolean>;
 };
 
 /** A job waits for the first fetch of its repository as long as this; then it is put off, and the fetch continues. */
@@ -122,11 +124,12 @@ async function markUse(kept: Kept): Promise<void> {
 }
 
 function openKept(
-  { path, environment = {}, firstFetchPace, log, reports }: MirrorsOptions & { readonly path: string },
+  options: MirrorsOptions & { readonly path: string },
   repositoryId: RepositoryId,
   url: string,
   remote: () => Promise<GitRemote>,
 ): Kept {
+  const { path, environment = {}, firstFetchPace, log, reports } = options;
   const current = async () => {
     const now = await kept.remote();
     if (now.url !== url) throw new HostError('unavailable', 'The repository has moved to another address.');
@@ -138,7 +141,13 @@ function openKept(
     const whole = () => reports?.ready(repositoryId);
     const pace = firstFetchPace === undefined ? {} : { firstFetchPace };
     const onFirstFetch = { progress, whole };
-    const mirror = await openMirror(path, current, { environment, firstFetchWaitMs, onFirstFetch, ...pace });
+    const mirror = await openMirror(path, current, {
+      environment,
+      firstFetchWaitMs,
+      onFirstFetch,
+      mayFetchFirst: leftToOthers(repositoryId, options),
+      ...pace,
+    });
     kept.isFetching = mirror.isFetching;
     if (await mirror.isWhole()) whole();
     return mirror;
@@ -153,6 +162,24 @@ function openKept(
     markedAt: 0,
   };
   return kept;
+}
+
+/** A worker that keeps getting the jobs of a repository for this long fetches it, though another worker has it. */
+const leftMs = 20_000;
+/** Jobs that are further apart than this are no sign that the other worker is too busy. */
+const apartMs = 60_000;
+
+/** False while the jobs of the repository are left to a worker that has it. */
+function leftToOthers(repositoryId: RepositoryId, { isElsewhere }: MirrorsOptions): () => Promise<boolean> {
+  let since = 0;
+  let before = 0;
+  return async () => {
+    if (isElsewhere === undefined || !(await isElsewhere(repositoryId))) return true;
+    const now = Date.now();
+    if (now - before > apartMs) since = now;
+    before = now;
+    return now - since > leftMs;
+  };
 }
 
 const logEveryMs = 10_000;

@@ -26,6 +26,9 @@ const wordsOf: Readonly<Record<Exclude<Queue['state'], 'RUNNING'>, Words>> = {
   },
 };
 
+const fetchProgress = ({ percent, receivedBytes }: NonNullable<Queue['repositoryFetch']>): string =>
+  percent === null ? `${Math.round(receivedBytes / 1_048_576)} MiB so far.` : `${percent} %.`;
+
 export function QueueBanners({ queue }: { readonly queue: Queue }) {
   const words = queue.state === 'RUNNING' ? null : wordsOf[queue.state];
   return (
@@ -34,6 +37,12 @@ export function QueueBanners({ queue }: { readonly queue: Queue }) {
         <Alert color="red" variant="outline" icon={<Icon name="warning" />} title="The host does not answer">
           Nothing is concluded and no clock runs until {queue.repo.host} answers again. It is asked by itself;
           nothing is lost meanwhile.
+        </Alert>
+      )}
+      {queue.repositoryFetch !== null && (
+        <Alert color="blue" variant="outline" icon={<Icon name="clock" />} title="Fetching the repository">
+          {fetchProgress(queue.repositoryFetch)} Pull requests are tested when the first fetch of{' '}
+          {queue.repo.owner}/{queue.repo.name} is complete. An interrupted fetch continues where it was.
         </Alert>
       )}
       {words !== null && (

@@ -48,13 +48,19 @@ export function queueListLines({ queues, nextCursor }: QueueList, pen: Pen): rea
   ];
 }
 
+const fetchText = ({ percent, receivedBytes }: NonNullable<Queue['repositoryFetch']>): string =>
+  percent === null ? `${Math.round(receivedBytes / 1_048_576)} MiB so far` : `${percent} %`;
+
 function headLines(queue: Queue, pen: Pen): readonly string[] {
-  const { repo, targetBranch, state, stateReason, isHostAway } = queue;
+  const { repo, targetBranch, state, stateReason, isHostAway, repositoryFetch } = queue;
   const { text, tone } = stateCell(state) as Exclude<Cell, string>;
   return [
     `${pen('strong', plainLine(`${repositoryText(repo)} → ${targetBranch}`))}  ${pen(tone, text)}`,
     ...(stateReason === null ? [] : [`  ${plainLine(stateReason, 500)}`]),
     ...(isHostAway ? [pen('warning', '  Its host does not answer: the queue waits.')] : []),
+    ...(repositoryFetch === null
+      ? []
+      : [pen('warning', `  Fetching the repository for the first time: ${fetchText(repositoryFetch)}.`)]),
   ];
 }
 

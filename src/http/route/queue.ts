@@ -5,6 +5,7 @@ import { changeQueue, createQueue, deleteQueue } from '#command/change-queue.ts'
 import type { RequestOf } from '#contract/endpoint.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { readQueueNumbers } from '#db/metrics-view.ts';
+import { readRepositoryFetch } from '#db/mirror-store.ts';
 import { listQueuesAfter } from '#db/queue-list-view.ts';
 import { listEnqueued } from '#db/queue-view.ts';
 import { renderMetrics } from '#event/metrics.ts';
@@ -56,10 +57,15 @@ export const queueHandlers: Handlers<
 
   getQueue: async (context, input) => {
     const { queue, repository } = requireQueue(context, input);
-    const entries = await listEnqueued(context.cell.reader, queue.id);
+    const { reader } = context.cell;
+    const [entries, repositoryFetch] = await Promise.all([
+      listEnqueued(reader, queue.id),
+      readRepositoryFetch(reader, repository.id),
+    ]);
     return {
       ...presentQueue(repository, queue),
       isHostAway: context.scope.isHostAway,
+      repositoryFetch,
       enqueuedPullRequests: entries.map(presentEnqueued),
     };
   },
