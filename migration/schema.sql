@@ -46,6 +46,12 @@ CREATE TABLE public.commit_check (
     body jsonb NOT NULL
 );
 
+CREATE TABLE public.content_use (
+    budget text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    count integer NOT NULL
+);
+
 CREATE TABLE public.entry (
     queue_id uuid NOT NULL,
     pr_number bigint NOT NULL,
@@ -151,7 +157,8 @@ CREATE TABLE public.host_connection (
     webhook_secret text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     url text DEFAULT ''::text NOT NULL,
-    credentials bytea
+    credentials bytea,
+    app_id bigint
 );
 
 CREATE TABLE public.impacted_targets (
@@ -261,7 +268,8 @@ CREATE TABLE public.repository (
     name_key text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     words_read_at timestamp with time zone DEFAULT now() NOT NULL,
-    is_sandbox boolean DEFAULT false NOT NULL
+    is_sandbox boolean DEFAULT false NOT NULL,
+    host_id text
 );
 
 CREATE TABLE public.repository_mirror (
@@ -359,6 +367,12 @@ CREATE TABLE public.session (
     scopes text[],
     CONSTRAINT session_of_one CHECK ((num_nonnulls(api_token_id, person_id) = 1)),
     CONSTRAINT session_person_scopes CHECK (((person_id IS NULL) = (scopes IS NULL)))
+);
+
+CREATE TABLE public.stranger_answer (
+    repository_id uuid NOT NULL,
+    pr_number bigint NOT NULL,
+    answered_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.telling (
@@ -714,6 +728,9 @@ ALTER TABLE ONLY public.audit
 ALTER TABLE ONLY public.commit_check
     ADD CONSTRAINT commit_check_pkey PRIMARY KEY (repository_id, sha, kind, name);
 
+ALTER TABLE ONLY public.content_use
+    ADD CONSTRAINT content_use_pkey PRIMARY KEY (budget, at);
+
 ALTER TABLE ONLY public.entry
     ADD CONSTRAINT entry_pkey PRIMARY KEY (queue_id, pr_number);
 
@@ -791,6 +808,9 @@ ALTER TABLE ONLY public.server_key
 
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_pkey PRIMARY KEY (hash);
+
+ALTER TABLE ONLY public.stranger_answer
+    ADD CONSTRAINT stranger_answer_pkey PRIMARY KEY (repository_id, pr_number);
 
 ALTER TABLE ONLY public.telling
     ADD CONSTRAINT telling_pkey PRIMARY KEY (queue_id, pr_number);
@@ -894,6 +914,8 @@ CREATE INDEX pull_request_head_age ON public.pull_request_head USING btree (seen
 CREATE UNIQUE INDEX queue_branch ON public.queue USING btree (repository_id, branch) WHERE (deleted_at IS NULL);
 
 CREATE INDEX queue_repository ON public.queue USING btree (repository_id);
+
+CREATE INDEX repository_host_id ON public.repository USING btree (organization_id, host_key, host_id) WHERE (host_id IS NOT NULL);
 
 CREATE INDEX repository_mirror_worker ON public.repository_mirror USING btree (worker_id);
 
@@ -1044,6 +1066,9 @@ ALTER TABLE ONLY public.session
 
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_person_id_fkey FOREIGN KEY (person_id) REFERENCES public.person(id);
+
+ALTER TABLE ONLY public.stranger_answer
+    ADD CONSTRAINT stranger_answer_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.telling
     ADD CONSTRAINT telling_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);

@@ -10,7 +10,14 @@ import { createShelf } from '#base/shelf.ts';
 import type { SandboxMode } from '#config/env.ts';
 import type { Cell } from '#db/cell.ts';
 import { isRealHost, listHosts, openConnection, saveCredentials } from '#db/connection-store.ts';
-import type { AdapterOptions, Connections, Credentials, HostConnection } from '#host/connection.ts';
+import { readContentUse, takeContent } from '#db/content-store.ts';
+import type {
+  AdapterOptions,
+  Connections,
+  ContentBudget,
+  Credentials,
+  HostConnection,
+} from '#host/connection.ts';
 import { createGiteaHost } from '#host/gitea/host.ts';
 import { createGithubHost } from '#host/github/host.ts';
 import { type Host, HostError, type HostFor } from '#host/host.ts';
@@ -107,7 +114,11 @@ function createCellHosts(options: HostsOptions, cell: Cell): CellHosts {
       const adapter = kind === null ? undefined : adapters[kind];
       if (connected.has(host) || adapter === undefined) continue;
       const connections = connectionsOf(cell, options.secretKey);
-      connected.set(host, tracedHost(adapter({ host, connections, clock, log }), host));
+      const budget: ContentBudget = {
+        take: (key, wish) => takeContent(cell, key, wish),
+        used: (key, at) => readContentUse(cell.reader, key, at),
+      };
+      connected.set(host, tracedHost(adapter({ host, connections, clock, log, budget }), host));
       log.info({ cell: cell.name, host, kind }, 'a host is connected');
     }
     const isFirst = real === null;

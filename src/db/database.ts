@@ -62,6 +62,12 @@ export interface CommitCheck {
   sha: string;
 }
 
+export interface ContentUse {
+  at: Timestamp;
+  budget: string;
+  count: number;
+}
+
 export interface Entry {
   commit_identity: Json | null;
   commit_title: Generated<string>;
@@ -142,6 +148,7 @@ export interface HeardComment {
 }
 
 export interface HostConnection {
+  app_id: number | null;
   created_at: Generated<Timestamp>;
   credentials: Buffer | null;
   host_key: string;
@@ -249,6 +256,7 @@ export interface QueuePlan {
 export interface Repository {
   created_at: Generated<Timestamp>;
   host: string;
+  host_id: string | null;
   host_key: string;
   id: string;
   is_sandbox: Generated<boolean>;
@@ -344,6 +352,12 @@ export interface Session {
   organization_id: string;
   person_id: string | null;
   scopes: string[] | null;
+}
+
+export interface StrangerAnswer {
+  answered_at: Generated<Timestamp>;
+  pr_number: number;
+  repository_id: string;
 }
 
 export interface Telling {
@@ -650,6 +664,7 @@ export interface DB {
   api_token_use: ApiTokenUse;
   audit: Audit;
   commit_check: CommitCheck;
+  content_use: ContentUse;
   entry: Entry;
   fact: Fact;
   failure_text: FailureText;
@@ -673,6 +688,7 @@ export interface DB {
   sandbox_repository: SandboxRepository;
   server_key: ServerKey;
   session: Session;
+  stranger_answer: StrangerAnswer;
   telling: Telling;
   test_case: TestCase;
   test_fact: TestFact;

@@ -12,8 +12,6 @@ import { statement } from './statement.ts';
 export type UntoldEntry = Pick<Told, 'standing' | 'run' | 'landing' | 'refusal' | 'branchRuleChange'> & {
   readonly commentId: string | null;
   readonly mayHaveComment: boolean;
-  /** Nothing was told of it in this trip or an earlier one. */
-  readonly isNews: boolean;
   /** Of the words that were told; what it waits for may change while it stays where it is. */
   readonly wordsHash: string | null;
   readonly isByLabel: boolean;
@@ -32,7 +30,6 @@ type UntoldRow = {
   pr_number: number;
   comment_id: string | null;
   comment_tried: boolean;
-  is_news: boolean;
   words_hash: string | null;
   by_label: boolean;
   run: Told['run'];
@@ -50,7 +47,7 @@ const betweenSeconds = 120;
 // waits for it.
 const selectUntold = statement<[queueId: string], UntoldRow>(`
   select e.pr_number, l.comment_id, coalesce(l.comment_tried, false) as comment_tried,
-    l.told_at is null and l.comment_tried is not true as is_news, l.words_hash,
+    l.words_hash,
     coalesce(l.by_label, false) as by_label,
     (select json_build_object('required', ${requiredChecksColumn('t')},
       'checks', coalesce((select json_agg(c.body) from commit_check c
@@ -104,7 +101,6 @@ export async function loadTelling(db: Tx, queueId: QueueId): Promise<Telling | n
       branchRuleChange: row.branch_rule_change,
       commentId: row.comment_id,
       mayHaveComment: row.comment_tried,
-      isNews: row.is_news,
       wordsHash: row.words_hash,
       isByLabel: row.by_label,
     };
@@ -121,7 +117,14 @@ export const recordTried = (tx: Tx, queueId: QueueId, pr: number): Promise<unkno
   upsertTried(tx, queueId, pr);
 
 const upsertTold = statement<
-  [queueId: string, pr: number, toldAt: Date, commentId: string | null, byLabel: boolean, wordsHash: string]
+  [
+    queueId: string,
+    pr: number,
+    toldAt: Date,
+    commentId: string | null,
+    byLabel: boolean,
+    wordsHash: string | null,
+  ]
 >(`
   insert into telling (queue_id, pr_number, told_at, written_at, comment_id, by_label, words_hash)
   values ($1, $2, $3, now(), $4, $5, $6)
@@ -134,7 +137,7 @@ type ToldRecord = {
   readonly toldAt: Date;
   readonly commentId: string | null;
   readonly isByLabel: boolean;
-  readonly wordsHash: string;
+  readonly wordsHash: string | null;
 };
 
 export const recordTold = (

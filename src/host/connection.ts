@@ -42,10 +42,24 @@ export type Connections = {
   readonly save: (connection: HostConnection, credentials: Credentials) => Promise<void>;
 };
 
+type ContentUse = { readonly hour: number; readonly minute: number };
+
+/** What all processes together may still write to a host that limits it. */
+export type ContentBudget = {
+  /** Null: it is taken. Else how many milliseconds until there may be room. */
+  readonly take: (
+    budget: string,
+    wish: { readonly at: Date; readonly count: number; readonly max: ContentUse },
+  ) => Promise<number | null>;
+  /** What was written within the last hour and the last minute. */
+  readonly used: (budget: string, at: Date) => Promise<ContentUse>;
+};
+
 /** What the adapter of a host is made of. */
 export type AdapterOptions = {
   readonly host: string;
   readonly connections: Connections;
   readonly clock: Clock;
   readonly log: Log;
+  readonly budget: ContentBudget;
 };

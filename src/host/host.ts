@@ -279,6 +279,8 @@ export type Host = {
     comment: StatusComment,
   ) => Promise<string>;
   readonly writeCheck: (repository: HostRepository, sha: string, check: OwnCheck) => Promise<void>;
+  /** The share of what the host lets us write within an hour that is used up, 0 to 1; absent: it sets no limit. */
+  readonly contentUse?: (repository: HostRepository) => Promise<number>;
   /** Comment and check in one call, on hosts that have one; answers with the id of the comment. */
   readonly writeStatus?: (
     repository: HostRepository,

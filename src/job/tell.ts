@@ -10,6 +10,7 @@ import { loadTelling, recordTried, recordTold, type Telling, type UntoldEntry } 
 import { HostError } from '#host/host.ts';
 import { atHost, type Place } from './at-host.ts';
 import type { TaskDeps } from './deps.ts';
+import { worthWriting } from './tell-worth.ts';
 
 /** A few at a time, so that what is told is fresh; after so many turns others have theirs. */
 const turnsMax = 50;
@@ -51,14 +52,23 @@ async function tellOne(deps: TaskDeps, work: Telling, place: Place, untold: Unto
   // Where comments are on, the summary of the check says what the comment says, and is not worth a call of its own.
   const shown = { ...check, summary: queue.settings.commentsEnabled ? '' : check.summary };
   const checkHash = hashOf(JSON.stringify([pullRequest.headSha, shown]));
-  const wordsHash = `${hashOf(body)} ${checkHash}`;
+  const before = hashesIn(untold.wordsHash);
+  const moment = isEnded(stage) ? 'end' : before === null ? 'begin' : 'between';
+  const use = (await place.host.contentUse?.(work.repository)) ?? 0;
+  const worth = worthWriting(use, moment, before !== null && before.check !== notWritten);
+  const next = {
+    comment: worth.comment ? hashOf(body) : (before?.comment ?? notWritten),
+    check: worth.check ? checkHash : (before?.check ?? notWritten),
+  };
+  const isNew = { comment: next.comment !== before?.comment, check: next.check !== before?.check };
   let { commentId, isByLabel } = untold;
   try {
-    if (wordsHash !== untold.wordsHash)
+    if ((worth.comment && isNew.comment) || (worth.check && isNew.check))
       commentId = await write(deps, work, place, untold, {
         ...check,
         body,
-        isCheckNew: checkHash !== untold.wordsHash?.split(' ')[1],
+        isCheckWritten: worth.check && isNew.check,
+        isCommentWritten: worth.comment && isNew.comment,
       });
     if (isEnded(stage) && (isByLabel || isSuperseded(untold, queue))) {
       const remove = [queue.settings.enqueueingLabel];
@@ -70,7 +80,20 @@ async function tellOne(deps: TaskDeps, work: Telling, place: Place, untold: Unto
     if (!(error instanceof HostError) || error.trouble !== 'forbidden') throw error;
     log.warn({ queue: queue.id, pullRequest: number, err: error }, 'the host lets us say nothing here');
   }
+  // Where nothing was written yet, the next text is a beginning.
+  const isWritten = next.comment !== notWritten || next.check !== notWritten;
+  const wordsHash = isWritten ? `${next.comment} ${next.check}` : null;
   await recordTold(cell.db, queue.id, number, { toldAt: stageChangedAt, commentId, isByLabel, wordsHash });
+}
+
+/** Instead of a hash: the host's budget was not worth it. */
+const notWritten = '-';
+
+/** What was written of comment and check; null: nothing yet. */
+function hashesIn(text: string | null): { readonly comment: string; readonly check: string } | null {
+  if (text === null) return null;
+  const [comment = notWritten, check = ''] = text.split(' ');
+  return { comment, check };
 }
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
@@ -84,8 +107,8 @@ const isSuperseded = ({ standing }: UntoldEntry, { settings }: Telling['queue'])
 
 type Words = ReturnType<typeof ownCheck> & {
   readonly body: string;
-  /** The check says something else than it did. */
-  readonly isCheckNew: boolean;
+  readonly isCheckWritten: boolean;
+  readonly isCommentWritten: boolean;
 };
 
 /** Answers with the id of the comment, if there is one. */
@@ -93,19 +116,20 @@ async function write(
   { cell, publicUrl }: TaskDeps,
   { queue, repository }: Telling,
   { host }: Place,
-  { standing, commentId, mayHaveComment, isNews }: UntoldEntry,
-  { body, isCheckNew, ...check }: Words,
+  { standing, commentId, mayHaveComment }: UntoldEntry,
+  { body, isCheckWritten: isCheckWorth, isCommentWritten, ...check }: Words,
 ): Promise<string | null> {
   const { settings } = queue;
   const { number, headSha } = standing.entry.pullRequest;
   if (commentId === null && !mayHaveComment) await recordTried(cell.db, queue.id, number);
-  const own = { ...check, url: publicUrl, mayExist: !isNews };
+  const own = { ...check, url: publicUrl, mayExist: mayHaveComment };
   const comment = { id: commentId, mayExist: mayHaveComment, mark: commentMark(queue), body };
-  const isCheckWritten = settings.statusCheckEnabled && isCheckNew;
+  const isCheckWritten = settings.statusCheckEnabled && isCheckWorth;
+  const isCommented = settings.commentsEnabled && isCommentWritten;
   if (settings.stateLabelsEnabled)
     await host.changeLabels(repository, number, stateLabels(standing.entry.stage.kind));
-  if (isCheckWritten && settings.commentsEnabled && host.writeStatus !== undefined)
+  if (isCheckWritten && isCommented && host.writeStatus !== undefined)
     return host.writeStatus(repository, number, { sha: headSha, check: own, comment });
   if (isCheckWritten) await host.writeCheck(repository, headSha, own);
-  return settings.commentsEnabled ? host.writeComment(repository, number, comment) : commentId;
+  return isCommented ? host.writeComment(repository, number, comment) : commentId;
 }

@@ -3,10 +3,10 @@
 
 import type { z } from 'zod';
 import { assert } from '#base/assert.ts';
-import type { HostConnection } from '../connection.ts';
+import type { ContentBudget, HostConnection } from '../connection.ts';
 import type { Auth } from './auth.ts';
 import type { Memory } from './memory.ts';
-import { createPace, type Pace, unpaced } from './pace.ts';
+import { contentMax, createPace, createSharedPace, type Pace, unpaced } from './pace.ts';
 import { GraphqlAnswer, OwnAccount } from './schema.ts';
 import {
   apiOf,
@@ -76,6 +76,8 @@ export type Client = {
     variables: Parameters,
     schema: z.ZodType<Value>,
   ) => Promise<Value | null>;
+  /** The share of what may be written within an hour that is used up; 0: there is no limit. */
+  readonly contentUse: () => Promise<number>;
   /** Content is created in GraphQL; null, or a part that is null: GitHub did not do it, and by REST it says why. */
   readonly mutate: <Value>(
     mutation: string,
@@ -90,7 +92,12 @@ export type Answers = Memory<{ readonly etag: string; readonly page: Page<unknow
 
 type Page<Value> = { readonly value: Value; readonly hasNext: boolean };
 
-export type ClientOptions = SenderOptions & { readonly answers: Answers };
+export type ClientOptions = SenderOptions & {
+  readonly answers: Answers;
+  readonly budget: ContentBudget;
+  /** GitHub's limits on content hold although the address is none of GitHub's own. */
+  readonly hasContentLimits: boolean;
+};
 
 const pagesMax = 30;
 const perPage = 100;
@@ -99,7 +106,10 @@ export function createClient(options: ClientOptions): Client {
   const { connection, answers } = options;
   const sender = createSender(options);
   const { auth } = sender;
-  const pace = isCloud(connection) ? createPace() : unpaced;
+  const { budget, clock, hasContentLimits } = options;
+  const own = isCloud(connection) ? createPace() : unpaced;
+  const isLimited = isCloud(connection) || hasContentLimits;
+  const pace = isLimited ? createSharedPace(budget, connection.id, clock, own) : unpaced;
   const readPage = pageReader(sender, connection, answers);
   const attempt = writer(sender, pace);
   let login: string | null = null;
@@ -127,6 +137,8 @@ export function createClient(options: ClientOptions): Client {
       return (login ??= (await readPage('/user', {}, OwnAccount))?.value.login ?? null);
     },
     query: asker(sender, connection),
+    contentUse: async () =>
+      isLimited ? (await budget.used(connection.id, clock.now())).hour / contentMax.urgent.hour : 0,
     mutate: mutator(sender, pace, connection),
   };
 }
@@ -134,7 +146,7 @@ export function createClient(options: ClientOptions): Client {
 function writer(sender: Sender, pace: Pace): Client['attempt'] {
   return async (route, parameters, schema, answers, { isRepeatable = false, isUrgent = false } = {}) => {
     await pace(isUrgent);
-    const call: Call = { route, parameters, isRepeatable };
+    const call: Call = { route, parameters, isRepeatable, writes: isUrgent ? 'landing' : 'other' };
     const answer = await sender.ask(call);
     if (!isFailure(answer)) return { kind: 'done', value: sender.parse(schema, answer, call) };
     const { status, message } = answer;
@@ -163,8 +175,8 @@ function asker(sender: Sender, connection: HostConnection): Client['query'] {
 function mutator(sender: Sender, pace: Pace, connection: HostConnection): Client['mutate'] {
   const route = `POST ${apiOf(connection).graphql}`;
   return async (mutation, variables, schema, { isRepeatable, count }) => {
-    for (let turn = 0; turn < count; turn += 1) await pace(false);
-    const call: Call = { route, parameters: { query: mutation, variables }, isRepeatable };
+    await pace(false, count);
+    const call: Call = { route, parameters: { query: mutation, variables }, isRepeatable, writes: 'other' };
     const answer = await sender.ask(call);
     if (isFailure(answer)) throw sender.fail(answer, call);
     const { data, errors = [] } = sender.parse(GraphqlAnswer, answer, call);

@@ -5,7 +5,8 @@ import type { Clock } from '#base/clock.ts';
 import type { OrganizationId } from '#base/id.ts';
 import type { Log } from '#base/log.ts';
 import type { RepositoryName } from '#core/repository.ts';
-import type { Connections, HostConnection } from '../connection.ts';
+import type { Connections, ContentBudget, HostConnection } from '../connection.ts';
+import { createMemoryBudget } from './memory-budget.ts';
 import { type Host, HostError, type HostRepository } from '../host.ts';
 import { readChecks } from './check.ts';
 import { type Answers, type Client, createClient } from './client.ts';
@@ -34,6 +35,10 @@ export type GithubOptions = {
   readonly log: Log;
   /** Longest time for one answer. Default 10,000. */
   readonly timeoutMs?: number;
+  /** What was written is counted here; default: in this process alone. */
+  readonly budget?: ContentBudget;
+  /** GitHub's limits on content hold at any address. Default: at GitHub's own. */
+  readonly hasContentLimits?: boolean;
 };
 
 const clientsMax = 1_000;
@@ -84,6 +89,7 @@ export function createGithubHost(options: GithubOptions): Host {
     headSince: async (repository, number, headSha) =>
       headSince(await of(repository), repository, number, headSha),
     readPerson: createPersonReader(of, now),
+    contentUse: async (repository) => (await of(repository)).contentUse(),
     readWords: async (repository, since, label) =>
       readWords(await of(repository), labelled, repository, since, label),
     inspect: async (repository, branch) => inspect(await of(repository), repository, branch),
@@ -92,7 +98,9 @@ export function createGithubHost(options: GithubOptions): Host {
 }
 
 /** One client per connection, for as long as it lets us in by the same means. */
-function clients({ host, connections, clock, log, timeoutMs = 10_000 }: GithubOptions) {
+function clients(options: GithubOptions) {
+  const { host, connections, clock, log, timeoutMs = 10_000, hasContentLimits = false } = options;
+  const { budget = createMemoryBudget() } = options;
   const answers: Answers = createMemory(answersMax);
   const kept = createMemory<{ readonly means: string; readonly client: Client }>(clientsMax);
   const meansOf = ({ url, credentials }: HostConnection) => JSON.stringify([url, credentials]);
@@ -103,7 +111,8 @@ function clients({ host, connections, clock, log, timeoutMs = 10_000 }: GithubOp
     const means = meansOf(connection);
     const known = kept.get(connection.id);
     if (known?.means === means) return known.client;
-    const client = createClient({ connection, answers, clock, log, timeoutMs });
+    const shared = { answers, budget, hasContentLimits };
+    const client = createClient({ connection, ...shared, clock, log, timeoutMs });
     kept.set(connection.id, { means, client });
     return client;
   };

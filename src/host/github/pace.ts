@@ -1,32 +1,58 @@
-// How fast we write. GitHub asks for about a write a second, and locks out who makes more than 80 in a minute. A burst is
-// let through at once, as a queue that changes whole writes many words at a time; after that they come one a second.
-// Landing has a share of its own, so that no comment keeps a merge waiting. A wait that would be long is not waited here.
+// How much content we create. GitHub allows an installation 80 requests that create content in a minute and 500 in an hour
+// (GitHub docs, "Rate limits for the REST API", "About secondary rate limits"), and locks out who makes more. What was
+// created is counted for all processes together, and landings have a share of both that nothing else may use, so that no
+// comment keeps a merge waiting.
+//
+// In one process a burst is let through at once, as a queue that changes whole writes many texts at a time; after that they
+// come one a second, as GitHub's best practices ask for. A wait that would be long is not waited here: the caller is told
+// when to try again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '#base/clock.ts';
+import type { ContentBudget } from '../connection.ts';
 import { HostError } from '../host.ts';
 
-export type Pace = (isUrgent: boolean) => Promise<void>;
+/** Waits until `count` may be created, or throws `rate_limited`. */
+export type Pace = (isUrgent: boolean, count?: number) => Promise<void>;
 
 const intervalMs = 1_000;
 const burst = 14;
 const urgentBurst = 6;
 const waitMaxMs = 10_000;
 
+/** What GitHub allows, and what of it is left to everything but landings. */
+export const contentMax = {
+  urgent: { hour: 500, minute: 80 },
+  other: { hour: 300, minute: 60 },
+} as const;
+
 export function createPace(now: () => number = () => performance.now()): Pace {
   // When all that was let through so far would have come, one a second.
   let dueAt = 0;
-  return async (isUrgent) => {
+  return async (isUrgent, count = 1) => {
     const at = now();
     const ahead = ((isUrgent ? burst + urgentBurst : burst) - 1) * intervalMs;
     const waitMs = Math.max(0, dueAt - at - ahead);
-    if (waitMs > waitMaxMs)
-      throw new HostError('rate_limited', 'We write more than GitHub wants to hear: the rest waits.', {
-        retryAfterMs: waitMs,
-      });
-    dueAt = Math.max(dueAt, at) + intervalMs;
+    if (waitMs > waitMaxMs) throw tooMuch(waitMs);
+    dueAt = Math.max(dueAt, at) + count * intervalMs;
     if (waitMs > 0) await sleep(waitMs);
   };
 }
+
+const tooMuch = (retryAfterMs: number): HostError =>
+  new HostError('rate_limited', 'The budget of content at GitHub is used up: the rest waits.', {
+    retryAfterMs,
+  });
+
+/** The same with the count of all processes. */
+export const createSharedPace =
+  (budget: ContentBudget, key: string, clock: Clock, pace: Pace): Pace =>
+  async (isUrgent, count = 1) => {
+    await pace(isUrgent, count);
+    const max = isUrgent ? contentMax.urgent : contentMax.other;
+    const waitMs = await budget.take(key, { at: clock.now(), count, max });
+    if (waitMs !== null) throw tooMuch(waitMs);
+  };
 
 /** An Enterprise Server has no such limits unless its operator sets some, and says so by itself. */
 export const unpaced: Pace = () => Promise.resolve();

@@ -27,6 +27,8 @@ export type Call = {
   readonly isRepeatable: boolean;
   /** Asked as the App itself. */
   readonly as?: 'app' | undefined;
+  /** It creates content: for a landing, or for anything else. Absent: it only reads. */
+  readonly writes?: 'landing' | 'other';
 };
 
 export type Answer = {
@@ -110,12 +112,19 @@ export function createSender(options: SenderOptions): Sender {
   const { connection, clock } = options;
   const octokit = createOctokit(options);
   const now = () => clock.now().getTime();
-  // GitHub asked us to be quiet until then.
-  let quietUntil = 0;
+  // GitHub asked us to be quiet until then. What it says of a comment that was one too many is said of comments: it keeps no
+  // merge and no reading waiting.
+  const quietUntil = { reads: 0, landing: 0, other: 0 };
+  const quietFor = ({ writes }: Call): readonly (keyof typeof quietUntil)[] =>
+    writes === undefined
+      ? ['reads', 'landing', 'other']
+      : writes === 'landing'
+        ? ['landing', 'other']
+        : ['other'];
 
   const send = async (call: Call, token: string): Promise<Answer | Failure> => {
     const { route, parameters, headers, isRepeatable } = call;
-    const waitMs = quietUntil - now();
+    const waitMs = quietUntil[call.writes ?? 'reads'] - now();
     if (waitMs > 0)
       throw new HostError('rate_limited', 'GitHub has asked us to wait.', { retryAfterMs: waitMs });
     try {
@@ -130,7 +139,8 @@ export function createSender(options: SenderOptions): Sender {
       const failure = failureOf(error);
       if (failure === null) throw error;
       const pauseMs = pauseAsked(failure, now());
-      if (pauseMs !== null) quietUntil = Math.max(quietUntil, now() + pauseMs);
+      if (pauseMs !== null)
+        for (const sort of quietFor(call)) quietUntil[sort] = Math.max(quietUntil[sort], now() + pauseMs);
       return failure;
     }
   };
