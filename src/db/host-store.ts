@@ -1,6 +1,7 @@
 // Writes what was seen of a queue at its host: where the branch is, and whether the host answers.
 
 import type { QueueId, RepositoryId } from '#base/id.ts';
+import type { PullRequest } from '#core/queue/model.ts';
 import type { Tx } from './cell.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
 import { statement } from './statement.ts';
@@ -33,7 +34,17 @@ export async function recordHostBack(tx: Tx, queueId: QueueId): Promise<boolean>
 export type Sweeping = QueueAtHost & {
   /** Runs whose test branch is at the host. */
   readonly runs: readonly { readonly testBranch: string; readonly sha: string }[];
-  readonly live: readonly { readonly number: number; readonly isMergeabilityKnown: boolean }[];
+  readonly live: readonly LiveEntry[];
+};
+
+/** What is known of a pull request in the queue. */
+export type LiveEntry = Pick<
+  PullRequest,
+  'number' | 'title' | 'headSha' | 'baseBranch' | 'draft' | 'state'
+> & {
+  readonly mergeability: PullRequest['mergeability'];
+  /** Its head waits for an approval, which changes nothing else of it. */
+  readonly needsApproval: boolean;
 };
 
 type SweepRow = AtHostRow & {
@@ -45,8 +56,10 @@ const selectSweep = statement<[queueId: string], SweepRow>(`
   select ${atHostColumns},
     (select json_agg(json_build_object('testBranch', t.test_branch, 'sha', t.test_branch_sha)) from test_run t
       where t.queue_id = q.id and t.status = 'in_progress' and t.phase = 'pushed') as runs,
-    (select json_agg(json_build_object('number', e.pr_number,
-        'isMergeabilityKnown', e.pr_mergeability in ('mergeable', 'not_mergeable'))) from entry e
+    (select json_agg(json_build_object('number', e.pr_number, 'title', e.pr_title, 'headSha', e.pr_sha,
+        'baseBranch', e.pr_base_branch, 'draft', e.pr_draft, 'state', e.pr_state, 'mergeability', e.pr_mergeability,
+        'needsApproval', e.head_review ->> 'approvedBy' is null and (e.pr_fork is not null
+          or jsonb_array_length(coalesce(e.head_review -> 'protectedPaths', '[]')) > 0))) from entry e
       where e.queue_id = q.id and e.line_rank is not null) as live
   from queue q join repository r on r.id = q.repository_id where q.id = $1 and q.deleted_at is null`);
 

@@ -223,8 +223,8 @@ export type Host = {
   readonly repositories: 'implicit' | 'connected';
   /** The pull request as the host reports it now; null if it knows no such number. */
   readonly readPullRequest: (query: PullRequestQuery) => Promise<PullRequest | null>;
-  /** The same for many, in as few calls as the host allows; a number that it does not know is absent. */
-  readonly readPullRequests: (query: PullRequestsQuery) => Promise<ReadonlyMap<number, PullRequest>>;
+  /** The same for many in one call, on hosts that have one; a number that the host does not know is absent. */
+  readonly readPullRequests?: (query: PullRequestsQuery) => Promise<ReadonlyMap<number, PullRequest>>;
   /** The approvals of a pull request that stand, each with the commit that was approved. */
   readonly readApprovals: (repository: HostRepository, number: number) => Promise<readonly Approval[]>;
   /**
@@ -234,6 +234,11 @@ export type Host = {
   readonly leavesMergeToTry: boolean;
   /** Everything CI has said of a commit. */
   readonly readChecks: (repository: HostRepository, sha: string) => Promise<readonly Check[]>;
+  /** The same of many commits in one call, on hosts that have one. */
+  readonly readChecksOf?: (
+    repository: HostRepository,
+    shas: readonly string[],
+  ) => Promise<ReadonlyMap<string, readonly Check[]>>;
   /**
    * The checks that the protection of a branch requires, with the source it binds; null if it is not protected. What was
    * read a moment ago may be the answer, unless that was before `asOf` (`performance.now()`).
@@ -338,18 +343,6 @@ export type Host = {
   /** Stops CI that still works on a test branch. Asked twice, the second answer counts none. */
   readonly stopRuns: (repository: HostRepository, dead: DeadRun) => Promise<StopAnswer>;
 };
-
-/** For hosts that have no call for several pull requests. */
-export const readOneByOne =
-  (readPullRequest: Host['readPullRequest']): Host['readPullRequests'] =>
-  async ({ numbers, ...query }) => {
-    const found = new Map<number, PullRequest>();
-    for (const number of numbers) {
-      const one = await readPullRequest({ ...query, number });
-      if (one !== null) found.set(number, one);
-    }
-    return found;
-  };
 
 /** The host that serves a host name for an organization; null when none does. */
 export type HostFor = (cellName: string, hostName: string) => Host | null;

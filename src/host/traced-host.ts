@@ -5,7 +5,6 @@ import type { Host } from './host.ts';
 
 const calls = [
   'readPullRequest',
-  'readPullRequests',
   'readApprovals',
   'readChecks',
   'readRequiredChecks',
@@ -30,11 +29,19 @@ const calls = [
   'stopRuns',
 ] as const satisfies readonly (keyof Host)[];
 
+/** Those that only some hosts have. */
+const someCalls = [
+  'readPullRequests',
+  'readChecksOf',
+  'writeStatus',
+] as const satisfies readonly (keyof Host)[];
+
 type Call = (...args: readonly unknown[]) => Promise<unknown>;
 
 /** The name is the host's, as repositories name it. */
 export function tracedHost<Kind extends Host>(host: Kind, name: string): Kind {
-  const wrapped = calls.map((operation) => {
+  const has = (operation: keyof Host) => host[operation] !== undefined;
+  const wrapped = [...calls, ...someCalls.filter(has)].map((operation) => {
     const begin = {
       name: `host ${operation}`,
       kind: 'client',

@@ -3,9 +3,11 @@
 // once an hour.
 
 import { type CheckWord, recordChecks } from '#db/check-store.ts';
+import { isMergeabilityKnown } from '#core/queue/model.ts';
 import {
   listLivePulls,
   listTestBranches,
+  type LiveEntry,
   loadSweeping,
   recordBranch,
   type Sweeping,
@@ -23,6 +25,7 @@ import { haltQueue } from '#command/change-queue.ts';
 import { recordHostEvents } from '#command/record-host-events.ts';
 import { GitError } from '#git/error.ts';
 import { branchRef } from '#git/ref.ts';
+import { HostError } from '#host/host.ts';
 import { atHost, type Place } from './at-host.ts';
 import type { TaskDeps } from './deps.ts';
 
@@ -81,7 +84,7 @@ async function sweepRest(
     await hearWords(deps, work, place);
     await dropEndedPulls(deps, work, place);
   }
-  return { words: await checkWords(work, place), refresh: dueForRefresh(work, place, turn) };
+  return { words: await checkWords(work, place), refresh: await dueForRefresh(deps, work, place, turn) };
 }
 
 async function removeStrays(
@@ -116,6 +119,12 @@ async function dropEndedPulls(
 
 async function checkWords({ repository, runs }: Sweeping, { host }: Place): Promise<CheckWord[]> {
   const words: CheckWord[] = [];
+  if (host.readChecksOf !== undefined) {
+    const shas = runs.map(({ sha }) => sha);
+    for (const [sha, checks] of await host.readChecksOf(repository, shas))
+      words.push(...checks.map((check) => ({ repositoryId: repository.id, sha, check })));
+    return words;
+  }
   for (const { sha } of runs)
     for (const check of await host.readChecks(repository, sha))
       words.push({ repositoryId: repository.id, sha, check });
@@ -162,13 +171,45 @@ function turnOf(deps: TaskDeps, queueId: string): number {
   return turn;
 }
 
-const dueForRefresh = ({ live }: Sweeping, { host }: Place, turn: number): number[] =>
-  live
-    .filter(
-      ({ isMergeabilityKnown }) =>
-        turn % refreshEvery === refreshEvery - 1 || (!isMergeabilityKnown && !host.leavesMergeToTry),
-    )
-    .map(({ number }) => number);
+/** Where hosts read many at once; with more than this in the queue, pull requests are polled half as often. */
+const manyLive = 250;
+
+/** The pull requests to read again: those that the poll finds changed, or all where the host reads them one by one. */
+async function dueForRefresh(deps: TaskDeps, work: Sweeping, place: Place, turn: number): Promise<number[]> {
+  const { live } = work;
+  const { host } = place;
+  const every = live.length > manyLive ? 2 * refreshEvery : refreshEvery;
+  const isUnknown = (entry: LiveEntry) => !isMergeabilityKnown(entry) && !host.leavesMergeToTry;
+  if (turn % every !== every - 1) return live.filter(isUnknown).map(({ number }) => number);
+  const found = await poll(deps, work, place);
+  const isDue = (entry: LiveEntry) =>
+    found === null || isUnknown(entry) || entry.needsApproval || hasChanged(entry, found.get(entry.number));
+  return live.filter(isDue).map(({ number }) => number);
+}
+
+/** Null: the host has no call for it. Nothing is decided by what it finds, so trouble with it does not stop the queue. */
+async function poll({ log }: TaskDeps, { queue, repository, live }: Sweeping, { host }: Place) {
+  if (host.readPullRequests === undefined) return null;
+  const { targetBranch } = queue;
+  const numbers = live.map(({ number }) => number);
+  try {
+    return await host.readPullRequests({ repository, targetBranch, numbers });
+  } catch (error) {
+    if (!(error instanceof HostError) || error.trouble === 'forbidden') throw error;
+    log.warn({ queue: queue.id, err: error }, 'pull requests could not be polled');
+    return new Map(live.map((entry) => [entry.number, entry]));
+  }
+}
+
+/** A host that is still working out whether it can be merged says nothing new about that. */
+const hasChanged = (known: LiveEntry, found: Omit<LiveEntry, 'needsApproval'> | undefined): boolean =>
+  found === undefined ||
+  found.headSha !== known.headSha ||
+  found.baseBranch !== known.baseBranch ||
+  found.title !== known.title ||
+  found.draft !== known.draft ||
+  found.state !== known.state ||
+  (isMergeabilityKnown(found) && found.mergeability !== known.mergeability);
 
 /** Hosts' clocks and ours differ; what is told twice is heard once. */
 const overlapMs = 60_000;

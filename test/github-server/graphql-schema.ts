@@ -22,6 +22,11 @@ const types = [
   'CreateCheckRunPayload',
   'UpdateCheckRunPayload',
   'CheckRun',
+  'CheckSuite',
+  'App',
+  'StatusCheckRollup',
+  'StatusCheckRollupContextConnection',
+  'StatusContext',
   'AddCommentPayload',
   'IssueCommentEdge',
   'UpdateIssueCommentPayload',
@@ -57,10 +62,10 @@ const inputs = [
 ];
 
 /** Interfaces, with those of the types that are known. */
-const interfaces = ['Actor'];
+const interfaces = ['Actor', 'GitObject'];
 
 /** Unions, of those of their types that are known. */
-const unions = ['RuleParameters'];
+const unions = ['RuleParameters', 'StatusCheckRollupContext'];
 
 /** The package's own entry point also reads the schema as JSON, which is five times as large. */
 function publishedSchema(): string {

@@ -120,7 +120,7 @@ it('many pull requests are read in one call, and one that is not there is left o
   for (const branch of ['one', 'two', 'three']) numbers.push((await propose(branch)).number);
   await server.settled();
   server.forgetCalls();
-  const found = await host.readPullRequests({ repository, targetBranch: 'main', numbers: [...numbers, 99] });
+  const found = await host.readPullRequests!({ repository, targetBranch: 'main', numbers: [...numbers, 99] });
   expect([...found.keys()]).toEqual(numbers);
   expect(found.get(numbers[1]!)).toMatchObject({
     title: 'Change two',
@@ -183,4 +183,26 @@ describe('comment and check', () => {
     expect(await write(id, 'Being tested')).not.toBe(id);
     expect((await shown(opened, number, sha)).comments).toEqual(['Being tested']);
   });
+});
+
+it('what CI says of many commits is read in one call, as each of them says it', async () => {
+  const { server, host, repository, propose } = await openGithub();
+  const shas: string[] = [];
+  for (const branch of ['one', 'two']) {
+    const { headSha } = await propose(branch);
+    await server.completeCheckRun(widgets, headSha, { name: `test ${branch}`, conclusion: 'success' });
+    await server.completeCheckRun(widgets, headSha, { name: 'lint', conclusion: null });
+    await server.setStatus(widgets, headSha, { context: 'ci/old', state: 'failure' });
+    shas.push(headSha);
+  }
+  const gone = 'f'.repeat(40);
+  server.forgetCalls();
+  const found = await host.readChecksOf!(repository, [...shas, gone]);
+  expect(counted(server)).toEqual({ [graphql]: 1 });
+  expect(found.get(gone)).toEqual([]);
+  const comparable = (checks: readonly object[] | undefined) => checks?.map((one) => ({ ...one, url: '' }));
+  for (const sha of shas) {
+    expect(found.get(sha)).toHaveLength(3);
+    expect(comparable(found.get(sha))).toEqual(comparable(await host.readChecks(repository, sha)));
+  }
 });

@@ -3,7 +3,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Connections } from '../connection.ts';
-import { type Host, type HostRepository, type Permission, readOneByOne } from '../host.ts';
+import { type Host, type HostRepository, type Permission } from '../host.ts';
 import { createChecks } from './check.ts';
 import { type Client, createClient, repositoryPath } from './client.ts';
 import { createTokenOf } from './credential.ts';
@@ -39,13 +39,11 @@ export function createGiteaHost(options: GiteaOptions): Host {
   const client = createClient({ host, connections, tokenOf, clock, timeoutMs });
   const labels = createLabels(client, clock);
   const demandsOf = createDemandsOf(client, clock);
-  const readPullRequest = createPullRequestReader({ client, demandsOf });
   return {
     kind: 'gitea',
     repositories: 'connected',
     leavesMergeToTry: true,
-    readPullRequest,
-    readPullRequests: readOneByOne(readPullRequest),
+    readPullRequest: createPullRequestReader({ client, demandsOf }),
     readApprovals: createApprovalReader(client),
     ...createChecks(client),
     // Gitea has no apps that a check could be bound to: protection names contexts of commit statuses, and its own Actions

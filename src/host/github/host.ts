@@ -9,6 +9,7 @@ import type { Connections, ContentBudget, HostConnection } from '../connection.t
 import { createMemoryBudget } from './memory-budget.ts';
 import { type Host, HostError, type HostRepository } from '../host.ts';
 import { readChecks } from './check.ts';
+import { readChecksOf } from './check-query.ts';
 import { type Answers, type Client, createClient } from './client.ts';
 import { changeLabels } from './comment.ts';
 import { headSince, readLabel } from './label.ts';
@@ -62,6 +63,7 @@ export function createGithubHost(options: GithubOptions): Host {
     readApprovals: async (repository, number) => readApprovals(await of(repository), repository, number),
     leavesMergeToTry: true,
     readChecks: async (repository, sha) => readChecks(await of(repository), repository, sha),
+    readChecksOf: async (repository, shas) => readChecksOf(await of(repository), repository, shas),
     remoteOf: async (repository) => remoteOf(await of(repository), repository),
     // GitHub notices what is pushed.
     afterPush: () => Promise.resolve(),

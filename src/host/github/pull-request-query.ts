@@ -8,6 +8,7 @@
 import { z } from 'zod';
 import { HostError, type HostRepository } from '../host.ts';
 import type { Client } from './client.ts';
+import { loginOf } from './login.ts';
 import type { ReviewPage } from './review-state.ts';
 import { ReviewDecision, type PullRequest } from './schema.ts';
 
@@ -139,10 +140,6 @@ export async function queryPulls(
 }
 
 const mergeable = { MERGEABLE: true, CONFLICTING: false, UNKNOWN: null } as const;
-
-/** REST writes the login of an App's account with `[bot]`, GraphQL without. */
-const loginOf = ({ __typename, login }: NonNullable<Pull['author']>): string =>
-  __typename === 'Bot' && !login.endsWith('[bot]') ? `${login}[bot]` : login;
 
 const pullOf = (node: Pull): PullRequest => ({
   number: node.number,

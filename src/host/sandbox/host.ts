@@ -10,7 +10,7 @@ import { standingApprovals } from '#core/queue/approval.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import { fullName } from '#core/repository.ts';
 import { branchRef, trialMergeRef } from '#git/ref.ts';
-import { type Host, HostError, type HostRepository, readOneByOne } from '../host.ts';
+import { type Host, HostError, type HostRepository } from '../host.ts';
 import { type Announce, createAnnouncer } from './announce.ts';
 import { checkEvents, createCi } from './ci.ts';
 import { goTogether } from './commit.ts';
@@ -70,14 +70,11 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
     return settings;
   };
 
-  const readPullRequest = pullRequestReader(options, disk, settingsOf);
-
   return {
     kind: 'sandbox',
     repositories: 'implicit',
     leavesMergeToTry: false,
-    readPullRequest,
-    readPullRequests: readOneByOne(readPullRequest),
+    readPullRequest: pullRequestReader(options, disk, settingsOf),
     readApprovals: async (repository, number) => {
       await settingsOf(repository);
       const reviews = await store.listReviews(repository, number);

@@ -11,6 +11,7 @@ import { protectionOf, reviewDemands, rulesetsOf } from '../policy.ts';
 import { verdictOn } from '../mergeable.ts';
 import { findCommit } from '#host/sandbox/git.ts';
 import { mutations } from '../mutation.ts';
+import { latestRuns, latestStatuses } from '../required-check.ts';
 import { reviewDecision } from '../review-rule.ts';
 import { type Call, fieldsOf, read, type Route } from '../route.ts';
 
@@ -84,6 +85,34 @@ const refFields = (repository: Repository, branch: string) => ({
     ),
 });
 
+/** GraphQL docs, `Commit.statusCheckRollup`: null where nothing was reported. */
+function commitFields(repository: Repository, oid: string) {
+  const runs = latestRuns(repository, oid).map((run) => ({
+    __typename: 'CheckRun',
+    id: nodeId('CheckRun', run.id),
+    databaseId: run.id,
+    name: run.name,
+    status: run.status.toUpperCase(),
+    conclusion: run.conclusion?.toUpperCase() ?? null,
+    detailsUrl: run.detailsUrl,
+    url: `https://github.example/runs/${run.id}`,
+    startedAt: run.startedAt && instant(run.startedAt),
+    completedAt: run.completedAt && instant(run.completedAt),
+    checkSuite: { databaseId: run.suite.id, app: { databaseId: run.suite.app.id } },
+  }));
+  const statuses = latestStatuses(repository, oid).map((status) => ({
+    __typename: 'StatusContext',
+    context: status.context,
+    state: status.state.toUpperCase(),
+    targetUrl: status.targetUrl,
+    createdAt: instant(status.at),
+    creator: actorFields(status.creator),
+  }));
+  const nodes = [...runs, ...statuses];
+  const contexts = () => connection(nodes);
+  return { __typename: 'Commit', oid, statusCheckRollup: nodes.length === 0 ? null : { contexts } };
+}
+
 /** Of an App's account GraphQL leaves out the `[bot]` of REST. */
 const actorFields = ({ login, type }: Account) => ({
   __typename: type,
@@ -138,6 +167,11 @@ const rootOf = ({ site, principal }: Call) => ({
         const branch = qualifiedName.replace(/^refs\/heads\//, '');
         const tip = await findCommit(repository.directory, `refs/heads/${branch}`);
         return tip === null ? null : refFields(repository, branch);
+      },
+      object: async ({ oid }: { readonly oid: string }) => {
+        const words = objection(repository, principal, read('checks'));
+        if (words !== null) throw problem('FORBIDDEN', words);
+        return (await findCommit(repository.directory, oid)) === null ? null : commitFields(repository, oid);
       },
       pullRequest: ({ number }: { readonly number: number }) => {
         const words = objection(repository, principal, read('pull_requests'));
