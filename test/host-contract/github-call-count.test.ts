@@ -200,7 +200,9 @@ it('what CI says of many commits is read in one call, as each of them says it', 
   const found = await host.readChecksOf!(repository, [...shas, gone]);
   expect(counted(server)).toEqual({ [graphql]: 1 });
   expect(found.get(gone)).toEqual([]);
-  const comparable = (checks: readonly object[] | undefined) => checks?.map((one) => ({ ...one, url: '' }));
+  // REST has no creator in the combined status, and another address.
+  const comparable = (checks: readonly object[] | undefined) =>
+    checks?.map((one) => ({ ...one, url: '', creator: null }));
   for (const sha of shas) {
     expect(found.get(sha)).toHaveLength(3);
     expect(comparable(found.get(sha))).toEqual(comparable(await host.readChecks(repository, sha)));

@@ -29,5 +29,5 @@ it('polls all pull requests and runs of a queue in two calls, and reads again on
   for (let turn = 0; turn < 10; turn += 1) await poll();
   await settle();
   expect(await see(numbers[4]!)).toMatchObject({ prTitle: 'Another title' });
-  expect(await see(numbers[5]!)).toMatchObject({ state: 'not_ready' });
+  expect(await see(numbers[5]!)).toMatchObject({ conclusionReason: 'PR_CONVERTED_TO_DRAFT' });
 }, 120_000);
