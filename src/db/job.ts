@@ -123,7 +123,7 @@ export const enqueueAtHost = <Task extends HostTask>(
 // A job that a worker has in hand, or that is to be tried again, is there; one that was tried too often is not.
 const selectForgotten = statement<[queueId: string], { number: number }>(`
   select l.number from landing l where l.queue_id = $1::uuid and l.status = 'intended' and not exists (
-    select from graphile_worker._private_jobs j where j.key = 'land:' || $1 || ':' || l.number
+    select from graphile_worker.jobs j where j.key = 'land:' || $1 || ':' || l.number
       and (j.locked_at is not null or j.attempts < j.max_attempts))`);
 
 /**

@@ -53,8 +53,8 @@ export type GitCall = {
 
 export type GitAnswer = { readonly exitCode: number; readonly stdout: Buffer; readonly stderr: string };
 
-/** Where programs are found: as for this process. The rest of its environment is not passed on. */
-export const programPath = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
+/** Where programs are found, unless the environment of a call names a PATH. No other variable of this process is passed on. */
+export const programPath = '/usr/local/bin:/usr/bin:/bin';
 
 /** What nobody's settings change. */
 const isolation = {
