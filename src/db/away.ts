@@ -5,6 +5,13 @@ const awayCodes: ReadonlySet<string> = new Set([
   '57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006',
 ]);
 
+/** query_canceled, lock_not_available, idle_in_transaction_session_timeout: one of the limits of a connection. */
+const limitCodes: ReadonlySet<unknown> = new Set(['57014', '55P03', '25P03']);
+
+/** Whether an error says that the database took longer than it may (connection-limit.ts). */
+export const isDatabaseSlow = (error: unknown): boolean =>
+  limitCodes.has((error as { readonly code?: unknown }).code);
+
 /** Whether an error says that the database cannot be reached, or was lost in the middle of something. */
 export function isDatabaseAway(error: unknown): boolean {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };

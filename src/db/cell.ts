@@ -3,6 +3,7 @@
 
 import type { Pool } from 'pg';
 import { appError } from '#base/error.ts';
+import { maintenanceLimits, readLimits, workLimits } from './connection-limit.ts';
 import { type Db, openSharedPool, openTransactionPool, type PoolOptions } from './pool.ts';
 
 export type Cell = {
@@ -12,6 +13,10 @@ export type Cell = {
   readonly db: Db;
   /** For short reads outside a transaction: pipelined on a few shared connections. */
   readonly reader: Db;
+  /** For reads that may take long, such as searches: each has a connection of its own, so nothing waits behind it. */
+  readonly heavyReader: Db;
+  /** For migrations and for the removal of what is old, whose statements may take very long. */
+  readonly maintenance: { readonly db: Db; readonly pool: Pool };
   /** For locks of a session: always the same connection, for as long as it holds (db/alone.ts). */
   readonly locks: Db;
   /** The pool behind `db`, which the worker shares. */
@@ -32,16 +37,31 @@ type CellOptions = {
   readonly onError: PoolOptions['onError'];
 };
 
+/** Most reads at once that may take long. */
+const heavyConnections = 4;
+
 export function openCell({ name, url, connections, readerConnections, onError }: CellOptions): Cell {
-  const { pool, db } = openTransactionPool({ url, max: connections, onError });
-  const shared = openSharedPool({ url, max: readerConnections, onError });
-  const locking = openSharedPool({ url, max: 1, onError });
+  const { pool, db } = openTransactionPool({ url, max: connections, limits: workLimits, onError });
+  const shared = openSharedPool({ url, max: readerConnections, limits: readLimits, onError });
+  const heavy = openTransactionPool({ url, max: heavyConnections, limits: readLimits, onError });
+  const locking = openSharedPool({ url, max: 1, limits: readLimits, onError });
+  const maintenance = openTransactionPool({ url, max: 2, limits: maintenanceLimits, onError });
   const close = async () => {
     await shared.close();
     await locking.close();
-    await pool.end();
+    await Promise.all([pool.end(), heavy.pool.end(), maintenance.pool.end()]);
   };
-  return { name, url, pool, db, reader: shared.db, locks: locking.db, close };
+  return {
+    name,
+    url,
+    pool,
+    db,
+    reader: shared.db,
+    heavyReader: heavy.db,
+    maintenance,
+    locks: locking.db,
+    close,
+  };
 }
 
 /** The cells of this installation, in the order they were configured; the first is where unmarked tokens are looked up. */

@@ -35,6 +35,7 @@ export function listen({ url, channel, onNotice, onBegin, onError }: ListenOptio
       connectionString: url,
       connectionTimeoutMillis: answerMs,
       query_timeout: answerMs,
+      keepAlive: true,
       application_name: 'signalbox listener',
     });
     const lost = new Promise<void>((resolve) => {

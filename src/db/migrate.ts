@@ -28,7 +28,7 @@ async function loadMigration(file: string): Promise<Migration> {
 /** `only` stops after the named file: tests put sample data between two migrations. */
 export async function migrateTables(cell: Cell, only?: string): Promise<readonly string[]> {
   const migrator = new Migrator({
-    db: cell.db,
+    db: cell.maintenance.db,
     provider: {
       getMigrations: async () => {
         const files = await listMigrations();
@@ -48,7 +48,7 @@ export async function migrateTables(cell: Cell, only?: string): Promise<readonly
 
 export async function migrateCell(cell: Cell, now: Date): Promise<readonly string[]> {
   const applied = await migrateTables(cell);
-  await runMigrations({ pgPool: cell.pool });
-  await ensurePartitions(cell.db, now);
+  await runMigrations({ pgPool: cell.maintenance.pool });
+  await ensurePartitions(cell.maintenance.db, now);
   return applied;
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import { Client, Pool, type PoolClient, types } from 'pg';
+import { closeWhenSilent, type ConnectionLimits, optionsWithin } from './connection-limit.ts';
 import type { DB } from './database.ts';
 
 // Our bigints (sequence numbers, pull request numbers, milliseconds) stay far below 2^53.
@@ -88,21 +89,26 @@ export function dbOnConnection(client: Connection): Db {
 export type PoolOptions = {
   readonly url: string;
   readonly max: number;
+  readonly limits: ConnectionLimits;
   readonly onError: (error: Error) => void;
 };
 
-const connectionOptions = (url: string) => ({
+const connectionOptions = (url: string, limits: ConnectionLimits) => ({
+  ...optionsWithin(limits),
   connectionString: url,
   pipeline: true,
   connectionTimeoutMillis: 5_000,
   application_name: 'signalbox',
 });
 
-function openPool({ url, max, onError }: PoolOptions): Pool {
-  const pool = new Pool({ ...connectionOptions(url), max, idleTimeoutMillis: 30_000 });
+function openPool({ url, max, limits, onError }: PoolOptions): Pool {
+  const pool = new Pool({ ...connectionOptions(url, limits), max, idleTimeoutMillis: 30_000 });
   pool.on('error', onError);
   // A connection that breaks while it is checked out tells its own listeners.
-  pool.on('connect', (client) => client.on('error', onError));
+  pool.on('connect', (client) => {
+    client.on('error', onError);
+    closeWhenSilent(client, limits);
+  });
   return pool;
 }
 
@@ -141,7 +147,7 @@ export function openJobPool(options: PoolOptions): Pool {
 }
 
 /** A few connections shared by all readers at once. They must never carry a transaction. */
-export function openSharedPool({ url, max, onError }: PoolOptions): {
+export function openSharedPool({ url, max, limits, onError }: PoolOptions): {
   readonly db: Db;
   readonly close: () => Promise<void>;
 } {
@@ -151,7 +157,7 @@ export function openSharedPool({ url, max, onError }: PoolOptions): {
   let turn = 0;
 
   const open = async (slot: number): Promise<Client> => {
-    const client = new Client(connectionOptions(url));
+    const client = new Client(connectionOptions(url, limits));
     const forget = () => {
       clients.delete(client);
       slots[slot] = undefined;
@@ -163,6 +169,7 @@ export function openSharedPool({ url, max, onError }: PoolOptions): {
     client.on('end', forget);
     try {
       await client.connect();
+      closeWhenSilent(client, limits);
     } catch (error) {
       forget();
       throw error;

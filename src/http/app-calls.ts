@@ -43,6 +43,9 @@ const shareable: ReadonlySet<Operation> = new Set([
   'getMergeQueueTestingDetails',
 ]);
 
+/** Questions of a page: they are read before the session is looked up. */
+const callsBytesMax = 256 * 1024;
+
 /** A server that closes takes no more calls of this kind; the page asks again. */
 const isClosed = (error: unknown): boolean =>
   (error as { readonly code?: unknown }).code === 'FST_ERR_REOPENED_CLOSE_SERVER';
@@ -81,7 +84,7 @@ export function addCallsRoute(
     told: string,
     calls: readonly Call[],
   ): Promise<readonly Answer[]> => {
-    const { organizationId } = await principalOf(tools, caller, ['read']);
+    const { organizationId } = await principalOf(tools, request, caller, ['read']);
     const toldOf = heardOf(told);
     return Promise.all(
       calls.map((call) => {
@@ -93,12 +96,12 @@ export function addCallsRoute(
     );
   };
 
-  app.post('/app/api/calls', async (request, reply) => {
+  app.post('/app/api/calls', { bodyLimit: callsBytesMax }, async (request, reply) => {
     const caller = sessionOf(tools.deps.cells, request);
     const parsed = parseInput(CallsRequest, request.body ?? {});
     if (parsed.kind === 'invalid') {
       // What is wrong with it is told only to somebody who is signed in.
-      await principalOf(tools, caller);
+      await principalOf(tools, request, caller);
       throw parsed.error;
     }
     const { told, calls } = parsed.value;

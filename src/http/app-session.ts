@@ -17,16 +17,20 @@ export const oidcStartPath = '/app/api/oidc/start';
 
 /** Reads who a caller is, at the cost of one request of its organization. */
 export async function principalOf(
-  { throttleFor }: EndpointTools,
+  { throttleFor, strangers }: EndpointTools,
+  request: FastifyRequest,
   caller: Caller,
   scopes: readonly Scope[] = [],
 ): Promise<Principal> {
   const throttle = throttleFor('getOrganization');
   const wasThrottled = throttle.early(caller, Date.now());
-  const { principal } = await authorize(caller, { scopes }, {}).catch((error: unknown) => {
-    throttle.forget(caller);
-    throw error;
-  });
+  const authorized = () => authorize(caller, { scopes }, {});
+  const { principal } = await (wasThrottled ? authorized() : strangers.admit(request.ip, authorized)).catch(
+    (error: unknown) => {
+      throttle.forget(caller);
+      throw error;
+    },
+  );
   throttle.late(caller, principal, wasThrottled, Date.now());
   return principal;
 }
@@ -47,14 +51,17 @@ function presentSession(principal: Principal, expiresAt: Date, isSandbox: boolea
 const send = (reply: FastifyReply, body: object): FastifyReply =>
   reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
 
+/** A token and little more: nobody is known yet who sends it. */
+const signInBytesMax = 8 * 1024;
+
 export function addSessionRoutes(app: FastifyInstance, tools: EndpointTools): void {
   const { deps } = tools;
 
-  app.post(sessionPath, async (request, reply) => {
+  app.post(sessionPath, { bodyLimit: signInBytesMax }, async (request, reply) => {
     const parsed = parseInput(SignInRequest, request.body ?? {});
     if (parsed.kind === 'invalid') throw parsed.error;
     const caller = callerWith(deps.cells, parsed.value.token.trim());
-    const principal = await principalOf(tools, caller);
+    const principal = await principalOf(tools, request, caller);
     const session = await createSession(caller.cell, caller.hash);
     if (session === null) throw notBelieved('token');
     await endSession(tools, request);
@@ -65,7 +72,7 @@ export function addSessionRoutes(app: FastifyInstance, tools: EndpointTools): vo
 
   app.get(sessionPath, async (request, reply) => {
     const caller = sessionOf(deps.cells, request);
-    const principal = await principalOf(tools, caller);
+    const principal = await principalOf(tools, request, caller);
     const isSandbox = deps.isSandboxServing(caller.cell.name);
     return send(reply, presentSession(principal, principal.sessionExpiresAt!, isSandbox));
   });

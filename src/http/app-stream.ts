@@ -160,7 +160,7 @@ export function addStreamRoute(
     }
     const caller = sessionOf(deps.cells, request);
     const parsed = parseInput(StreamQuery, request.query);
-    const { organizationId } = await principalOf(tools, caller, scopes);
+    const { organizationId } = await principalOf(tools, request, caller, scopes);
     if (parsed.kind === 'invalid') throw parsed.error;
     const { queue } = parsed.value;
     const readNamed = () =>

@@ -26,6 +26,9 @@ import { createRateLimiter } from './rate-limit.ts';
 import { addRequestSpans } from './request-span.ts';
 import { handlersFor, isRaw, type OperationHandler } from './route/handler.ts';
 import { addSandboxGit } from './sandbox-git.ts';
+import { createShare } from './share.ts';
+import { closeWhenSlow } from './slow-body.ts';
+import { createStrangers } from './stranger.ts';
 import { addUploadRoute, createUploadAddresses } from './upload-address.ts';
 import { addWebhookRoute } from './webhook.ts';
 
@@ -39,6 +42,12 @@ declare module 'fastify' {
 
 /** Memory that large request bodies may take at once, by what they declare. */
 const largeBodiesBytesMax = 64 * 1_048_576;
+/** What one organization may have of that: two bodies that do not say how large they are. */
+const ownBodiesBytesMax = 40 * 1_048_576;
+
+/** Reads that may take long: so many of one organization at once, and so many more may wait. */
+const heavyReadsMax = 2;
+const heavyReadsWaitingMax = 100;
 
 /** Time in which a request must have come whole. Bundles are large, and their senders may be slow. */
 const requestMs = 120_000;
@@ -66,7 +75,9 @@ export async function createApp(deps: Deps): Promise<App> {
   const tools: EndpointTools = {
     deps,
     throttleFor: throttles(deps),
-    budget: createBodyBudget(largeBodiesBytesMax),
+    budget: createBodyBudget(largeBodiesBytesMax, ownBodiesBytesMax),
+    heavyReads: createShare(heavyReadsMax, heavyReadsWaitingMax),
+    strangers: createStrangers(),
     readForecast: createForecasts(),
     readQueueGraph: createQueueGraphs(),
     addresses,
@@ -89,7 +100,7 @@ export async function createApp(deps: Deps): Promise<App> {
   await addStaticRoutes(server, deps);
   addServicePaths(server, deps, state);
   await addUploadRoute(server, deps, addresses);
-  await addWebhookRoute(server, deps);
+  await addWebhookRoute(server, tools);
   if (deps.config.sandbox !== 'off') await addSandboxGit(server, tools);
   await addDocumentation(server, deps);
   return { server, drain: () => (state.draining = true) };
@@ -137,7 +148,9 @@ function addHooks(server: FastifyInstance, { log }: Deps, state: { readonly drai
 function limitArrival({ raw, url }: FastifyRequest): void {
   const hasBody =
     raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > 0;
-  if (!hasBody || url.startsWith('/uploads/')) return;
+  if (!hasBody) return;
+  closeWhenSlow(raw);
+  if (url.startsWith('/uploads/')) return;
   const timer = setTimeout(() => raw.destroy(), requestMs).unref();
   raw.once('close', () => clearTimeout(timer));
 }

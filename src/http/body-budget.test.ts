@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { type BodyBudget, createBodyBudget } from './body-budget.ts';
 
 /** Asks for room and notes when it is given. */
-function ask(budget: BodyBudget, bytes: number) {
+function ask(budget: BodyBudget, bytes: number, owner?: string) {
   const request = { bytes, release: null as (() => void) | null };
   const wait = async () => {
-    request.release = await budget.acquire(bytes);
+    request.release = await budget.acquire(bytes, owner);
   };
   void wait();
   return request;
@@ -66,6 +66,15 @@ describe('a body budget', () => {
     expect(await answersOf(requests)).toEqual([true, false]);
     requests[0]!.release!();
     expect(await answersOf(requests)).toEqual([true, true]);
+  });
+
+  it('gives one owner a part of it, and others go ahead of what waits for that', async () => {
+    const budget = createBodyBudget(100, 60);
+    const [first, second] = [ask(budget, 50, 'a'), ask(budget, 20, 'a')];
+    const requests = [first, second, ask(budget, 5, 'a'), ask(budget, 50, 'b')];
+    expect(await answersOf(requests)).toEqual([true, false, false, true]);
+    first.release!();
+    expect(await answersOf(requests)).toEqual([true, true, true, true]);
   });
 
   it('takes room back once, however often it is given back', async () => {

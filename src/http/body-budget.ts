@@ -1,38 +1,57 @@
 // How much memory large request bodies may take at once. A body over the threshold waits for its share before any of it
-// is read, so that twenty uploads of 15 MiB cost the memory of a few.
+// is read, so that twenty uploads of 15 MiB cost the memory of a few. One owner (an organization) has at most a part of
+// all of it: whoever is over that waits for its own bodies, and others go ahead.
 
 export type BodyBudget = {
   /** Waits for room; the returned function gives it back, once. */
-  readonly acquire: (bytes: number) => Promise<() => void>;
+  readonly acquire: (bytes: number, owner?: string) => Promise<() => void>;
 };
 
-export function createBodyBudget(bytesMax: number): BodyBudget {
+type Waiting = { readonly bytes: number; readonly owner: string; readonly start: () => void };
+
+/** `ownMax`: what one owner may have at once. */
+export function createBodyBudget(bytesMax: number, ownMax: number = bytesMax): BodyBudget {
   let used = 0;
-  const waiting: { readonly bytes: number; readonly start: () => void }[] = [];
+  const usedBy = new Map<string, number>();
+  const waiting: Waiting[] = [];
+
+  const take = (owner: string, bytes: number): void => {
+    used += bytes;
+    const own = (usedBy.get(owner) ?? 0) + bytes;
+    if (own === 0) usedBy.delete(owner);
+    else usedBy.set(owner, own);
+  };
 
   const admit = () => {
-    // In order: a large body is not overtaken for ever by smaller ones.
-    while (waiting.length > 0 && (used === 0 || used + waiting[0]!.bytes <= bytesMax)) {
-      const next = waiting.shift()!;
-      used += next.bytes;
-      next.start();
+    const held = new Set<string>();
+    for (let at = 0; at < waiting.length;) {
+      const { bytes, owner, start } = waiting[at]!;
+      const own = usedBy.get(owner) ?? 0;
+      if (held.has(owner) || (own > 0 && own + bytes > ownMax)) {
+        // Those of one owner keep their order.
+        held.add(owner);
+        at += 1;
+        continue;
+      }
+      // In order: a large body is not overtaken for ever by smaller ones.
+      if (used > 0 && used + bytes > bytesMax) return;
+      waiting.splice(at, 1);
+      take(owner, bytes);
+      start();
     }
   };
 
   return {
-    acquire: (bytes) =>
+    acquire: (bytes, owner = '') =>
       new Promise((resolve) => {
-        const release = () => {
-          used -= bytes;
-          admit();
-        };
         let released = false;
-        const once = () => {
+        const release = () => {
           if (released) return;
           released = true;
-          release();
+          take(owner, -bytes);
+          admit();
         };
-        waiting.push({ bytes, start: () => resolve(once) });
+        waiting.push({ bytes, owner, start: () => resolve(release) });
         admit();
       }),
   };

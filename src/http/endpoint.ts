@@ -17,16 +17,20 @@ import type { Deps } from './deps.ts';
 import type { ReadForecast } from './forecast.ts';
 import type { ReadQueueGraph } from './queue-graph.ts';
 import { scopeKeyOf } from './scope-key.ts';
+import type { Share } from './share.ts';
+import type { Strangers } from './stranger.ts';
 import type { UploadAddresses } from './upload-address.ts';
 import { parseInput } from './validate.ts';
 
 /** What is known of a request so far. */
-type Progress = { caller?: Caller; wasThrottled?: boolean; isAuthorized?: boolean };
+type Progress = { caller?: Caller; wasThrottled?: boolean; organizationId?: string };
 
 export type EndpointTools = {
   readonly deps: Deps;
   readonly throttleFor: (operation: Operation) => Throttle;
   readonly budget: BodyBudget;
+  readonly heavyReads: Share;
+  readonly strangers: Strangers;
   readonly readForecast: ReadForecast;
   readonly readQueueGraph: ReadQueueGraph;
   readonly addresses: UploadAddresses;
@@ -39,6 +43,18 @@ export type Entrance = {
   readonly callerOf: (cells: Cells, request: FastifyRequest) => Caller;
 };
 
+/** Reads that may look at all tests or all pull requests of an organization. */
+const heavyOperations: ReadonlySet<Operation> = new Set([
+  'searchPullRequests',
+  'searchTests',
+  'listUnhealthyTests',
+  'listQuarantinedTests',
+  'listFailingTests',
+  'getQuarantineSummary',
+  'getQueueHistory',
+  'listMergeQueueTestingResults',
+]);
+
 const byToken: Entrance = { urlOf: (operation) => endpoints[operation].path, callerOf };
 
 export function addEndpoint(
@@ -50,6 +66,7 @@ export function addEndpoint(
 ): void {
   const endpoint: Endpoint = endpoints[operation];
   const throttle = tools.throttleFor(operation);
+  const isHeavy = heavyOperations.has(operation);
   const { deps, progress } = tools;
 
   app.route({
@@ -65,8 +82,8 @@ export function addEndpoint(
     preParsing: async (request, reply, payload) => {
       const bytes = declaredBytes(request);
       if (bytes > largeBodyBytes) {
-        await authorizeFirst(tools, request, endpoint);
-        const release = await tools.budget.acquire(bytes);
+        const organizationId = await authorizeFirst(tools, request, endpoint);
+        const release = await tools.budget.acquire(bytes, organizationId);
         reply.raw.once('close', release);
       }
       return decodedBody(request, payload);
@@ -77,17 +94,23 @@ export function addEndpoint(
       if (parsed.kind === 'invalid') throw await refused(tools, request, endpoint, parsed.error);
       const known = progress.get(request)!;
       const caller = known.caller!;
-      const scope = await authorize(caller, endpoint, scopeKeyOf(parsed.value)).catch((error: unknown) => {
+      const authorized = () => authorize(caller, endpoint, scopeKeyOf(parsed.value));
+      const scope = await (
+        known.wasThrottled || known.organizationId !== undefined
+          ? authorized()
+          : tools.strangers.admit(request.ip, authorized)
+      ).catch((error: unknown) => {
         throttle.forget(caller);
         throw error;
       });
-      known.isAuthorized = true;
+      const { organizationId } = scope.principal;
+      known.organizationId = organizationId;
       throttle.late(caller, scope.principal, known.wasThrottled ?? false, Date.now());
       const context: Context = {
         deps,
         readForecast: tools.readForecast,
         readQueueGraph: tools.readQueueGraph,
-        cell: caller.cell,
+        cell: isHeavy ? { ...caller.cell, reader: caller.cell.heavyReader } : caller.cell,
         caller,
         scope,
         actor: actorOf(caller, scope.principal),
@@ -96,7 +119,12 @@ export function addEndpoint(
         body: request.body instanceof Readable ? request.body : null,
         now: deps.clock.now(),
       };
-      return answer(reply, endpoint, await handler(context, parsed.value as never));
+      const handled = () => handler(context, parsed.value as never);
+      return answer(
+        reply,
+        endpoint,
+        await (isHeavy ? tools.heavyReads.run(organizationId, handled) : handled()),
+      );
     },
   });
 }
@@ -120,14 +148,18 @@ export async function refused(
   return error;
 }
 
+/** Answers with the organization of the caller. */
 async function authorizeFirst(
-  { progress, deps }: EndpointTools,
+  { progress, deps, strangers }: EndpointTools,
   request: FastifyRequest,
   endpoint: Pick<Endpoint, 'scopes'>,
-): Promise<void> {
+): Promise<string> {
   const known = progress.get(request) ?? {};
-  if (known.isAuthorized) return;
+  if (known.organizationId !== undefined) return known.organizationId;
   const caller = known.caller ?? callerOf(deps.cells, request);
-  await authorize(caller, endpoint, {});
-  progress.set(request, { ...known, caller, isAuthorized: true });
+  const authorized = () => authorize(caller, endpoint, {});
+  const { principal } = await (known.wasThrottled ? authorized() : strangers.admit(request.ip, authorized));
+  const { organizationId } = principal;
+  progress.set(request, { ...known, caller, organizationId });
+  return organizationId;
 }

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, appError } from '#base/error.ts';
 import type { Log } from '#base/log.ts';
 import type { ErrorBody } from '#contract/common.ts';
-import { isDatabaseAway } from '#db/away.ts';
+import { isDatabaseAway, isDatabaseSlow } from '#db/away.ts';
 import { HostError } from '#host/host.ts';
 
 export function toAppError(error: unknown): AppError {
@@ -42,6 +42,12 @@ export function toAppError(error: unknown): AppError {
       public: 'The database cannot be reached. Try again in a moment.',
       cause: error,
       retryAfterSeconds: 2,
+    });
+  if (isDatabaseSlow(error))
+    return appError('UNAVAILABLE', {
+      public: 'The database took too long. Ask for less at once, or try again in a moment.',
+      cause: error,
+      retryAfterSeconds: 5,
     });
   // What the HTTP layer itself refuses (a header too large, a broken request line).
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)

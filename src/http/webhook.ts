@@ -1,12 +1,15 @@
-// Webhooks from hosts. The address names a connection and the cell it lives in: /hooks/<cell>_<connection>.
+// Webhooks from hosts. The address names a connection and the cell it lives in: /hooks/<cell>_<connection>. One that
+// names none is refused before any of its body is read.
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { appError } from '#base/error.ts';
 import { createShelf } from '#base/shelf.ts';
 import { recordHostEvents } from '#command/record-host-events.ts';
 import type { Cell } from '#db/cell.ts';
 import { type Connection, findConnection } from '#db/connection-store.ts';
-import type { Deps } from './deps.ts';
+import type { Host } from '#host/host.ts';
+import { declaredBytes, largeBodyBytes } from './body.ts';
+import type { EndpointTools } from './endpoint.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -23,29 +26,65 @@ function connectionReader(): FindConnection {
   return (cell, id) => kept.recall(`${cell.name} ${id}`, () => findConnection(cell.reader, id));
 }
 
-export async function addWebhookRoute(app: FastifyInstance, { cells, hostFor }: Deps): Promise<void> {
+type Destination = { readonly cell: Cell; readonly connection: Connection; readonly host: Host };
+
+const notFound = () =>
+  appError('CONNECTION_NOT_FOUND', {
+    public: 'No connection has this webhook address. Copy it again from the connection’s settings.',
+  });
+
+export async function addWebhookRoute(app: FastifyInstance, tools: EndpointTools): Promise<void> {
+  const { cells, hostFor } = tools.deps;
   const readConnection = connectionReader();
+  const destinations = new WeakMap<FastifyRequest, Destination>();
+
+  const destinationOf = async (request: FastifyRequest): Promise<Destination> => {
+    const [cellName = '', id = ''] = (request.params as { connection: string }).connection.split('_');
+    const cell = cells.find(cellName);
+    if (cell === undefined || !uuid.test(id)) throw notFound();
+    const connection = await readConnection(cell, id);
+    const host = connection === null ? null : hostFor(cell.name, connection.host);
+    if (connection === null || host === null) throw notFound();
+    return { cell, connection, host };
+  };
+
   await app.register((scope, _options, done) => {
     // The signature is over the bytes, whatever they claim to be.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body));
-    scope.post<{ Params: { connection: string } }>('/hooks/:connection', async (request, reply) => {
-      const [cellName = '', id = ''] = request.params.connection.split('_');
-      const cell = cells.find(cellName);
-      const connection = cell && uuid.test(id) ? await readConnection(cell, id) : null;
-      const host = cell && connection ? hostFor(cell.name, connection.host) : null;
-      if (!cell || !connection || !host)
-        throw appError('CONNECTION_NOT_FOUND', {
-          public: 'No connection has this webhook address. Copy it again from the connection’s settings.',
+    scope.route({
+      method: 'POST',
+      url: '/hooks/:connection',
+      onRequest: async (request, reply) => {
+        try {
+          destinations.set(request, await destinationOf(request));
+        } catch (error) {
+          // What is left of the body is not read.
+          reply.header('connection', 'close');
+          throw error;
+        }
+      },
+      preParsing: async (request, reply, payload) => {
+        const bytes = declaredBytes(request);
+        if (bytes > largeBodyBytes) {
+          const { connection } = destinations.get(request)!;
+          // Apart from what the organization itself sends: the address may be known to others.
+          const release = await tools.budget.acquire(bytes, `hooks ${connection.organizationId}`);
+          reply.raw.once('close', release);
+        }
+        return payload;
+      },
+      handler: async (request, reply) => {
+        const { cell, connection, host } = destinations.get(request)!;
+        const result = host.parseWebhook({
+          headers: request.headers as Record<string, string | undefined>,
+          body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+          secret: connection.webhookSecret,
         });
-      const result = host.parseWebhook({
-        headers: request.headers as Record<string, string | undefined>,
-        body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
-        secret: connection.webhookSecret,
-      });
-      if (result.kind === 'refused') throw appError('INVALID_TOKEN', { public: result.reason });
-      await recordHostEvents(cell, connection.organizationId, result.events);
-      return reply.type('application/json; charset=utf-8').send('{}');
+        if (result.kind === 'refused') throw appError('INVALID_TOKEN', { public: result.reason });
+        await recordHostEvents(cell, connection.organizationId, result.events);
+        return reply.type('application/json; charset=utf-8').send('{}');
+      },
     });
     done();
   });

@@ -23,7 +23,7 @@ const removedMax = 5_000;
 
 export async function forgetTests(cell: Cell, now: Date): Promise<void> {
   const ago = (days: number) => new Date(now.getTime() - days * dayMs);
-  await forgetOld(cell.db, {
+  await forgetOld(cell.maintenance.db, {
     shapeHours: ago(15),
     testHours: ago(8),
     // Longer than any segment of it is kept.

@@ -1,15 +1,15 @@
 // The connections as graphile-worker is given them. Where it marks a job as done or failed, nobody waits for the answer:
 // it tries again on errors with codes that it knows, and any other ends the process. A connection that broke, or a
-// server that cannot be reached, is not among them, so such errors carry the code of a server that is starting.
+// server that cannot be reached or takes too long, is not among them, so such errors carry the code of a server that is starting.
 
 import type { Pool, PoolClient } from 'pg';
-import { isDatabaseAway } from '#db/away.ts';
+import { isDatabaseAway, isDatabaseSlow } from '#db/away.ts';
 
 /** cannot_connect_now */
 const tryAgain = '57P03';
 
 function retold(error: unknown): never {
-  if (!isDatabaseAway(error)) throw error;
+  if (!isDatabaseAway(error) && !isDatabaseSlow(error)) throw error;
   const { message } = error as Error;
   throw Object.assign(new Error(message, { cause: error }), { code: tryAgain });
 }

@@ -54,8 +54,8 @@ const deliveriesKeptMs = 14 * 86_400_000;
 
 /** Once a day: the partitions of the coming months, and an end to what is too old. */
 async function maintainHistory({ cell, clock, historyMonths }: TaskDeps): Promise<void> {
-  await ensurePartitions(cell.db, clock.now());
-  await dropOldPartitions(cell.db, clock.now(), historyMonths);
+  await ensurePartitions(cell.maintenance.db, clock.now());
+  await dropOldPartitions(cell.maintenance.db, clock.now(), historyMonths);
   await forgetChecks(cell.db, new Date(clock.now().getTime() - checksKeptMs));
   await forgetHeard(cell.db, new Date(clock.now().getTime() - heardKeptMs));
   await forgetHeads(cell.db, new Date(clock.now().getTime() - headsKeptMs));

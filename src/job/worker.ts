@@ -21,6 +21,7 @@ import type { Log } from '#base/log.ts';
 import { traced } from '#base/trace.ts';
 import type { Cell } from '#db/cell.ts';
 import { beat, listStopped, releaseUnknown, removeHeartbeats, stoppedMs } from '#db/heartbeat-store.ts';
+import { workLimits } from '#db/connection-limit.ts';
 import { openJobPool } from '#db/pool.ts';
 import type { TaskDeps } from './deps.ts';
 import { patientPool } from './patient-pool.ts';
@@ -55,6 +56,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const pool = openJobPool({
     url: cell.url,
     max: libraryConnections,
+    limits: workLimits,
     onError: (error) => log.warn({ cell: cell.name, reason: error.message }, 'lost a database connection'),
   });
   const runner = await run({
