@@ -48,12 +48,17 @@ export async function sweepQueue(deps: TaskDeps, payload: JobPayloads['sweep-que
   });
 }
 
+/** What is asked of the remote: the branch, and unless it is all that matters now, the test branches of its queue. */
+export const refsToPoll = (targetBranch: string, isQuick: boolean): readonly string[] => [
+  branchRef(targetBranch),
+  ...(isQuick ? [] : [`refs/heads/signalbox/${targetBranch}/*`]),
+];
+
 async function sweep(deps: TaskDeps, work: Sweeping, place: Place, isQuick: boolean): Promise<void> {
   const { cell } = deps;
   const { queue, repository } = work;
   const ref = branchRef(queue.targetBranch);
-  const testRefs = `refs/heads/signalbox/${queue.targetBranch}/*`;
-  const refs = await place.mirror.remoteRefs(isQuick ? [ref] : [ref, testRefs]);
+  const refs = await place.mirror.remoteRefs(refsToPoll(queue.targetBranch, isQuick));
   const { words, refresh } = isQuick ? { words: [], refresh: [] } : await sweepRest(deps, work, place, refs);
   const tip = refs.get(ref) ?? null;
   const { isJudged, halt } = await whyHalt(work, place, tip);
