@@ -59,6 +59,23 @@ it('a listing names the objects of a remote with SHA-256 whole', async () => {
   expect(await mirror.remoteRefs(['refs/heads/*'])).toEqual(new Map([['refs/heads/main', base]]));
 });
 
+it('a connection that the remote has closed is opened again', async () => {
+  const remote = makeRemote();
+  const base = remote.commit({ files: { a: 'a' } });
+  remote.set('refs/heads/main', base);
+  const backend = gitHttp(dirname(remote.path));
+  let requests = 0;
+  const { url, close } = await listenOnLoopback((request, response) => {
+    requests += 1;
+    if (requests === 1) request.socket.resetAndDestroy();
+    else backend(request, response);
+  });
+  onTestFinished(close);
+  const mirror = await openMirror(`${temporaryFolder()}/mirror.git`, { url: `${url}/remote.git` });
+  onTestFinished(mirror.close);
+  expect(await mirror.remoteRefs(['refs/heads/main'])).toEqual(new Map([['refs/heads/main', base]]));
+});
+
 it('a remote that sends its callers on is listed where it is now', async () => {
   const remote = makeRemote();
   const base = remote.commit({ files: { a: 'a' } });

@@ -66,7 +66,7 @@ async function request(remote: Remote, url: string, init: RequestInit): Promise<
   for (const header of remote.headers ?? [])
     headers.set(header.slice(0, header.indexOf(':')), header.slice(header.indexOf(':') + 1).trim());
   try {
-    const response = await fetch(url, { ...init, headers });
+    const response = await fetchAgainIfClosed(url, { ...init, headers });
     if (!response.ok) {
       await response.body?.cancel();
       throw failure(remote, kindOfStatus(response.status), `returned error: ${response.status}`);
@@ -77,6 +77,20 @@ async function request(remote: Remote, url: string, init: RequestInit): Promise<
     const { message, cause } = error as Error;
     const reason = cause instanceof Error ? `${message}: ${cause.message}` : message;
     throw failure(remote, 'unreachable', reason);
+  }
+}
+
+/**
+ * A connection that was kept open may be closed by the other side just as it is used again: a listing changes nothing, so
+ * it is asked for a second time, on a new connection.
+ */
+async function fetchAgainIfClosed(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    const { cause } = error as { readonly cause?: { readonly code?: string } };
+    if (cause?.code !== 'ECONNRESET' && cause?.code !== 'UND_ERR_SOCKET') throw error;
+    return fetch(url, init);
   }
 }
 
