@@ -77,6 +77,8 @@ const contentOf = ({ operation, mutations }: LimitedRequest): number =>
 export type Limiter = {
   set: (limits: Partial<Limits>) => void;
   readonly begin: (principal: Principal, request: LimitedRequest) => Ticket;
+  /** How much content was created since the start. */
+  readonly contentCreated: () => number;
   readonly usage: (principal: Principal) => { limit: number; used: number; remaining: number; reset: number };
 };
 
@@ -94,6 +96,7 @@ const keyOf = (principal: Principal): string => {
 };
 
 export function createLimiter(clock: Clock, edition: Edition): Limiter {
+  let contentCreated = 0;
   let limits: Limits = { ...usualLimits, ...contentLimits(edition) };
   const usages = new Map<string, Usage>();
   const usageOf = (key: string): Usage => {
@@ -152,6 +155,7 @@ export function createLimiter(clock: Clock, edition: Edition): Limiter {
       limits = { ...limits, ...change };
     },
     usage,
+    contentCreated: () => contentCreated,
     begin: (principal, request) => {
       const { method, isFree } = request;
       const key = keyOf(principal);
@@ -173,6 +177,7 @@ export function createLimiter(clock: Clock, edition: Edition): Limiter {
         return { refusal: refused(limits.status, `API rate limit exceeded for ${key}.`), end };
       taken.points.push({ at: clock.now().getTime(), points });
       taken.underWay += 1;
+      contentCreated += content;
       taken.content = [...taken.content, ...Array.from({ length: content }, () => clock.now().getTime())];
       if (!isFree) taken.used += 1;
       return {

@@ -57,6 +57,8 @@ export type GithubServer = Control & {
   /** What the App may do from its next token on. */
   readonly setPermissions: (permissions: Permissions) => void;
   readonly setLimits: (limits: Partial<Limits>) => void;
+  /** How much content the API has created since the start, as the limits count it. */
+  readonly contentCreated: () => number;
   readonly fail: (fault: Fault) => void;
   /** No more faults. */
   readonly heal: () => void;
@@ -144,6 +146,7 @@ export async function startGithubServer(options: GithubServerOptions = {}): Prom
       site.app.permissions = permissions;
     },
     setLimits: limiter.set,
+    contentCreated: limiter.contentCreated,
     fail: faults.add,
     heal: faults.clear,
     calls: () => [...listener.calls],
