@@ -33,3 +33,24 @@ export async function wordsReadAt(db: Tx, repositoryId: RepositoryId): Promise<D
 export async function recordWordsRead(tx: Tx, repositoryId: RepositoryId, at: Date): Promise<void> {
   await updateReadAt(tx, repositoryId, at);
 }
+
+const insertStranger = statement<[repositoryId: string, pr: number], { pr_number: number }>(`
+  insert into stranger_answer (repository_id, pr_number) values ($1, $2) on conflict do nothing returning pr_number`);
+const deleteStranger = statement<[repositoryId: string, pr: number]>(
+  'delete from stranger_answer where repository_id = $1 and pr_number = $2',
+);
+const deleteOldStrangers = statement<[before: Date]>('delete from stranger_answer where answered_at < $1');
+
+/** Whether a person without write access may be answered on this pull request; that is so once. */
+export async function claimStrangerAnswer(tx: Tx, repositoryId: RepositoryId, pr: number): Promise<boolean> {
+  return (await insertStranger(tx, repositoryId, pr)).length > 0;
+}
+
+/** The answer could not be written: the next may be. */
+export async function releaseStrangerAnswer(tx: Tx, repositoryId: RepositoryId, pr: number): Promise<void> {
+  await deleteStranger(tx, repositoryId, pr);
+}
+
+export async function forgetStrangerAnswers(tx: Tx, before: Date): Promise<void> {
+  await deleteOldStrangers(tx, before);
+}

@@ -24,14 +24,25 @@ export type Asked = {
   readonly asOf: number;
 };
 
-/** The pull request as its host has it now, and the queue it is for; null if no host serves it. */
-export async function readAsked(
+/** The repository and its host; null if no host serves it. */
+export async function findServed(
   { cell, hostFor }: TaskDeps,
-  { repositoryId, number }: { readonly repositoryId: HostRepository['id']; readonly number: number },
-): Promise<Asked | null> {
+  repositoryId: HostRepository['id'],
+): Promise<Pick<Asked, 'host' | 'repository'> | null> {
   const repository = await findRepository(cell.reader, repositoryId);
   const host = repository === null ? null : hostFor(cell.name, repository.host);
-  if (repository === null || host === null) return null;
+  return repository === null || host === null ? null : { repository, host };
+}
+
+/** The pull request as its host has it now, and the queue it is for; null if no host serves it. */
+export async function readAsked(
+  deps: TaskDeps,
+  { repositoryId, number }: { readonly repositoryId: HostRepository['id']; readonly number: number },
+): Promise<Asked | null> {
+  const { cell } = deps;
+  const served = await findServed(deps, repositoryId);
+  if (served === null) return null;
+  const { host, repository } = served;
   const queues = await listQueues(cell.reader, repositoryId);
   const [first] = queues;
   if (first === undefined) return null;
@@ -44,9 +55,11 @@ export async function readAsked(
 
 /** An account that may write is not asked about again for this long: a team submits in bursts. */
 const trustMs = 30_000;
+/** One that may not is asked about again soon, because it may have just been given access; a flood of comments costs little. */
+const distrustMs = 5_000;
 const trusted = createShelf<boolean>(
   () => performance.now(),
-  (isTrusted) => (isTrusted ? trustMs : 0),
+  (isTrusted) => (isTrusted ? trustMs : distrustMs),
 );
 
 export const isAtLeast = (

@@ -10,7 +10,8 @@ import { recordAudit } from '#db/audit-store.ts';
 import type { Tx } from '#db/cell.ts';
 import { enqueueComment, type JobPayloads } from '#db/job.ts';
 import { listEntries } from '#db/queue-view.ts';
-import { type Asked, change, isAtLeast, readAsked, retryAt, ruleOn } from './act.ts';
+import { claimStrangerAnswer, releaseStrangerAnswer } from '#db/words-store.ts';
+import { type Asked, change, findServed, isAtLeast, readAsked, retryAt, ruleOn } from './act.ts';
 import type { TaskDeps } from './deps.ts';
 
 /** For how long it is remembered which comments were read. An older one may be a webhook that is sent once more. */
@@ -26,17 +27,42 @@ export async function obeyComment(deps: TaskDeps, payload: Payload): Promise<voi
     deps.log.info({ pullRequest: payload.number, author: payload.author }, 'ignored an old comment');
     return;
   }
+  const served = await findServed(deps, payload.repositoryId);
+  if (served === null) return;
+  if (!(await isAtLeast(served, payload.author, 'write'))) return refuseStranger(deps, payload);
   const asked = await readAsked(deps, payload);
   if (asked === null) return;
   if (asked.queue !== null && !asked.queue.settings.commandsEnabled) return;
   const answer = await obey(deps, asked, command, payload);
-  if (answer === null) return;
-  await asked.host.writeComment(asked.repository, payload.number, {
-    id: null,
-    mayExist: true,
-    mark: `signalbox:answer:${payload.commentId}`,
-    body: answer,
-  });
+  if (answer !== null) await reply(asked, payload, answer);
+}
+
+async function reply(
+  { host, repository }: Asked,
+  { number, commentId }: Payload,
+  body: string,
+): Promise<void> {
+  const mark = `signalbox:answer:${commentId}`;
+  await host.writeComment(repository, number, { id: null, mayExist: true, mark, body });
+}
+
+/**
+ * Anybody can comment, and every answer uses a part of what the host lets us write: on each pull request one person without
+ * write access gets an answer, and further comments of such people cost nothing but the question what they may do.
+ */
+async function refuseStranger(deps: TaskDeps, payload: Payload): Promise<void> {
+  const { cell, log } = deps;
+  const { repositoryId, number, author } = payload;
+  if (!(await claimStrangerAnswer(cell.db, repositoryId, number)))
+    return log.info({ pullRequest: number, author }, 'ignored a command of an account without write access');
+  try {
+    const asked = await readAsked(deps, payload);
+    if (asked === null || asked.queue?.settings.commandsEnabled === false) return;
+    await reply(asked, payload, refusals.notAllowed(author));
+  } catch (error) {
+    await releaseStrangerAnswer(cell.db, repositoryId, number);
+    throw error;
+  }
 }
 
 /** Null where nothing is to be said: the status comment says it. */
@@ -47,7 +73,6 @@ async function obey(
   payload: Payload,
 ): Promise<string | null> {
   const { author } = payload;
-  if (!(await isAtLeast(asked, author, 'write'))) return refusals.notAllowed(author);
   if (command.kind === 'mistake') return command.message;
   const { queue, pullRequest } = asked;
   if (queue === null) return refusals.noQueue(pullRequest.baseBranch);

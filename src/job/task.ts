@@ -7,7 +7,7 @@ import { enqueueIdleSweeps, type JobPayloads } from '#db/job.ts';
 import { dropOldPartitions, ensurePartitions } from '#db/partition.ts';
 import { listQueuesOf } from '#db/queue-view.ts';
 import { forgetHeads } from '#db/head-store.ts';
-import { forgetHeard } from '#db/words-store.ts';
+import { forgetHeard, forgetStrangerAnswers } from '#db/words-store.ts';
 import { findRepository } from '#db/repository-store.ts';
 import type { TaskDeps } from './deps.ts';
 import { forgetTests } from './forget-tests.ts';
@@ -58,6 +58,7 @@ async function maintainHistory({ cell, clock, historyMonths }: TaskDeps): Promis
   await dropOldPartitions(cell.maintenance.db, clock.now(), historyMonths);
   await forgetChecks(cell.db, new Date(clock.now().getTime() - checksKeptMs));
   await forgetHeard(cell.db, new Date(clock.now().getTime() - heardKeptMs));
+  await forgetStrangerAnswers(cell.db, new Date(clock.now().getTime() - heardKeptMs));
   await forgetHeads(cell.db, new Date(clock.now().getTime() - headsKeptMs));
   await forgetDeliveries(cell.db, new Date(clock.now().getTime() - deliveriesKeptMs));
   await forgetTests(cell, clock.now());

@@ -59,15 +59,20 @@ it('a comment takes out, restarts, and asks where it stands', async () => {
   );
 });
 
-it('whoever may not write is refused, in words, and nothing changes', async () => {
+it('people without write access are refused, and answered once on each pull request', async () => {
   const { people, see } = await openStory({ sandbox: { people: { visitor: 'read', stranger: 'none' } } });
   await people.comment(1, '/signalbox merge', 'visitor');
   await people.comment(1, '/signalbox merge', 'stranger');
+  for (let turn = 0; turn < 3; turn += 1) await people.comment(1, `/signalbox merge now ${turn}`, 'visitor');
   await expect(see(1)).rejects.toThrow(/never submitted/);
   const words = await people.words(1);
-  expect(words).toHaveLength(2);
+  expect(words).toHaveLength(1);
   expect(words[0]).toMatch(/`visitor` may not do this: commands need write access/);
-  expect(words[1]).toMatch(/`stranger` may not do this/);
+  await people.comment(2, '/signalbox merge', 'stranger');
+  expect(await people.words(2)).toEqual([expect.stringMatching(/`stranger` may not do this/)]);
+  // The answer to a stranger takes nothing away from those who may.
+  await people.comment(1, '/signalbox marge');
+  expect(await people.words(1)).toHaveLength(2);
 });
 
 it('force needs admin rights, and skips only what the host says of mergeability', async () => {
