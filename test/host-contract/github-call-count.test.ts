@@ -82,6 +82,21 @@ describe('a landing', () => {
     expect((await readForLanding(opened, number)).pull).toMatchObject({ mergeability: 'mergeable' });
   });
 
+  it('reads rules whole each time where one has a type that GraphQL does not know', async () => {
+    const opened = await openSettled();
+    const { server, propose } = opened;
+    server.addRuleset(widgets, { rules: [checkRule('test'), { type: 'copilot_code_review' }] });
+    opened.settle();
+    const { number } = await propose('one');
+    await readForLanding(opened, number);
+    server.forgetCalls();
+    const { pull, rules } = await readForLanding(opened, number);
+    expect(pull).toMatchObject({ number });
+    expect(rules).toEqual(['required_status_checks', 'copilot_code_review']);
+    expect(counted(server)).toMatchObject({ [graphql]: 1 });
+    expect(total(server)).toBeGreaterThan(1);
+  });
+
   it('reads classic protection each time, because what GraphQL shows of it has no app ids', async () => {
     const opened = await openGithub();
     const { server, propose } = opened;

@@ -75,6 +75,10 @@ export type Client = {
     query: string,
     variables: Parameters,
     schema: z.ZodType<Value>,
+    options?: {
+      /** A field of the repository without which the rest of the answer holds, whatever is wrong with it. */
+      readonly dispensable?: string;
+    },
   ) => Promise<Value | null>;
   /** The share of what may be written within an hour that is used up; 0: there is no limit. */
   readonly contentUse: () => Promise<number>;
@@ -157,13 +161,14 @@ function writer(sender: Sender, pace: Pace): Client['attempt'] {
 
 function asker(sender: Sender, connection: HostConnection): Client['query'] {
   const route = `POST ${apiOf(connection).graphql}`;
-  return async (query, variables, schema) => {
+  return async (query, variables, schema, { dispensable } = {}) => {
     const call: Call = { route, parameters: { query, variables }, isRepeatable: true };
     const answer = await sender.ask(call);
     if (isFailure(answer)) throw sender.fail(answer, call);
     const { data, errors = [] } = sender.parse(GraphqlAnswer, answer, call);
     // A part that is not there is null in the answer, and the rest of it holds.
-    const isPart = ({ type, path = [] }: (typeof errors)[number]) => type === 'NOT_FOUND' && path.length > 1;
+    const isPart = ({ type, path = [] }: (typeof errors)[number]) =>
+      (type === 'NOT_FOUND' && path.length > 1) || (dispensable !== undefined && path[1] === dispensable);
     const error = errors.find((one) => !isPart(one));
     if (error === undefined) return sender.parse(schema, { ...answer, data }, call);
     if (error.type === 'NOT_FOUND') return null;

@@ -122,11 +122,13 @@ export async function queryPulls(
   }
 }${pullFields}`;
   const variables = { owner, name, ...(branch === null ? {} : { branch: `refs/heads/${branch}` }) };
-  const answer = await client.query(query, variables, Answer).catch((error: unknown) => {
-    if (error instanceof HostError && /doesn't exist on type|isn't a defined/.test(error.message))
-      return undefined;
-    throw error;
-  });
+  const answer = await client
+    .query(query, variables, Answer, { dispensable: 'ref' })
+    .catch((error: unknown) => {
+      if (error instanceof HostError && /doesn't exist on type|isn't a defined/.test(error.message))
+        return undefined;
+      throw error;
+    });
   if (answer === undefined) return null;
   const found = answer?.repository;
   if (found === null || found === undefined)
@@ -184,6 +186,8 @@ const settledMs = 15_000;
 function printOf(ref: z.infer<typeof Ref> | null | undefined): string | null {
   const { refUpdateRule, rules } = ref ?? { refUpdateRule: null, rules: null };
   if (refUpdateRule !== null || rules?.nodes === null || rules?.nodes === undefined) return null;
+  // A rule of a type that GraphQL has no name for is null there, and cannot be compared.
+  if (rules.nodes.includes(null)) return null;
   const nodes = rules.nodes.filter((node) => node !== null);
   const isComparable = ({ repositoryRuleset: ruleset }: z.infer<typeof RuleNode>) =>
     ruleset !== null && Date.now() - Date.parse(ruleset.updatedAt) > settledMs;
