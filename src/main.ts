@@ -119,6 +119,7 @@ async function workOnCell(
   const mirrors = createMirrors(join(resolve(config.dataDir), 'mirror', cell.name), {
     environment,
     budgetBytes: config.mirrorBytesMax,
+    ...(config.isPartialClone ? {} : { isPartial: false }),
     log,
     ...reporter,
   });

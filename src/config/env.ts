@@ -106,6 +106,10 @@ export const variables = {
     schema: integer(1, 1_000_000_000).optional(),
     doc: 'Most MiB of disk that the mirrors of repositories take in the data folder of a worker. When they take more, the mirror that was used least recently is removed, and fetched again when it is needed. Default: 70 % of what mirrors and free space take on the volume.',
   },
+  SIGNALBOX_PARTIAL_CLONE: {
+    schema: z.enum(['on', 'off']).default('on'),
+    doc: 'Whether new mirrors leave out files until a merge needs them, where the Git host allows it. `off` fetches everything at first and saves a request for each fetch of new pull requests. Mirrors that are there stay as they are.',
+  },
   SIGNALBOX_BOOTSTRAP_ORG: {
     schema: z
       .string()
@@ -251,6 +255,7 @@ export type Config = {
   readonly dataDir: string;
   /** Most bytes of all mirrors of a worker; null: a share of the volume. */
   readonly mirrorBytesMax: number | null;
+  readonly isPartialClone: boolean;
   readonly bootstrap: { readonly organization: string; readonly token: string } | null;
   readonly logLevel: Parsed['SIGNALBOX_LOG_LEVEL'];
   readonly rateLimit: {
@@ -344,6 +349,7 @@ function configOf(parsed: Parsed): Config {
     sandboxScripts: parsed.SIGNALBOX_SANDBOX_SCRIPTS === 'on',
     committer: parsed.SIGNALBOX_COMMITTER ?? null,
     dataDir: parsed.SIGNALBOX_DATA_DIR,
+    isPartialClone: parsed.SIGNALBOX_PARTIAL_CLONE === 'on',
     mirrorBytesMax:
       parsed.SIGNALBOX_MIRROR_MAX_MIB === undefined ? null : parsed.SIGNALBOX_MIRROR_MAX_MIB * 1_048_576,
     bootstrap: organization === undefined || token === undefined ? null : { organization, token },

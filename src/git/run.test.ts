@@ -7,7 +7,7 @@ import { gitHttp, listenOnLoopback } from '../../test/git-http.ts';
 import { makeRemote, temporaryFolder } from '../../test/git-remote.ts';
 import { GitError, kindOf } from './error.ts';
 import { openMirror } from './mirror.ts';
-import { runGit, withoutCredentials } from './run.ts';
+import { runGit, withoutCredentials, withoutProgress } from './run.ts';
 
 // Each test starts dozens of processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
@@ -175,4 +175,10 @@ it.each([
   ['fatal: write error: No space left on device', 'failed'],
 ])('%j is %s', (output, kind) => {
   expect(kindOf(output)).toBe(kind);
+});
+
+it('an error holds each line of progress as it was shown last, and the words after it', () => {
+  const text =
+    'remote: Counting objects: 1%\rremote: Counting objects: 100%, done.\nReceiving: 43%\rfatal: early EOF\r\n';
+  expect(withoutProgress(text)).toBe('remote: Counting objects: 100%, done.\nfatal: early EOF\n');
 });

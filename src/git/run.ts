@@ -157,7 +157,7 @@ async function started(settings: GitSettings, call: GitCall): Promise<GitAnswer>
   // A group of its own, so that the helpers of git end with it: one that lives on would keep the pipes open.
   const child = spawn('git', args, { env: environmentOf(settings), detached: true });
   const ended = await collect(child, call, stallMs ?? timeoutMs, outputBytesMax);
-  const stderr = withoutCredentials(ended.stderr, settings.remote);
+  const stderr = withoutCredentials(withoutProgress(ended.stderr), settings.remote);
   const told = (text: string) => `git ${args[0]}: ${text}`;
   switch (ended.kind) {
     case 'not started':
@@ -181,6 +181,13 @@ async function started(settings: GitSettings, call: GitCall): Promise<GitAnswer>
       throw new GitError(kindOf(stderr), told(stderr.trim() || `ended with ${ended.exitCode ?? 'a signal'}`));
   }
 }
+
+/** Each line as it was shown last: progress overwrites itself. */
+export const withoutProgress = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.split('\r').findLast(Boolean) ?? '')
+    .join('\n');
 
 type Ended = {
   readonly kind: 'exited' | 'timed out' | 'too much' | 'not started' | 'ended by us';

@@ -41,6 +41,8 @@ export type MirrorsOptions = {
   /** Most bytes of all mirrors; absent: a share of the volume. */
   readonly budgetBytes?: number | null;
   readonly firstFetchPace?: FirstFetchPace;
+  /** False: new mirrors have every file. */
+  readonly isPartial?: false;
   readonly log?: Log;
   readonly reports?: MirrorReports;
   /** Whether another worker has the repository. Its jobs are then left to that one for a while. */
@@ -140,6 +142,7 @@ function openKept(
     await adoptFormer(join(dirname(path), `${repositoryId}.git`), path);
     const whole = () => reports?.ready(repositoryId);
     const pace = firstFetchPace === undefined ? {} : { firstFetchPace };
+    const partial = options.isPartial === undefined ? {} : { isPartial: options.isPartial };
     const onFirstFetch = { progress, whole };
     const mirror = await openMirror(path, current, {
       environment,
@@ -147,6 +150,7 @@ function openKept(
       onFirstFetch,
       mayFetchFirst: leftToOthers(repositoryId, options),
       ...pace,
+      ...partial,
     });
     kept.isFetching = mirror.isFetching;
     if (await mirror.isWhole()) whole();
