@@ -34,7 +34,7 @@ type Rendering = {
   readonly kinds: readonly string[];
 };
 
-const always = ['Deployment', 'Deployment', 'Job', 'Service', 'ServiceAccount'];
+const always = ['Deployment', 'Job', 'Service', 'Service', 'ServiceAccount', 'StatefulSet'];
 
 const renderings: readonly Rendering[] = [
   { name: 'as it is', set: [], kinds: [...always, 'PodDisruptionBudget'] },
@@ -49,13 +49,15 @@ const renderings: readonly Rendering[] = [
       'nodeSelector.disk=ssd',
       'tolerations[0].operator=Exists',
       'config.OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318',
+      'worker.storageClass=fast',
+      'worker.mirrorSize=2Ti',
     ],
     kinds: [...always, 'Ingress', 'PodDisruptionBudget', 'ServiceMonitor'],
   },
   {
     name: 'as little as can be',
-    set: ['api.replicas=1', 'migrate.enabled=false', 'serviceAccount.name=mine'],
-    kinds: ['Deployment', 'Deployment', 'Service'],
+    set: ['api.replicas=1', 'migrate.enabled=false', 'serviceAccount.name=mine', 'worker.persistent=false'],
+    kinds: ['Deployment', 'Service', 'Service', 'StatefulSet'],
   },
 ];
 

@@ -34,7 +34,7 @@ export function useNetworkOf(env: Variables, dataDir: string, log: Log): Readonl
   const passed = Object.fromEntries(
     passedNames.flatMap((name) => (env[name] ? [[name, env[name]] as const] : [])),
   );
-  return { ...passed, ...proxies, ...authoritiesOf(env, dataDir) };
+  return { ...passed, ...proxies, ...authoritiesOf(env, dataDir, log) };
 }
 
 function proxiesOf(env: Variables): Record<string, string> {
@@ -54,7 +54,7 @@ function proxiesOf(env: Variables): Record<string, string> {
  * SSL_CERT_FILE and NODE_EXTRA_CA_CERTS name authorities beside those that are known anyway: a private one for GitHub
  * Enterprise Server must not make github.com unknown. git knows one file alone, so it is given one that has them all.
  */
-function authoritiesOf(env: Variables, dataDir: string): Record<string, string> {
+function authoritiesOf(env: Variables, dataDir: string, log: Log): Record<string, string> {
   const file = env['SSL_CERT_FILE'];
   const isExtended = [file, env['NODE_EXTRA_CA_CERTS']].some((value) => value !== undefined && value !== '');
   if (!isExtended) return {};
@@ -64,8 +64,14 @@ function authoritiesOf(env: Variables, dataDir: string): Record<string, string> 
   tls.setDefaultCACertificates(all);
   if (env['GIT_SSL_CAINFO']) return {};
   const bundle = join(resolve(dataDir), 'ca-bundle.pem');
-  mkdirSync(resolve(dataDir), { recursive: true });
-  writeFileSync(bundle, `${all.join('\n')}\n`);
+  try {
+    mkdirSync(resolve(dataDir), { recursive: true });
+    writeFileSync(bundle, `${all.join('\n')}\n`);
+  } catch (error) {
+    // An API process has no use for it, and often no disk either.
+    log.warn({ bundle, err: error }, 'could not write certificate authorities for git');
+    return {};
+  }
   return { GIT_SSL_CAINFO: bundle };
 }
 

@@ -31,7 +31,8 @@ export type RemoteSource = Remote | (() => Promise<Remote>);
 export type MirrorOptions = {
   /**
    * Fetch files only when something reads them; only for a mirror that does not exist yet. A remote that does not allow it
-   * (`uploadpack.allowFilter`) sends everything. Default: for a remote over http(s).
+   * (`uploadpack.allowFilter`) sends everything. GitHub allows it (GitHub docs, "Analyze Git traffic": "Use partial clones"),
+   * and so does Gitea unless `DISABLE_PARTIAL_CLONE` is set (Gitea modules/git/config.go). Default: for a remote over http(s).
    */
   readonly isPartial?: boolean;
   /** What the remote names its objects with; only for a mirror that does not exist yet. Default sha1. */

@@ -50,6 +50,11 @@ export async function bytesIn(folder: string): Promise<number> {
   return bytes;
 }
 
+export async function packsIn(mirror: string): Promise<number> {
+  const names = await readdir(join(mirror, 'objects', 'pack')).catch(() => []);
+  return names.filter((name) => name.endsWith('.pack')).length;
+}
+
 /** What mirrors may take, given what they take now. */
 export async function budgetOf(directory: string, taken: number): Promise<number> {
   await mkdir(directory, { recursive: true });

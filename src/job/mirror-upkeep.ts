@@ -1,6 +1,6 @@
 // Mirrors stay within a budget of disk space. When they exceed it, those that were not used for the longest time are
 // removed; one that a job uses never is. What is removed is fetched again when it is needed. Each mirror is tidied once a
-// day, however much it is used, and one after the other: it takes a processor for as long as it lasts.
+// day, or every three hours if it has many packs, however much it is used, and one after the other: it takes a processor for as long as it lasts.
 
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -14,11 +14,15 @@ import {
   markedAt,
   type MirrorOnDisk,
   mirrorsToRemove,
+  packsIn,
   removeMirror,
   setMark,
 } from './mirror-disk.ts';
 
 const tidyMs = 86_400_000;
+/** A partial mirror gets a pack or two with each fetch, and git looks into every one: many are tidied earlier than the rest. */
+const packsMax = 500;
+const tidyManyMs = 3 * 3_600_000;
 /** Another process with the same folder may use what was used within this time. */
 const usedElsewhereMs = 900_000;
 
@@ -87,11 +91,15 @@ async function removeKept(opened: Opened, kept: Kept | undefined, { path }: Mirr
   await removeMirror(path);
 }
 
+/** By the time since the last tidying, never by use. */
+export const isTidyDue = (sinceMs: number, packs: number): boolean =>
+  sinceMs >= (packs > packsMax ? tidyManyMs : tidyMs);
+
 async function tidyDaily(kept: Kept, log: Log | undefined): Promise<void> {
   const mirror = await kept.mirror.catch(() => null);
   if (mirror === null || !existsSync(kept.path) || !(await mirror.isWhole())) return;
   const tidiedAt = await markedAt(kept.path, 'signalbox-tidied');
-  if (tidiedAt !== null && Date.now() - tidiedAt < tidyMs) return;
+  if (tidiedAt !== null && !isTidyDue(Date.now() - tidiedAt, await packsIn(kept.path))) return;
   // Marked before: another process with the same folder does not begin too, and one that fails is tried a day later.
   await setMark(kept.path, 'signalbox-tidied');
   // It was made today.

@@ -7,6 +7,7 @@ import { gitHttp, listenOnLoopback } from '../../test/git-http.ts';
 import { makeRemote, temporaryFolder } from '../../test/git-remote.ts';
 import { openSlowLink } from '../../test/slow-link.ts';
 import { bytesIn, mirrorsToRemove } from './mirror-disk.ts';
+import { isTidyDue } from './mirror-upkeep.ts';
 import { createMirrors, type MirrorsOptions } from './mirrors.ts';
 
 function remoteWith(message: string) {
@@ -228,4 +229,10 @@ it('a mirror is tidied once a day, however often it is used', async () => {
   await mirrors.maintain();
   expect(packs()).toEqual(after);
   expect(await fetched(remote.path)).toBe('other');
+});
+
+it('a mirror with many packs is tidied every three hours', () => {
+  const hours = (count: number) => count * 3_600_000;
+  expect([isTidyDue(hours(23), 500), isTidyDue(hours(24), 0)]).toEqual([false, true]);
+  expect([isTidyDue(hours(2.9), 501), isTidyDue(hours(3), 501)]).toEqual([false, true]);
 });
