@@ -1,5 +1,6 @@
 // A host says that something changed. What it says of checks is recorded as it is; pull requests and branches are asked
-// for anew. Repositories the organization does not have are passed over: a webhook can name anything.
+// for anew. Repositories the organization does not have are passed over: a webhook can name anything. A repository that was
+// renamed or transferred is known by the id that its host gave it, and is called by its new name from then on.
 //
 // What arrives within a few milliseconds is recorded in one transaction, and each is answered when that has committed:
 // under load a transaction costs more than what is in it. Few are under way at once, and what arrives meanwhile goes into
@@ -9,8 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OrganizationId, QueueId, RepositoryId } from '#base/id.ts';
 import { mayBeCommand } from '#core/queue/comment-command.ts';
 import type { KnownHead } from '#core/queue/authority.ts';
-import type { HostEvent, WrittenComment } from '#core/queue/host-event.ts';
-import { repositoryKey } from '#core/repository.ts';
+import type { HostEvent, RepositoryMoved, WrittenComment } from '#core/queue/host-event.ts';
 import type { Cell, Tx } from '#db/cell.ts';
 import { isDatabaseAway } from '#db/away.ts';
 import { type CheckWord, recordChecks } from '#db/check-store.ts';
@@ -24,11 +24,12 @@ import {
   type JobPayloads,
 } from '#db/job.ts';
 import { listQueuesOnBranch } from '#db/queue-view.ts';
-import { findRepositoryIds } from '#db/repository-store.ts';
+import { followRepositories } from '#db/repository-move.ts';
 import { withTransaction } from '#db/transaction.ts';
 import { hearComment } from '#db/words-store.ts';
 
-type Arrived = { readonly organizationId: OrganizationId; readonly event: HostEvent };
+type RecordedEvent = HostEvent | RepositoryMoved;
+type Arrived = { readonly organizationId: OrganizationId; readonly event: RecordedEvent };
 /** What one caller brought, and whom to answer. */
 type Delivery = { readonly arrived: readonly Arrived[]; readonly answer: PromiseWithResolvers<void> };
 type Batch = { readonly deliveries: Delivery[]; count: number };
@@ -52,7 +53,7 @@ const intakes = new WeakMap<Cell, Intake>();
 export function recordHostEvents(
   cell: Cell,
   organizationId: OrganizationId,
-  events: readonly HostEvent[],
+  events: readonly RecordedEvent[],
 ): Promise<void> {
   if (events.length === 0) return Promise.resolve();
   let intake = intakes.get(cell);
@@ -125,9 +126,9 @@ function storable<Value>(value: Value): Value {
 }
 
 async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
-  const ids = await findRepositoryIds(
+  const ids = await followRepositories(
     tx,
-    arrived.map(({ organizationId, event }) => ({ organizationId, key: repositoryKey(event.repository) })),
+    arrived.map(({ organizationId, event: { repository } }) => ({ organizationId, repository })),
   );
   const words: CheckWord[] = [];
   const refreshes = new Map<string, readonly [RepositoryId, number]>();
@@ -139,6 +140,7 @@ async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
     const repositoryId = ids[index];
     if (repositoryId === null || repositoryId === undefined) continue;
     if (event.kind === 'check-changed') words.push({ repositoryId, sha: event.sha, check: event.check });
+    else if (event.kind === 'repository-moved') continue;
     else if (event.kind === 'branch-moved')
       moves.push({ repositoryId, branch: event.branch, sha: event.sha });
     else if (event.kind === 'comment-written') {

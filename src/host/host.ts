@@ -5,7 +5,7 @@
 
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
 import type { Approval } from '#core/queue/approval.ts';
-import type { HostEvent } from '#core/queue/host-event.ts';
+import type { HostEvent, RepositoryMoved } from '#core/queue/host-event.ts';
 import type { Check, RequiredCheck } from '#core/queue/check.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
@@ -95,7 +95,12 @@ export type WebhookDelivery = {
 };
 
 export type WebhookResult =
-  | { readonly kind: 'accepted'; readonly events: readonly HostEvent[] }
+  | {
+      readonly kind: 'accepted';
+      readonly events: readonly HostEvent[];
+      /** Absent: none. */
+      readonly moved?: readonly RepositoryMoved[];
+    }
   /** The signature does not match: nothing of it is believed. */
   | { readonly kind: 'refused'; readonly reason: string };
 

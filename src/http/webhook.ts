@@ -82,7 +82,8 @@ export async function addWebhookRoute(app: FastifyInstance, tools: EndpointTools
           secret: connection.webhookSecret,
         });
         if (result.kind === 'refused') throw appError('INVALID_TOKEN', { public: result.reason });
-        await recordHostEvents(cell, connection.organizationId, result.events);
+        const events = [...result.events, ...(result.moved ?? [])];
+        await recordHostEvents(cell, connection.organizationId, events);
         return reply.type('application/json; charset=utf-8').send('{}');
       },
     });

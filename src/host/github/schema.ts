@@ -282,7 +282,7 @@ export const Activities = z.array(z.object({ after: z.string(), timestamp: z.str
 
 // Webhooks, by the name of the event.
 
-const repository = z.object({ name: z.string(), owner: account });
+const repository = z.object({ id: z.int().optional(), name: z.string(), owner: account });
 
 export const PullRequestEvent = z.object({
   action: z.string(),
@@ -330,6 +330,9 @@ export const CheckRunEvent = z.object({
 });
 
 export const StatusEvent = Status.extend({ sha: z.string(), repository, sender: account.nullish() });
+
+/** GitHub webhook docs, `repository`: `renamed` and `transferred` name the repository as it is called now. */
+export const RepositoryEvent = z.object({ action: z.string(), repository });
 
 export const PushEvent = z.object({ ref: z.string(), after: z.string(), deleted: z.boolean(), repository });
 

@@ -7,7 +7,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { z } from 'zod';
-import type { HostEvent } from '#core/queue/host-event.ts';
+import type { HostEvent, RepositoryMoved } from '#core/queue/host-event.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { WebhookDelivery, WebhookResult } from '../host.ts';
 import { checkOfRun, checkOfStatus } from './check.ts';
@@ -17,6 +17,7 @@ import {
   CommentEvent,
   PullRequestEvent,
   PushEvent,
+  RepositoryEvent,
   ReviewEvent,
   StatusEvent,
   ThreadEvent,
@@ -32,8 +33,14 @@ export function parseWebhook(host: string, { headers, body, secret }: WebhookDel
   const payload = payloadOf(headers['content-type'] ?? '', body);
   const read = readers.get(headers['x-github-event'] ?? '');
   // A signed event we do not know is not an error: GitHub adds kinds of events.
-  return { kind: 'accepted', events: read?.({ host, headers, payload }) ?? [] };
+  const all = read?.({ host, headers, payload }) ?? [];
+  const isMove = (event: WebhookEvent): event is RepositoryMoved => event.kind === 'repository-moved';
+  const moved = all.filter(isMove);
+  const events = all.filter((event) => !isMove(event));
+  return { kind: 'accepted', events, ...(moved.length === 0 ? {} : { moved }) };
 }
+
+type WebhookEvent = HostEvent | RepositoryMoved;
 
 type Told = {
   readonly host: string;
@@ -53,19 +60,24 @@ function payloadOf(contentType: string, body: Buffer): unknown {
 }
 
 type Payload = {
-  readonly repository: { readonly name: string; readonly owner: { readonly login: string } };
+  readonly repository: {
+    readonly id?: number | undefined;
+    readonly name: string;
+    readonly owner: { readonly login: string };
+  };
 };
 
 const reader =
   <Event extends Payload>(
     schema: z.ZodType<Event>,
-    eventsOf: (event: Event, repository: RepositoryName, told: Told) => readonly HostEvent[],
+    eventsOf: (event: Event, repository: RepositoryName, told: Told) => readonly WebhookEvent[],
   ) =>
-  (told: Told): readonly HostEvent[] => {
+  (told: Told): readonly WebhookEvent[] => {
     const event = schema.safeParse(told.payload);
     if (!event.success) return [];
-    const { name, owner } = event.data.repository;
-    return eventsOf(event.data, { host: told.host, owner: owner.login, name }, told);
+    const { id, name, owner } = event.data.repository;
+    const known = id === undefined ? {} : { hostId: String(id) };
+    return eventsOf(event.data, { host: told.host, owner: owner.login, name, ...known }, told);
   };
 
 const changes: ReadonlySet<string> = new Set([
@@ -83,7 +95,7 @@ const headChanges: ReadonlySet<string> = new Set(['opened', 'synchronize']);
 
 const branchPrefix = 'refs/heads/';
 
-const readers: ReadonlyMap<string, (told: Told) => readonly HostEvent[]> = new Map(
+const readers: ReadonlyMap<string, (told: Told) => readonly WebhookEvent[]> = new Map(
   Object.entries({
     pull_request: reader(PullRequestEvent, (event, repository) => {
       const { action, number, label, pull_request: pull } = event;
@@ -144,6 +156,9 @@ const readers: ReadonlyMap<string, (told: Told) => readonly HostEvent[]> = new M
     status: reader(StatusEvent, ({ sha, sender, ...status }, repository) => [
       { kind: 'check-changed', repository, sha, check: checkOfStatus({ ...status, creator: sender }) },
     ]),
+    repository: reader(RepositoryEvent, ({ action }, repository) =>
+      action === 'renamed' || action === 'transferred' ? [{ kind: 'repository-moved', repository }] : [],
+    ),
     push: reader(PushEvent, ({ ref, after, deleted }, repository) =>
       ref.startsWith(branchPrefix)
         ? [
