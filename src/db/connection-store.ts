@@ -13,6 +13,8 @@ export type Connection = {
   readonly organizationId: OrganizationId;
   readonly host: string;
   readonly webhookSecret: string;
+  /** Other organizations whose connections are of the same App: it has one webhook for all. */
+  readonly sharedWith?: readonly OrganizationId[];
 };
 
 type ConnectionRow = {
@@ -27,9 +29,10 @@ type ConnectionRow = {
 
 const columns = 'id, organization_id, kind, host_key, url, webhook_secret, credentials';
 
-const selectById = statement<[id: string], ConnectionRow>(
-  `select ${columns} from host_connection where id = $1`,
-);
+const selectById = statement<[id: string], ConnectionRow & { shared_with: OrganizationId[] | null }>(`
+  select ${columns}, (select array_agg(distinct o.organization_id) from host_connection o
+    where o.app_id = c.app_id and o.host_key = c.host_key and o.organization_id <> c.organization_id) as shared_with
+  from host_connection c where id = $1`);
 
 export async function findConnection(db: Tx, id: string): Promise<Connection | null> {
   const [row] = await selectById(db, id);
@@ -39,6 +42,7 @@ export async function findConnection(db: Tx, id: string): Promise<Connection | n
     organizationId: row.organization_id as OrganizationId,
     host: row.host_key,
     webhookSecret: row.webhook_secret,
+    sharedWith: row.shared_with ?? [],
   };
 }
 
@@ -131,9 +135,14 @@ type NewConnection = {
   readonly kind: 'gitea' | 'github';
   readonly host: string;
   readonly url: string;
+  /** Of a GitHub App; absent or null: it is none. */
+  readonly appId?: number | null;
   /** As JSON. */
   readonly credentials: string;
 };
+
+const selectSecretOfApp = statement<[host: string, appId: number], { webhook_secret: string }>(`
+  select webhook_secret from host_connection where host_key = $1 and app_id = $2 order by created_at limit 1`);
 
 const insertConnection = statement<
   [id: string, organizationId: string, kind: string, host: string, url: string, secret: string]
@@ -141,8 +150,8 @@ const insertConnection = statement<
   insert into host_connection (id, organization_id, kind, host_key, url, webhook_secret)
   values ($1, $2, $3, $4, $5, $6)`);
 
-const updateConnection = statement<[id: string, url: string, credentials: Buffer]>(
-  'update host_connection set url = $2, credentials = $3 where id = $1',
+const updateConnection = statement<[id: string, url: string, credentials: Buffer, appId: number | null]>(
+  'update host_connection set url = $2, credentials = $3, app_id = $4 where id = $1',
 );
 
 const claimRepositories = statement<[host: string]>(
@@ -157,9 +166,12 @@ export async function saveConnection(tx: Tx, key: Buffer, wish: NewConnection): 
   const { organizationId, kind, host, url, credentials } = wish;
   const [known] = await selectByHost(tx, organizationId, host);
   const id = known?.id ?? newId();
-  const webhookSecret = known?.webhook_secret ?? newSecret();
+  const appId = wish.appId ?? null;
+  // An App has one webhook, with one secret: connections of one App share it.
+  const [sameApp] = known !== undefined || appId === null ? [] : await selectSecretOfApp(tx, host, appId);
+  const webhookSecret = known?.webhook_secret ?? sameApp?.webhook_secret ?? newSecret();
   if (known === undefined) await insertConnection(tx, id, organizationId, kind, host, url, webhookSecret);
-  await updateConnection(tx, id, url, seal(key, id, credentials));
+  await updateConnection(tx, id, url, seal(key, id, credentials), appId);
   await claimRepositories(tx, host);
   return { id, organizationId, host, webhookSecret };
 }

@@ -23,6 +23,8 @@ export type Credentials =
       /** PEM. */
       readonly privateKey: string;
       readonly installationId: number;
+      /** Other accounts that the organization has, where the same App is installed. */
+      readonly moreInstallationIds?: readonly number[];
     };
 
 export type HostConnection = {

@@ -83,7 +83,9 @@ export async function addWebhookRoute(app: FastifyInstance, tools: EndpointTools
         });
         if (result.kind === 'refused') throw appError('INVALID_TOKEN', { public: result.reason });
         const events = [...result.events, ...(result.moved ?? [])];
-        await recordHostEvents(cell, connection.organizationId, events);
+        // Each organization takes what is about its own repositories.
+        for (const organizationId of [connection.organizationId, ...(connection.sharedWith ?? [])])
+          await recordHostEvents(cell, organizationId, events);
         return reply.type('application/json; charset=utf-8').send('{}');
       },
     });

@@ -28,6 +28,8 @@ export const connectUsage = `  connect <slug> --kind gitea --url https://git.exa
   connect <slug> --kind gitea --url https://git.example --oauth-file FILE
   connect <slug> --kind github --url https://github.com --app-id N --installation-id N --private-key-file FILE
 
+    An App that is installed on several accounts of the organization: --installation-id N,M. An App that another
+    organization is connected with sends the webhooks of both to one address.
     FILE may be - for standard input. An OAuth file is JSON with clientId, clientSecret, accessToken, refreshToken and
     expiresAt (milliseconds). --host NAME if repositories are named by another host name than that of the address.`;
 
@@ -48,9 +50,14 @@ function credentialsFrom(wishes: ConnectWishes): Credentials | Mistake {
       };
     return { kind: 'oauth', ...(given as Omit<Extract<Credentials, { kind: 'oauth' }>, 'kind'>) };
   }
-  const [appId, installationId] = [Number(wishes['app-id']), Number(wishes['installation-id'])];
-  if (key !== undefined && Number.isInteger(appId) && Number.isInteger(installationId))
-    return { kind: 'github-app', appId, installationId, privateKey: secretFrom(key) };
+  const appId = Number(wishes['app-id']);
+  const [installationId, ...more] = (wishes['installation-id'] ?? '').split(',').map(Number);
+  const isWhole = [appId, installationId, ...more].every((id) => Number.isInteger(id) && id! > 0);
+  if (key !== undefined && isWhole) {
+    const app = { kind: 'github-app', appId, installationId: installationId! } as const;
+    const others = more.length === 0 ? {} : { moreInstallationIds: more };
+    return { ...app, ...others, privateKey: secretFrom(key) };
+  }
   return {
     mistake:
       'Say how Signalbox gets in: --token-file, --oauth-file, or --app-id with --installation-id and --private-key-file.',
@@ -100,6 +107,7 @@ export async function connect(
       organizationId,
       kind,
       ...address,
+      appId: credentials.kind === 'github-app' ? credentials.appId : null,
       credentials: JSON.stringify(credentials),
     });
   });

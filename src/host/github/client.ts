@@ -99,6 +99,8 @@ type Page<Value> = { readonly value: Value; readonly hasNext: boolean };
 export type ClientOptions = SenderOptions & {
   readonly answers: Answers;
   readonly budget: ContentBudget;
+  /** Each installation has a budget of its own. */
+  readonly budgetKey: string;
   /** GitHub's limits on content hold although the address is none of GitHub's own. */
   readonly hasContentLimits: boolean;
 };
@@ -110,10 +112,10 @@ export function createClient(options: ClientOptions): Client {
   const { connection, answers } = options;
   const sender = createSender(options);
   const { auth } = sender;
-  const { budget, clock, hasContentLimits } = options;
+  const { budget, budgetKey, clock, hasContentLimits } = options;
   const own = isCloud(connection) ? createPace() : unpaced;
   const isLimited = isCloud(connection) || hasContentLimits;
-  const pace = isLimited ? createSharedPace(budget, connection.id, clock, own) : unpaced;
+  const pace = isLimited ? createSharedPace(budget, budgetKey, clock, own) : unpaced;
   const readPage = pageReader(sender, connection, answers);
   const attempt = writer(sender, pace);
   let login: string | null = null;
@@ -142,7 +144,7 @@ export function createClient(options: ClientOptions): Client {
     },
     query: asker(sender, connection),
     contentUse: async () =>
-      isLimited ? (await budget.used(connection.id, clock.now())).hour / contentMax.urgent.hour : 0,
+      isLimited ? (await budget.used(budgetKey, clock.now())).hour / contentMax.urgent.hour : 0,
     mutate: mutator(sender, pace, connection),
   };
 }

@@ -1,16 +1,12 @@
 // GitHub: github.com and Enterprise Server, as an App (what is meant for use) or with the token of an account.
 // One of these per host name; each organization has its own connection, credentials and limits.
 
-import type { Clock } from '#base/clock.ts';
-import type { OrganizationId } from '#base/id.ts';
-import type { Log } from '#base/log.ts';
 import type { RepositoryName } from '#core/repository.ts';
-import type { Connections, ContentBudget, HostConnection } from '../connection.ts';
-import { createMemoryBudget } from './memory-budget.ts';
-import { type Host, HostError, type HostRepository } from '../host.ts';
+import { createClients, type GithubOptions } from './clients.ts';
+import type { Host, HostRepository } from '../host.ts';
 import { readChecks } from './check.ts';
 import { readChecksOf } from './check-query.ts';
-import { type Answers, type Client, createClient } from './client.ts';
+import type { Client } from './client.ts';
 import { changeLabels } from './comment.ts';
 import { headSince, readLabel } from './label.ts';
 import { trialMergeRef } from '#git/ref.ts';
@@ -28,28 +24,12 @@ import { stopRuns } from './stop.ts';
 import { parseWebhook } from './webhook.ts';
 import { type Labelled, readWords } from './word.ts';
 
-export type GithubOptions = {
-  /** As repositories name it, in lower case: `github.com`. */
-  readonly host: string;
-  readonly connections: Connections;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Longest time for one answer. Default 10,000. */
-  readonly timeoutMs?: number;
-  /** What was written is counted here; default: in this process alone. */
-  readonly budget?: ContentBudget;
-  /** GitHub's limits on content hold at any address. Default: at GitHub's own. */
-  readonly hasContentLimits?: boolean;
-};
-
-const clientsMax = 1_000;
-const answersMax = 5_000;
 const labelledMax = 5_000;
 
 export function createGithubHost(options: GithubOptions): Host {
   const { host, clock } = options;
-  const clientOf = clients(options);
-  const of = ({ organizationId }: HostRepository): Promise<Client> => clientOf(organizationId);
+  const clientOf = createClients(options);
+  const of = (repository: HostRepository): Promise<Client> => clientOf(repository.organizationId, repository);
   const labelled: Labelled = { reported: createMemory(labelledMax), clock };
   const now = () => clock.now().getTime();
   const { keepPull, ...writing } = createStatusWriter(of);
@@ -78,7 +58,7 @@ export function createGithubHost(options: GithubOptions): Host {
     trialMergeRef,
     parseWebhook: (delivery) => parseWebhook(host, delivery),
     findRepository: async (organizationId, repository) =>
-      findRepository(await clientOf(organizationId), repository),
+      findRepository(await clientOf(organizationId, repository), repository),
     openTestPullRequest: async (repository, wish) =>
       openTestPullRequest(await of(repository), repository, wish),
     changeLabels: async (repository, number, change) =>
@@ -96,27 +76,6 @@ export function createGithubHost(options: GithubOptions): Host {
       readWords(await of(repository), labelled, repository, since, label),
     inspect: async (repository, branch) => inspect(await of(repository), repository, branch),
     stopRuns: async (repository, dead) => stopRuns(await of(repository), repository, dead),
-  };
-}
-
-/** One client per connection, for as long as it lets us in by the same means. */
-function clients(options: GithubOptions) {
-  const { host, connections, clock, log, timeoutMs = 10_000, hasContentLimits = false } = options;
-  const { budget = createMemoryBudget() } = options;
-  const answers: Answers = createMemory(answersMax);
-  const kept = createMemory<{ readonly means: string; readonly client: Client }>(clientsMax);
-  const meansOf = ({ url, credentials }: HostConnection) => JSON.stringify([url, credentials]);
-  return async (organizationId: OrganizationId): Promise<Client> => {
-    const connection = await connections.find(organizationId, host);
-    if (connection === null)
-      throw new HostError('forbidden', `The organization is not connected to ${host}.`);
-    const means = meansOf(connection);
-    const known = kept.get(connection.id);
-    if (known?.means === means) return known.client;
-    const shared = { answers, budget, hasContentLimits };
-    const client = createClient({ connection, ...shared, clock, log, timeoutMs });
-    kept.set(connection.id, { means, client });
-    return client;
   };
 }
 

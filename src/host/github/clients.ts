@@ -1,0 +1,96 @@
+// One client for each connection and installation, for as long as it lets us in by the same means.
+//
+// An App is installed on each account apart, and each installation has its own token, limits and repositories. Where an
+// organization has several accounts, its connection lists their installations, and GitHub is asked once an hour which of
+// them a repository belongs to. One that is not listed is not used, although the App could: it may be another
+// organization's.
+
+import type { OrganizationId } from '#base/id.ts';
+import { createShelf } from '#base/shelf.ts';
+import type { RepositoryName } from '#core/repository.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import type { Connections, ContentBudget, Credentials, HostConnection } from '../connection.ts';
+import { HostError } from '../host.ts';
+import { type Answers, type Client, createClient } from './client.ts';
+import { createMemory } from './memory.ts';
+import { createMemoryBudget } from './memory-budget.ts';
+import { Installation } from './schema.ts';
+
+export type GithubOptions = {
+  /** As repositories name it, in lower case: `github.com`. */
+  readonly host: string;
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Longest time for one answer. Default 10,000. */
+  readonly timeoutMs?: number;
+  /** What was written is counted here; default: in this process alone. */
+  readonly budget?: ContentBudget;
+  /** GitHub's limits on content hold at any address. Default: at GitHub's own. */
+  readonly hasContentLimits?: boolean;
+};
+
+const clientsMax = 1_000;
+const answersMax = 5_000;
+const installationKeptMs = 60 * 60_000;
+
+type AppCredentials = Extract<Credentials, { kind: 'github-app' }>;
+type FindClient = (
+  organizationId: OrganizationId,
+  repository: Pick<RepositoryName, 'owner' | 'name'>,
+) => Promise<Client>;
+
+const meansOf = ({ url, credentials }: HostConnection) => JSON.stringify([url, credentials]);
+
+/** The connection as one of its installations has it. */
+const installed = (
+  connection: HostConnection,
+  credentials: AppCredentials,
+  installationId: number,
+): HostConnection => ({ ...connection, credentials: { ...credentials, installationId } });
+
+export function createClients(options: GithubOptions): FindClient {
+  const { host, connections, clock, log, timeoutMs = 10_000, hasContentLimits = false } = options;
+  const { budget = createMemoryBudget() } = options;
+  const answers: Answers = createMemory(answersMax);
+  const kept = createMemory<{ readonly means: string; readonly client: Client }>(clientsMax);
+  const owners = createShelf<number>(() => clock.now().getTime(), installationKeptMs);
+  const open = (connection: HostConnection, budgetKey: string): Client => {
+    const means = meansOf(connection);
+    const known = kept.get(budgetKey);
+    if (known?.means === means) return known.client;
+    const shared = { answers, budget, budgetKey, hasContentLimits };
+    const client = createClient({ connection, ...shared, clock, log, timeoutMs });
+    kept.set(budgetKey, { means, client });
+    return client;
+  };
+  return async (organizationId, { owner, name }) => {
+    const connection = await connections.find(organizationId, host);
+    if (connection === null)
+      throw new HostError('forbidden', `The organization is not connected to ${host}.`);
+    const { id, credentials } = connection;
+    const first = open(connection, id);
+    if (credentials.kind !== 'github-app' || (credentials.moreInstallationIds ?? []).length === 0)
+      return first;
+    const allowed = [credentials.installationId, ...(credentials.moreInstallationIds ?? [])];
+    const key = JSON.stringify([id, allowed, owner.toLowerCase()]);
+    const found = await owners.recall(key, () => readInstallationId(first, owner, name));
+    if (found === credentials.installationId) return first;
+    if (!allowed.includes(found))
+      throw new HostError(
+        'forbidden',
+        `The GitHub App is installed on ${owner}, but installation ${found} is not part of this connection.`,
+      );
+    return open(installed(connection, credentials, found), `${id} ${found}`);
+  };
+}
+
+/** GitHub REST docs, "Get a repository installation for the authenticated app". */
+async function readInstallationId(client: Client, owner: string, repo: string): Promise<number> {
+  const path = '/repos/{owner}/{repo}/installation';
+  const found = await client.read(path, { owner, repo }, Installation, { as: 'app' });
+  if (found === null)
+    throw new HostError('forbidden', `The GitHub App is not installed on ${owner}, or not for ${repo}.`);
+  return found.id;
+}
