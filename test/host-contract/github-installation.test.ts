@@ -2,7 +2,7 @@
 
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { OrganizationId, RepositoryId } from '#base/id.ts';
+import type { RepositoryId } from '#base/id.ts';
 import { saveConnection } from '#db/connection-store.ts';
 import { withTransaction } from '#db/transaction.ts';
 import { ensureOrganization } from '#db/organization-store.ts';
@@ -70,7 +70,7 @@ it('the one webhook of an App reaches every organization that is connected with 
     } as const;
     const connection = await withTransaction(world.cell, (tx) => saveConnection(tx, key, wish));
     const repository = { host, owner: slug, name: 'widgets', isSandbox: false };
-    await withTransaction(world.cell, (tx) => ensureRepository(tx, id as OrganizationId, repository));
+    await withTransaction(world.cell, (tx) => ensureRepository(tx, id, repository));
     return connection;
   };
   const first = await connect('acme', 7);
