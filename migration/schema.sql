@@ -174,6 +174,13 @@ CREATE TABLE public.impacted_targets (
 ALTER TABLE ONLY public.impacted_targets ALTER COLUMN hashes SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.impacted_targets ALTER COLUMN names SET STORAGE EXTERNAL;
 
+CREATE TABLE public.job_strike (
+    job_id bigint NOT NULL,
+    task text NOT NULL,
+    strikes integer DEFAULT 1 NOT NULL,
+    struck_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.landing (
     queue_id uuid NOT NULL,
     number bigint NOT NULL,
@@ -754,6 +761,9 @@ ALTER TABLE ONLY public.host_connection
 
 ALTER TABLE ONLY public.impacted_targets
     ADD CONSTRAINT impacted_targets_pkey PRIMARY KEY (repository_id, pr_number, head_sha);
+
+ALTER TABLE ONLY public.job_strike
+    ADD CONSTRAINT job_strike_pkey PRIMARY KEY (job_id);
 
 ALTER TABLE ONLY public.landing_member
     ADD CONSTRAINT landing_member_pkey PRIMARY KEY (queue_id, number, "position");

@@ -8,8 +8,8 @@ const [folder = 'dist'] = process.argv.slice(2);
 
 rmSync(folder, { recursive: true, force: true });
 await build({
-  // The thread is started by its file's name, which no import shows.
-  input: ['src/signalbox.ts', 'src/config/yaml-thread.ts'],
+  // Threads are started by the names of their files, which no import shows.
+  input: ['src/signalbox.ts', 'src/config/yaml-thread.ts', 'src/job/watchdog-thread.ts'],
   platform: 'node',
   external: (id) => id.endsWith('/package.json') || !/^[.#/\0]/.test(id),
   output: { dir: folder, format: 'esm', preserveModules: true, preserveModulesRoot: 'src' },

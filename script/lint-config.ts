@@ -72,7 +72,7 @@ export function lintConfig(): object {
           'test/**/*.ts',
           'script/**/*.ts',
           'bench/**/*.ts',
-          '{sim,soak,e2e,eval,fuzz}/**/*.ts',
+          '{sim,soak,e2e,eval,fuzz,abuse}/**/*.ts',
         ],
         rules: {
           'eslint/no-restricted-imports': 'off',

@@ -23,7 +23,8 @@ import { createMirrorReporter } from '#job/mirror-report.ts';
 import { createMirrors } from '#job/mirrors.ts';
 import { createTargetCache } from '#db/target-cache.ts';
 import { startDeliveries } from '#job/delivery-loop.ts';
-import { startWorker } from '#job/worker.ts';
+import { startWatchdog, type Watchdog } from '#job/watchdog.ts';
+import { startWorker, type WorkerOptions } from '#job/worker.ts';
 
 type Closer = { readonly name: string; readonly close: () => Promise<void> };
 
@@ -84,11 +85,13 @@ async function work(
   cells: Cells,
   blobsOf: BlobsOf,
   environment: Environment,
+  watchdog: Watchdog,
 ): Promise<Closer[]> {
   const hosts = await hostsFor(config, log, cells);
   return Promise.all(
-    cells.all.map(async (cell) => {
-      const start = () => workOnCell(config, log, cell, blobsOf, hosts.hostFor, environment);
+    cells.all.map(async (cell, at) => {
+      const watch = { begin: watchdog.begin, cell: at };
+      const start = () => workOnCell(config, log, cell, blobsOf, hosts.hostFor, environment, watch);
       if (hosts.isRead(cell.name)) return start();
       let isClosing = false;
       const started = hosts.whenRead(cell.name).then(() => (isClosing ? null : start()));
@@ -113,6 +116,7 @@ async function workOnCell(
   blobsOf: BlobsOf,
   hostFor: HostFor,
   environment: Environment,
+  watch: NonNullable<WorkerOptions['watch']>,
 ): Promise<Closer> {
   const { workerConcurrency: concurrency, shutdownMs, historyMonths, sweepMs } = config;
   const reporter = createMirrorReporter(cell, log);
@@ -134,6 +138,7 @@ async function workOnCell(
     mirrors,
     targets,
     blobs: blobsOf(cell),
+    watch,
     ...limits,
   });
   const { secretKey, webhook } = config;
@@ -217,12 +222,18 @@ async function startService(
     const tracing = open(...(await trace(config, log)));
     if (command === 'start') await migrate(log, cells);
     if (config.bootstrap !== null && command !== 'work') await bootstrap(cells, config.bootstrap);
+    const watchdog = startWatchdog(
+      config.cells.map(({ url }) => url),
+      config.aliveFile,
+    );
+    open({ name: 'watchdog', close: watchdog.stop });
     const blobsOf = await openBlobs(config.blob, log);
     const api = command === 'work' ? [] : open(await serve(config, log, cells, blobsOf));
     // Jobs have connections of their own: commands that wait for a busy queue must not starve the plan they wait for.
     const workerCells = openCells(config, log);
     const databases = [closerOf(cells), ...open(closerOf(workerCells))];
-    const workers = command === 'serve' ? [] : await work(config, log, workerCells, blobsOf, environment);
+    const workers =
+      command === 'serve' ? [] : await work(config, log, workerCells, blobsOf, environment, watchdog);
     endOnSignal(
       log,
       [

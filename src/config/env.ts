@@ -110,6 +110,10 @@ export const variables = {
     schema: z.enum(['on', 'off']).default('on'),
     doc: 'Whether new mirrors leave out files until a merge needs them, where the Git host allows it. `off` fetches everything at first and saves a request for each fetch of new pull requests. Mirrors that are there stay as they are.',
   },
+  SIGNALBOX_ALIVE_FILE: {
+    schema: z.string().min(1).optional(),
+    doc: 'A file that the process touches every second while its event loop moves, for a liveness probe. Default: none.',
+  },
   SIGNALBOX_BOOTSTRAP_ORG: {
     schema: z
       .string()
@@ -269,6 +273,8 @@ export type Config = {
   readonly sweepMs: number;
   readonly secretKey: Buffer | null;
   readonly commandWords: readonly string[];
+  /** Touched while the event loop moves; null: none. */
+  readonly aliveFile: string | null;
   readonly drainMs: number;
   readonly shutdownMs: number;
   readonly historyMonths: number;
@@ -365,6 +371,7 @@ function configOf(parsed: Parsed): Config {
     sweepMs: parsed.SIGNALBOX_SWEEP_SECONDS * 1000,
     secretKey: parsed.SIGNALBOX_SECRET_KEY ?? null,
     commandWords: parsed.SIGNALBOX_COMMAND_WORDS,
+    aliveFile: parsed.SIGNALBOX_ALIVE_FILE ?? null,
     drainMs: parsed.SIGNALBOX_DRAIN_SECONDS * 1000,
     shutdownMs: parsed.SIGNALBOX_SHUTDOWN_SECONDS * 1000,
     historyMonths: parsed.SIGNALBOX_HISTORY_MONTHS,

@@ -17,7 +17,7 @@ const threadFile = new URL(`./yaml-thread${extname(import.meta.filename)}`, impo
 export async function parseYamlApart(text: string, lengthMax: number): Promise<Yaml> {
   if (text.length <= lengthHereMax) return parseYaml(text);
   if (text.length > lengthMax) return { kind: 'no-yaml' };
-  const thread = new Worker(threadFile, { resourceLimits: { maxOldGenerationSizeMb: 64 } });
+  const thread = new Worker(threadFile, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 64 } });
   try {
     return await new Promise<Yaml>((resolve, reject) => {
       setTimeout(resolve, deadlineMs, { kind: 'no-yaml' }).unref();

@@ -18,6 +18,8 @@ export type TaskNumbers = {
 };
 
 export type CellNumbers = {
+  /** Jobs of the last day that stopped the event loop of a process twice, and are set aside. */
+  readonly jobs_set_aside: number;
   readonly workers: number;
   readonly tasks: readonly TaskNumbers[];
   /** Queues whose host does not answer, and since when the first of them is without. */
@@ -64,6 +66,7 @@ const selectNumbers = statement<[stoppedMs: number], CellNumbers>(`
     from queue where host_away_at is not null and deleted_at is null
   )
   select
+    (select count(*)::int from job_strike where strikes >= 2 and struck_at > now() - interval '1 day') as jobs_set_aside,
     (select count(*) from worker_heartbeat
       where beat_at >= now() - make_interval(secs => $1::float8 / 1000)) as workers,
     (select coalesce(json_agg(json_build_object('task', t.identifier, 'due', coalesce(o.due, 0),

@@ -170,6 +170,13 @@ export interface ImpactedTargets {
   uploaded_at: Generated<Timestamp>;
 }
 
+export interface JobStrike {
+  job_id: number;
+  strikes: Generated<number>;
+  struck_at: Generated<Timestamp>;
+  task: string;
+}
+
 export interface Landing {
   base_sha: string;
   checks: Generated<Json>;
@@ -672,6 +679,7 @@ export interface DB {
   heard_comment: HeardComment;
   host_connection: HostConnection;
   impacted_targets: ImpactedTargets;
+  job_strike: JobStrike;
   landing: Landing;
   landing_member: LandingMember;
   organization: Organization;

@@ -37,6 +37,11 @@ const families: readonly CellFamily[] = [
   ),
   ofTasks('signalbox_jobs_failed', 'Jobs that failed for good.', ({ failed }) => failed),
   ofCell(
+    'signalbox_jobs_set_aside',
+    'Jobs of the last day that stopped the event loop of a process twice.',
+    ({ jobs_set_aside }) => jobs_set_aside,
+  ),
+  ofCell(
     'signalbox_queues_host_away',
     'Queues whose host does not answer.',
     ({ queues_away }) => queues_away,

@@ -14,12 +14,13 @@ import { addAppRoutes } from './app-route.ts';
 import { addStaticRoutes } from './app-static.ts';
 import { createThrottle } from './auth.ts';
 import { createBodyBudget } from './body-budget.ts';
-import { bodyBytesMax, parseJson } from './body.ts';
+import { bodyBytesMax } from './body.ts';
 import { createCellReadings } from './cell-reading.ts';
 import type { Deps } from './deps.ts';
 import { addEndpoint, type EndpointTools, refused } from './endpoint.ts';
 import { sendError, toAppError } from './error-handler.ts';
 import { createForecasts } from './forecast.ts';
+import { readJson } from './json-body.ts';
 import { createQueueGraphs } from './queue-graph.ts';
 import { createProcessMetrics } from './process-metrics.ts';
 import { createRateLimiter } from './rate-limit.ts';
@@ -84,13 +85,7 @@ export async function createApp(deps: Deps): Promise<App> {
     progress: new WeakMap(),
   };
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, parseJson(body as Buffer));
-    } catch (error) {
-      done(error as Error);
-    }
-  });
+  server.addContentTypeParser('application/json', readJson);
   addRequestSpans(server);
   addHooks(server, deps, state);
   addErrorHandling(server, tools);

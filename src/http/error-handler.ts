@@ -70,6 +70,8 @@ export function sendError(log: Log, request: FastifyRequest, reply: FastifyReply
   if (error.status >= 500)
     log.error({ requestId: request.id, code: error.code, err: error.cause ?? error }, 'request failed');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
+  // What is left of the body is not read.
+  if (error.code === 'BODY_TOO_LARGE') reply.header('connection', 'close');
   if (error.allow !== undefined) reply.header('allow', error.allow);
   reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }

@@ -5,6 +5,7 @@ import { forgetChecks } from '#db/check-store.ts';
 import { forgetDeliveries } from '#db/delivery-store.ts';
 import { enqueueIdleSweeps, type JobPayloads } from '#db/job.ts';
 import { dropOldPartitions, ensurePartitions } from '#db/partition.ts';
+import { forgetStrikes } from '#db/strike-store.ts';
 import { listQueuesOf } from '#db/queue-view.ts';
 import { forgetHeads } from '#db/head-store.ts';
 import { forgetHeard, forgetStrangerAnswers } from '#db/words-store.ts';
@@ -61,6 +62,7 @@ async function maintainHistory({ cell, clock, historyMonths }: TaskDeps): Promis
   await forgetStrangerAnswers(cell.db, new Date(clock.now().getTime() - heardKeptMs));
   await forgetHeads(cell.db, new Date(clock.now().getTime() - headsKeptMs));
   await forgetDeliveries(cell.db, new Date(clock.now().getTime() - deliveriesKeptMs));
+  await forgetStrikes(cell.db);
   await forgetTests(cell, clock.now());
 }
 

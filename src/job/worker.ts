@@ -25,7 +25,9 @@ import { workLimits } from '#db/connection-limit.ts';
 import { openJobPool } from '#db/pool.ts';
 import type { TaskDeps } from './deps.ts';
 import { patientPool } from './patient-pool.ts';
+import { createStrikes, jobIdOf, type Strikes } from './strikes.ts';
 import { tasks } from './task.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** To take jobs and to end them: one of these listens. What jobs do has its own connections. */
 const libraryConnections = 3;
@@ -38,6 +40,8 @@ export type WorkerOptions = TaskDeps & {
   readonly concurrency: number;
   /** How long running jobs may go on after a stop before they are handed back. */
   readonly shutdownMs: number;
+  /** Is told which jobs are under way, and the place of the cell among those it was started with. */
+  readonly watch?: { readonly begin: Watchdog['begin']; readonly cell: number };
 };
 
 export type Worker = { readonly stop: () => Promise<void> };
@@ -53,6 +57,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   events.on('job:start', ({ job }) => running.add(job.id));
   events.on('job:complete', ({ job }) => running.delete(job.id));
   const utils = await makeWorkerUtils({ pgPool: cell.pool, logger });
+  const strikes = createStrikes(cell, utils, log);
+  await strikes.refresh();
   const pool = openJobPool({
     url: cell.url,
     max: libraryConnections,
@@ -66,7 +72,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     noHandleSignals: true,
     // A job added by a committing transaction wakes the worker; polling is for what that missed.
     pollInterval: 1_000,
-    taskList: tasksOf(options),
+    taskList: tasksOf(options, strikes),
     parsedCronItems: parseCronItems([
       { task: 'maintain-history', match: '17 3 * * *' },
       { task: 'sweep-idle', match: '41 * * * *' },
@@ -78,7 +84,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const own = { id: workerId, running };
   await beat(cell.db, own.id);
   const timer = setInterval(() => {
-    tend(cell, utils, own).catch((error: unknown) =>
+    tend(cell, utils, own, strikes).catch((error: unknown) =>
       log.warn({ cell: cell.name, err: error }, 'could not tend worker heartbeats'),
     );
   }, beatMs);
@@ -119,8 +125,10 @@ async function tend(
   cell: Cell,
   utils: WorkerUtils,
   { id, running }: { readonly id: string; readonly running: ReadonlySet<string> },
+  strikes: Strikes,
 ): Promise<void> {
   await beat(cell.db, id);
+  await strikes.refresh();
   await releaseUnknown(cell.db, id, [...running], stoppedMs);
   const stopped = await listStopped(cell.db, stoppedMs);
   if (stopped.length === 0) return;
@@ -128,7 +136,7 @@ async function tend(
   await removeHeartbeats(cell.db, stopped);
 }
 
-function tasksOf(deps: WorkerOptions): Record<string, Task> {
+function tasksOf(deps: WorkerOptions, strikes: Strikes): Record<string, Task> {
   // Payloads are written by db/job.ts, by the names of these tasks.
   return Object.fromEntries(
     Object.entries(tasks).map(([name, task]): [string, Task] => [
@@ -136,7 +144,15 @@ function tasksOf(deps: WorkerOptions): Record<string, Task> {
       (payload, { job }) =>
         traced(
           { name: `job ${name}`, kind: 'consumer', attributes: aboutJob(deps, name, payload, job.attempts) },
-          () => task(deps, payload as never),
+          () =>
+            strikes.run(jobIdOf(job), async () => {
+              const end = deps.watch?.begin({ cell: deps.watch.cell, id: jobIdOf(job), task: name });
+              try {
+                await task(deps, payload as never);
+              } finally {
+                end?.();
+              }
+            }),
         ),
     ]),
   );

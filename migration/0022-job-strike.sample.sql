@@ -1,0 +1,1 @@
+insert into job_strike (job_id, task, strikes) values (1, 'ingest-upload', 2);

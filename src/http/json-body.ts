@@ -1,0 +1,85 @@
+// JSON bodies. What a body is made of is counted while it comes: a few MiB of nothing but brackets take longer to parse than
+// any request that means something, and the parser cannot be interrupted.
+
+import type { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import { appError } from '#base/error.ts';
+import { parseJson } from './body.ts';
+
+/** Objects and lists of one body. */
+const containersMax = 20_000;
+/** Values of one body: five times the targets that a pull request may name. */
+const valuesMax = 1_000_000;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const bracket = 0x5b;
+const brace = 0x7b;
+
+/** Counts objects, lists and values, outside of texts. */
+class Structure {
+  #isText = false;
+  #isEscaped = false;
+  #containers = 0;
+  #values = 0;
+
+  /** Whether there are more than there may be. */
+  take(chunk: Buffer): boolean {
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at];
+      if (this.#isText) {
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (byte === backslash) this.#isEscaped = true;
+        else if (byte === quote) this.#isText = false;
+      } else if (byte === quote) this.#isText = true;
+      else if (byte === comma) this.#values += 1;
+      else if (byte === bracket || byte === brace) this.#containers += 1;
+    }
+    return this.#containers > containersMax || this.#values > valuesMax;
+  }
+}
+
+const tooLarge = (bytesMax: number) =>
+  appError('BODY_TOO_LARGE', {
+    public:
+      bytesMax < 1_048_576
+        ? `The request body is larger than ${bytesMax / 1_024} KiB.`
+        : `The request body is larger than ${Math.floor(bytesMax / 1_048_576)} MiB. Send "ALL" instead of a very long list of targets.`,
+  });
+
+const tooMany = () =>
+  appError('BODY_TOO_LARGE', {
+    public:
+      'The request body holds more values than any request needs. Send "ALL" instead of a very long list of targets.',
+  });
+
+export async function readJson(request: FastifyRequest, payload: Readable): Promise<unknown> {
+  const { bodyLimit } = request.routeOptions;
+  const isEncoded = (request.headers['content-encoding'] ?? 'identity') !== 'identity';
+  if (!isEncoded && Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge(bodyLimit);
+  return parseJson(await readWhole(payload, bodyLimit));
+}
+
+/** By events: an iterator would close the connection before the refusal is sent. */
+function readWhole(payload: Readable, bytesMax: number): Promise<Buffer> {
+  const structure = new Structure();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return new Promise((resolve, reject) => {
+    const refuse = (error: Error) => {
+      payload.off('data', take);
+      payload.pause();
+      reject(error);
+    };
+    const take = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > bytesMax) refuse(tooLarge(bytesMax));
+      else if (structure.take(chunk)) refuse(tooMany());
+      else chunks.push(chunk);
+    };
+    payload.on('data', take);
+    payload.once('error', reject);
+    payload.once('end', () => resolve(Buffer.concat(chunks)));
+  });
+}
