@@ -75,5 +75,13 @@ function authoritiesOf(env: Variables, dataDir: string, log: Log): Record<string
   return { GIT_SSL_CAINFO: bundle };
 }
 
+const certificateEnd = '-----END CERTIFICATE-----';
+
+/** Each from its beginning to its end; what stands between them is left out. */
 const certificatesIn = (file: string): readonly string[] =>
-  readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  readFileSync(file, 'utf8')
+    .split(certificateEnd)
+    .flatMap((part) => {
+      const begin = part.lastIndexOf('-----BEGIN CERTIFICATE-----');
+      return begin === -1 ? [] : [`${part.slice(begin)}${certificateEnd}`];
+    });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { gitHttp, listenOnLoopback } from '../../test/git-http.ts';
 import type { Cleanup } from '../fixture.ts';
 
-export const env = {
+const env = {
   PATH: process.env['PATH'],
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',

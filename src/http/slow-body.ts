@@ -12,7 +12,7 @@ export type ArrivalLimits = {
 };
 
 /** 16 KiB in a second, over ten seconds. */
-export const defaultArrivalLimits: ArrivalLimits = { everyMs: 5_000, bytesMin: 5 * 16 * 1024, slowMax: 2 };
+const defaultArrivalLimits: ArrivalLimits = { everyMs: 5_000, bytesMin: 5 * 16 * 1024, slowMax: 2 };
 
 export function closeWhenSlow(request: IncomingMessage, limits: ArrivalLimits = defaultArrivalLimits): void {
   const { socket } = request;

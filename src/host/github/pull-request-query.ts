@@ -95,7 +95,7 @@ const Answer = z.object({
 });
 
 /** A pull request in the form of the REST call, with what was read of its reviews. */
-export type QueriedPull = { readonly pull: PullRequest; readonly review: ReviewPage };
+type QueriedPull = { readonly pull: PullRequest; readonly review: ReviewPage };
 
 export type Queried = {
   /** By number; one that GitHub does not have is absent. */
