@@ -10,10 +10,20 @@ import { AppError, type ErrorCode } from '#base/error.ts';
  * - `missing`: an object or a reference that was asked for is not there.
  * - `too_much`: a commit is larger, a history longer or a merge slower than we work on. It is so each time.
  * - `fetching`: the repository is being fetched for the first time, and takes its time. Try again when it is complete.
- * - `failed`: anything else: git is not installed, the disk is full, a defect.
+ * - `damaged`: the mirror on our disk is broken. It has to be made again.
+ * - `no_room`: our disk is full.
+ * - `failed`: anything else: git is not installed, a defect.
  */
 export type GitErrorKind =
-  'moved' | 'refused' | 'unreachable' | 'missing' | 'too_much' | 'fetching' | 'failed';
+  | 'moved'
+  | 'refused'
+  | 'unreachable'
+  | 'missing'
+  | 'too_much'
+  | 'fetching'
+  | 'damaged'
+  | 'no_room'
+  | 'failed';
 
 const words: Readonly<Record<GitErrorKind, { readonly code: ErrorCode; readonly public: string }>> = {
   moved: { code: 'HOST_ERROR', public: 'A branch moved while it was being read or written. Try again.' },
@@ -38,6 +48,11 @@ const words: Readonly<Record<GitErrorKind, { readonly code: ErrorCode; readonly 
     code: 'HOST_ERROR',
     public: 'The repository is being fetched for the first time. Try again when that is complete.',
   },
+  damaged: {
+    code: 'INTERNAL',
+    public: 'The mirror of the repository on the disk of a worker is damaged. It is fetched again.',
+  },
+  no_room: { code: 'INTERNAL', public: 'The disk of a worker is full. Make room, or give it a larger one.' },
   failed: { code: 'INTERNAL', public: 'git failed in an unexpected way. The log has its words.' },
 };
 
@@ -56,6 +71,12 @@ export class GitError extends AppError {
 
 /** In this order, since a failed connection often also says that the remote hung up. */
 const signs: readonly (readonly [GitErrorKind, RegExp])[] = [
+  ['no_room', /no space left on device|disk quota exceeded/i],
+  // Before what is missing: an object that cannot be read is also called a bad one.
+  [
+    'damaged',
+    /is corrupt|object file .* is empty|packfile .* (cannot be accessed|is far too short|is truncated|claims to have|does not match)|inflate: |bad packed object|index file .* is too small|garbage at end of loose object|hash mismatch|unable to unpack|not a git repository:/i,
+  ],
   [
     'missing',
     /couldn't find remote ref|not our ref|does not allow request for unadvertised object|not a valid object name|bad object|unknown revision|bad revision|not something we can merge|src refspec \S+ does not match|not a valid commit name|remote ref does not exist/i,

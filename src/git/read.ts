@@ -3,9 +3,9 @@
 
 import { spawn } from 'node:child_process';
 import { assert } from '#base/assert.ts';
-import { GitError } from './error.ts';
+import { GitError, kindOf } from './error.ts';
 import { type Commit, parseCommit } from './object.ts';
-import { environmentOf, type GitSettings, withoutCredentials } from './run.ts';
+import { environmentOf, type GitSettings, runGit, withoutCredentials } from './run.ts';
 import { type LengthOf, openTalk, TalkEnded } from './talk.ts';
 
 type ObjectInfo = { readonly sha: string; readonly type: string; readonly size: number };
@@ -42,6 +42,14 @@ function parseInfo(line: Buffer): ObjectInfo | null {
   return sha === undefined ? null : { sha, type: type!, size: Number(size) };
 }
 
+/** To a process that answers many, an object that cannot be read is one that is missing. One by itself says which it is. */
+async function whyAbsent(settings: GitSettings, sha: string): Promise<GitError> {
+  assert(!sha.startsWith('-'), 'a commit is not an option');
+  const { stderr } = await runGit(settings, { args: ['cat-file', 'commit', sha], exitCodes: [0, 1, 128] });
+  const kind = kindOf(stderr) === 'damaged' ? 'damaged' : 'missing';
+  return new GitError(kind, `There is no commit ${sha}. ${kind === 'damaged' ? stderr : ''}`.trim());
+}
+
 export function openReader(settings: GitSettings): Reader {
   const start = () => spawn('git', ['cat-file', '--batch-command'], { env: environmentOf(settings) });
   const talk = openTalk(start, { answerTimeoutMs });
@@ -58,7 +66,8 @@ export function openReader(settings: GitSettings): Reader {
       return await talk.ask(`${question}\n`, lengthOf);
     } catch (error) {
       const words = error instanceof Error ? error.message : '';
-      throw new GitError('failed', `git cat-file: ${withoutCredentials(words, settings.remote)}`);
+      const kind = kindOf(words) === 'damaged' ? 'damaged' : 'failed';
+      throw new GitError(kind, `git cat-file: ${withoutCredentials(words, settings.remote)}`);
     }
   };
 
@@ -74,7 +83,7 @@ export function openReader(settings: GitSettings): Reader {
     contents,
     commit: async (sha) => {
       const object = await contents(sha);
-      if (object?.type !== 'commit') throw new GitError('missing', `There is no commit ${sha}.`);
+      if (object?.type !== 'commit') throw await whyAbsent(settings, sha);
       return parseCommit(object.sha, object.bytes);
     },
     pid: talk.pid,

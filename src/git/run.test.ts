@@ -172,7 +172,10 @@ it.each([
   ['git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.', 'refused'],
   ["error: cannot lock ref 'refs/x': is at 1 but expected 2", 'moved'],
   ['remote: Permission denied\nfatal: the remote end hung up unexpectedly', 'unreachable'],
-  ['fatal: write error: No space left on device', 'failed'],
+  ['fatal: write error: No space left on device', 'no_room'],
+  ['error: inflate: data stream error (unknown compression method)', 'damaged'],
+  ['fatal: loose object 0123 (stored in ./objects/01/23) is corrupt', 'damaged'],
+  ["fatal: '/x' does not appear to be a git repository", 'unreachable'],
 ])('%j is %s', (output, kind) => {
   expect(kindOf(output)).toBe(kind);
 });

@@ -22,8 +22,14 @@ export class NotYet extends Error {}
 function pauseAsked(error: unknown): number | null {
   if (error instanceof NotYet) return 0;
   if (error instanceof HostError && error.trouble !== 'forbidden') return error.retryAfterMs ?? 0;
-  return error instanceof GitError && (error.kind === 'unreachable' || error.kind === 'fetching') ? 0 : null;
+  return error instanceof GitError && putOffKinds.has(error.kind) ? 0 : null;
 }
+
+const putOffKinds: ReadonlySet<GitError['kind']> = new Set(['unreachable', 'fetching', 'damaged', 'no_room']);
+
+/** What is wrong with our own disk, and nothing with the host or with a pull request. */
+const isOwnDisk = (error: unknown): error is GitError =>
+  error instanceof GitError && (error.kind === 'damaged' || error.kind === 'no_room');
 
 /** The mirror of the repository is not complete yet: the host answers, and another worker may have a mirror. */
 const isFetching = (error: unknown): boolean => error instanceof GitError && error.kind === 'fetching';
@@ -49,7 +55,7 @@ function pauseOf(task: HostTask, tries: number, error: unknown): number {
 
 /** Whether trouble with this work means that nothing can be decided about the queue. */
 const stopsQueue = (task: HostTask, error: unknown): boolean =>
-  task !== 'tell' && !(error instanceof NotYet) && !isFetching(error);
+  task !== 'tell' && !(error instanceof NotYet) && !isFetching(error) && !isOwnDisk(error);
 
 /** Does the work of a job at the host of its queue, with what `load` reads for it; null if there is nothing to do. */
 export async function atHost<Task extends HostTask, Work extends QueueAtHost>(
@@ -67,6 +73,9 @@ export async function atHost<Task extends HostTask, Work extends QueueAtHost>(
     const place = await placeOf(deps, loaded);
     try {
       await work(loaded, place);
+    } catch (error) {
+      if (isOwnDisk(error)) await recoverDisk(deps, loaded, error);
+      throw error;
     } finally {
       deps.mirrors.leave(loaded.repository.id);
     }
@@ -90,6 +99,17 @@ export async function atHost<Task extends HostTask, Work extends QueueAtHost>(
     const line = isFetching(error) ? log.debug : log.warn;
     line({ queue: queueId, task, tries, err: error }, 'work at the host put off');
   }
+}
+
+/** A damaged mirror is fetched again; on a full disk, the mirror that was used least recently goes. */
+async function recoverDisk(
+  { mirrors, log }: TaskDeps,
+  { repository }: QueueAtHost,
+  error: GitError,
+): Promise<void> {
+  log.error({ repository: repository.id, err: error }, 'the mirror of a repository cannot be used');
+  if (error.kind === 'damaged') await mirrors.discard(repository.id);
+  else await mirrors.makeRoom();
 }
 
 export type Place = { readonly host: Host; readonly mirror: Mirror };

@@ -12,7 +12,6 @@ import {
   budgetOf,
   listMirrors,
   markedAt,
-  type MirrorOnDisk,
   mirrorsToRemove,
   packsIn,
   removeMirror,
@@ -71,24 +70,43 @@ export async function maintainMirrors(directory: string, opened: Opened, upkeep:
     const kept = opened.kept.get(path);
     return kept === undefined ? Date.now() - usedAt < usedElsewhereMs : isInUse(kept);
   });
-  for (const mirror of remove) {
-    const kept = opened.kept.get(mirror.path);
+  for (const { path, bytes } of remove) {
+    const kept = opened.kept.get(path);
     // A job may have come for it while another was removed.
     if (kept !== undefined && isInUse(kept)) continue;
-    // A job that comes from now on waits until it is gone.
-    const removal = removeKept(opened, kept, mirror).finally(() => opened.removing.delete(mirror.path));
-    opened.removing.set(mirror.path, removal);
-    await removal;
-    if (kept !== undefined) upkeep.reports?.removed(kept.repositoryId);
-    const fields = { mirror: basename(mirror.path), bytes: mirror.bytes, taken, budget };
+    await discardMirror(opened, path, upkeep.reports);
+    const fields = { mirror: basename(path), bytes, taken, budget };
     log?.info(fields, 'removed a mirror: mirrors exceed their disk budget, and it was used least recently');
   }
   if (!fits) log?.warn({ taken, budget }, 'mirrors exceed their disk budget, and every one is in use');
 }
 
-async function removeKept(opened: Opened, kept: Kept | undefined, { path }: MirrorOnDisk): Promise<void> {
-  if (kept !== undefined) await forget(opened, kept);
-  await removeMirror(path);
+/** A job that comes for it from now on waits until it is gone. */
+export async function discardMirror(opened: Opened, path: string, reports: Upkeep['reports']): Promise<void> {
+  const kept = opened.kept.get(path);
+  const remove = async () => {
+    if (kept !== undefined) await forget(opened, kept);
+    if (existsSync(path)) await removeMirror(path);
+  };
+  const removal = remove().finally(() => opened.removing.delete(path));
+  opened.removing.set(path, removal);
+  await removal;
+  if (kept !== undefined) reports?.removed(kept.repositoryId);
+}
+
+/** The disk is full. One mirror at a time: the next failure asks for more. */
+export async function makeRoom(directory: string, opened: Opened, upkeep: Upkeep): Promise<void> {
+  const mirrors = await listMirrors(directory);
+  const idle = mirrors.filter(({ path, usedAt }) => {
+    const kept = opened.kept.get(path);
+    return kept === undefined ? Date.now() - usedAt >= usedElsewhereMs : !isInUse(kept);
+  });
+  const [first] = idle.toSorted((a, b) => a.usedAt - b.usedAt);
+  if (first !== undefined) await discardMirror(opened, first.path, upkeep.reports);
+  upkeep.log?.warn(
+    { removed: first === undefined ? null : basename(first.path), bytes: first?.bytes ?? 0 },
+    'the disk of mirrors is full',
+  );
 }
 
 /** By the time since the last tidying, never by use. */

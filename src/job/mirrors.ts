@@ -14,7 +14,7 @@ import type { FetchProgress, FirstFetchPace } from '#git/first-fetch.ts';
 import { type Mirror, openMirror } from '#git/mirror.ts';
 import { type GitRemote, HostError } from '#host/host.ts';
 import { setMark } from './mirror-disk.ts';
-import { forget, type Kept, maintainMirrors, type Opened } from './mirror-upkeep.ts';
+import { discardMirror, forget, type Kept, maintainMirrors, makeRoom, type Opened } from './mirror-upkeep.ts';
 
 export type Mirrors = {
   /**
@@ -23,6 +23,10 @@ export type Mirrors = {
    */
   readonly open: (repositoryId: RepositoryId, remote: () => Promise<GitRemote>) => Promise<Mirror>;
   readonly leave: (repositoryId: RepositoryId) => void;
+  /** Removes the mirrors of a repository though they are in use: what uses them now fails, and the next use fetches again. */
+  readonly discard: (repositoryId: RepositoryId) => Promise<void>;
+  /** Removes the mirror that was used least recently and is not in use, whatever the budget is. */
+  readonly makeRoom: () => Promise<void>;
   /** Tidies what was not tidied for a day, and removes what exceeds the budget. Done every ten minutes without a call. */
   readonly maintain: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -106,6 +110,11 @@ export function createMirrors(directory: string, options: MirrorsOptions = {}): 
       );
       if (kept !== undefined) kept.users -= 1;
     },
+    discard: async (repositoryId) => {
+      const all = [...opened.kept.values()].filter((each) => each.repositoryId === repositoryId);
+      for (const kept of all) await discardMirror(opened, kept.path, reports);
+    },
+    makeRoom: () => makeRoom(directory, opened, options),
     maintain,
     close: async () => {
       isClosed = true;

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Mirror } from '#git/mirror.ts';
@@ -30,4 +32,44 @@ it('the mirror of a repository has references of the pull requests that are in a
     await world.runJobs();
   }
   expect(await mirror!.pullNumbers()).toEqual([3]);
+});
+
+/** Overwrites every object of a mirror, packed or not, as a broken disk would. */
+function damage(directory: string): number {
+  const objects = join(directory, 'objects');
+  const files = readdirSync(objects, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(objects, name))
+    .filter((file) => statSync(file).isFile() && !file.endsWith('.idx') && !file.includes('/info/'));
+  for (const file of files) {
+    const size = readFileSync(file).length;
+    writeFileSync(file, Buffer.alloc(size, 7), { flag: 'r+' });
+  }
+  return files.length;
+}
+
+it('a mirror that was damaged on disk is fetched again, and no pull request leaves the queue for it', async () => {
+  let mirror: Mirror | undefined;
+  const world = await openWorldForTest({
+    wrapMirrors: (mirrors) => ({
+      ...mirrors,
+      open: async (...args) => (mirror = await mirrors.open(...args)),
+    }),
+  });
+  const client = await world.client();
+  await client.call('sandboxConfigureRepository', { repo: widgets, ci: { mode: 'auto', durationMs: 0 } });
+  await client.call('createQueue', main);
+  await client.call('submitPullRequest', pr(1));
+  await world.runJobs();
+  expect(await client.call('getSubmittedPullRequest', pr(1))).toMatchObject({ state: 'merged' });
+  const damaged = mirror!;
+  expect(damage(damaged.directory)).toBeGreaterThan(0);
+  await client.call('submitPullRequest', pr(2));
+  const stateOf = async () => (await client.call('getSubmittedPullRequest', pr(2))).state;
+  for (let round = 0; round < 10 && (await stateOf()) !== 'merged'; round++) {
+    await world.runJobs();
+    await world.makeJobsDue();
+  }
+  expect(await stateOf()).toBe('merged');
+  expect(mirror).not.toBe(damaged);
+  expect(world.jobErrors).toEqual([]);
 });
