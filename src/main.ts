@@ -281,6 +281,8 @@ export async function main(args: readonly string[]): Promise<number | undefined>
     return 2;
   }
   const { config } = env;
+  // Mirrors are private source: nobody else on the machine reads them.
+  process.umask(0o077);
   const log = pino({
     level: config.logLevel,
     redact: ['*.password', '*.connectionString', '*.token', '*.secret', 'headers["x-api-token"]'],

@@ -94,6 +94,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     },
   };
   const config = {
+    address: '0.0.0.0',
     publicUrl: 'http://localhost:8080',
     sandbox: 'on' as const,
     ticketUrl: null,

@@ -95,6 +95,20 @@ it('five bodies of one organization that hardly move do not keep another organiz
   expect(performance.now() - begunAt).toBeLessThan(5_000);
 });
 
+it('a server on loopback answers by the names of this machine only, until it is told how people reach it', async () => {
+  const ask = async (host: string, config: object) => {
+    const world = await openWorldForTest({ config: { address: '127.0.0.1', ...config } });
+    const { statusCode, headers } = await world.server.inject({ url: '/healthz', headers: { host } });
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    return [statusCode, headers['strict-transport-security']];
+  };
+  expect(await ask('localhost:8080', {})).toEqual([200, undefined]);
+  expect(await ask('[::1]:8080', {})).toEqual([200, undefined]);
+  expect(await ask('rebind.example', {})).toEqual([403, undefined]);
+  const reached = { publicUrl: 'https://signalbox.example', isPublicUrlGiven: true };
+  expect(await ask('signalbox.example', reached)).toEqual([200, 'max-age=31536000']);
+});
+
 describe('a body that comes slowly', () => {
   const limits = { everyMs: 100, bytesMin: 1_000, slowMax: 2 };
   async function serve(read: boolean): Promise<{ port: number; ended: Promise<string> }> {

@@ -116,6 +116,7 @@ const configOf = (secretKey: Buffer): Deps['config'] => ({
   sandbox: 'off',
   ticketUrl: null,
   webhook: { allow: { networks: [], hosts: [] }, timeoutMs: 1_000 },
+  address: '127.0.0.1',
   isPublicUrlGiven: false,
   secretKey,
   oidc: null,

@@ -25,7 +25,8 @@ export const errorRegistry = {
   INSUFFICIENT_SCOPE: { status: 403, meaning: 'The token is valid but lacks the scope this call needs.' },
   CROSS_SITE_REFUSED: {
     status: 403,
-    meaning: 'A call of the dashboard did not come from the dashboard’s own pages.',
+    meaning:
+      'A call of the dashboard did not come from the dashboard’s own pages, or a server on loopback was called by another name.',
   },
   UPLOAD_ADDRESS_INVALID: {
     status: 403,

@@ -36,6 +36,8 @@ const retryMs = 1_000;
 const unreadBytesMax = 65_536;
 /** Streams of a process. */
 const streamsMax = 5_000;
+/** Of one organization. */
+const ownStreamsMax = 2_000;
 
 const queueName = /^([^/@]+)\/([^@]+)\/([^/@]+)@(.+)$/;
 
@@ -150,6 +152,7 @@ export function addStreamRoute(
 ): void {
   const { deps } = tools;
   const open = new Set<ServerResponse>();
+  const openOf = new Map<string, number>();
   const state = { isClosing: false };
 
   app.get('/app/api/stream', async (request, reply) => {
@@ -166,7 +169,8 @@ export function addStreamRoute(
     const readNamed = () =>
       queue === null ? findAll(caller.cell, organizationId) : findNamed(caller.cell, organizationId, queue);
     const named = await readNamed();
-    if (open.size >= streamsMax)
+    const own = openOf.get(organizationId) ?? 0;
+    if (open.size >= streamsMax || own >= ownStreamsMax)
       throw appError('UNAVAILABLE', { public: 'Too many pages are open at once.', retryAfterSeconds: 30 });
     const { raw } = reply.hijack();
     raw.writeHead(200, {
@@ -176,8 +180,14 @@ export function addStreamRoute(
       'x-request-id': request.id,
     });
     open.add(raw);
+    openOf.set(organizationId, own + 1);
     raw.on('error', () => undefined);
-    raw.once('close', () => open.delete(raw));
+    raw.once('close', () => {
+      open.delete(raw);
+      const left = openOf.get(organizationId)! - 1;
+      if (left === 0) openOf.delete(organizationId);
+      else openOf.set(organizationId, left);
+    });
     const lastId = request.headers['last-event-id'];
     const isComplete = async () => queue !== null || isSame(named, await readNamed());
     const stream = { hub: hubs.get(caller.cell.name)!, caller, named, isComplete, raw };

@@ -120,9 +120,20 @@ function throttles({ config: { rateLimit } }: Deps): EndpointTools['throttleFor'
 
 const processMetrics = createProcessMetrics();
 
-function addHooks(server: FastifyInstance, { log }: Deps, state: { readonly draining: boolean }): void {
+/** A year: whoever was here once comes back over https only. */
+const strictTransport = 'max-age=31536000';
+
+function addHooks(
+  server: FastifyInstance,
+  { config, log }: Deps,
+  state: { readonly draining: boolean },
+): void {
+  const isHttps = config.isPublicUrlGiven && config.publicUrl.startsWith('https:');
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    reply.header('x-content-type-options', 'nosniff');
+    if (isHttps) reply.header('strict-transport-security', strictTransport);
+    requireOwnName(config, request);
     if (state.draining) reply.header('connection', 'close');
     limitArrival(request);
     done();
@@ -137,6 +148,19 @@ function addHooks(server: FastifyInstance, { log }: Deps, state: { readonly drai
     // A connection whose request was under way when the server began to close is kept alive by nothing else.
     if (state.draining) setImmediate(() => server.server.closeIdleConnections());
     done();
+  });
+}
+
+const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+
+/**
+ * A server that only this machine reaches answers by the names of this machine: a page in a browser here could otherwise
+ * reach it under a name of its own (DNS rebinding). Behind a proxy, say how people reach it (SIGNALBOX_PUBLIC_URL).
+ */
+function requireOwnName({ address, isPublicUrlGiven }: Deps['config'], { host }: FastifyRequest): void {
+  if (isPublicUrlGiven || !loopback.test(address) || host === '' || loopback.test(host)) return;
+  throw appError('CROSS_SITE_REFUSED', {
+    public: 'This server does not answer by that name. Set SIGNALBOX_PUBLIC_URL to how people reach it.',
   });
 }
 

@@ -18,6 +18,7 @@ export type Deps = {
   readonly blobsOf: (cell: Cell) => BlobStore;
   readonly config: Pick<
     Config,
+    | 'address'
     | 'publicUrl'
     | 'isPublicUrlGiven'
     | 'rateLimit'

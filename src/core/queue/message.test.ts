@@ -185,6 +185,31 @@ describe('the comment on a pull request', () => {
     expect(text).not.toContain('](javascript:alert');
   });
 
+  it('makes nothing of the names of checks that it waits for into markup', () => {
+    const names = [
+      '@acme/security',
+      '[approve here](https://evil.example)',
+      '![](https://evil.example/pixel.png)',
+    ];
+    const run = {
+      status: 'in_progress',
+      outcome: null,
+      isBisection: false,
+      isBatch: false,
+      createdAt: noon.toISOString(),
+      pushedAt: noon.toISOString(),
+      required: names.map(required),
+      ahead: [],
+      tested: [7],
+      checks: [],
+    } as unknown as NonNullable<Told['standing']['line']['run']>;
+    const waiting = told({ kind: 'testing', runId });
+    const line = { ...waiting.standing.line, run };
+    const text = statusComment({ ...waiting, standing: { ...waiting.standing, line } }, noon);
+    expect(text).toContain('Not reported yet');
+    expect(text).not.toMatch(/@acme|[^\\]\[|https:\/\//);
+  });
+
   it('proves that what landed is what was tested, and claims it only where it is so', () => {
     const merged: Stage = { kind: 'merged', reason: 'MERGE_GRAPH_MERGE', runId };
     const landing = { sha: 'a'.repeat(40), tree: 'b'.repeat(40), testedTree: 'b'.repeat(40) };

@@ -66,7 +66,18 @@ const short = (sha: string): string => code(sha.slice(0, 12));
  * Numbers of pull requests as code: as links, each would leave a line "referenced this" on the page of the other, and
  * what one waits for changes all the time.
  */
-const quiet = (sentence: string): string => sentence.replaceAll(/#\d+/g, code);
+const quiet = (sentence: string): string => unmarked(sentence).replaceAll(/#\d+/g, code);
+
+/**
+ * A sentence with names in it that others chose (of checks, in the `.signalbox.yaml` of a pull request), without anything that
+ * would be a mention, a link, a picture or HTML. A mention is broken by a letter that takes no room: hosts look for mentions
+ * after backslashes are gone.
+ */
+const unmarked = (sentence: string): string =>
+  sentence
+    .replaceAll(/[[\]<>*~`\\]/g, String.raw`\$&`)
+    .replaceAll('@', '@\u2060')
+    .replaceAll('://', ':\u2060//');
 const numbers = (prs: readonly number[]): string => prs.map((pr) => code(`#${pr}`)).join(', ');
 
 /** The comment's text. */
