@@ -174,6 +174,20 @@ describe('a disk budget', () => {
     expect(there()).toEqual([false, false, false]);
   });
 
+  it('is set aside where the disk is full: the mirror that was used least recently goes, and none in use', async () => {
+    const { mirrors, repositories, open, use, age, there } = await makeWorld(10);
+    for (const [index, repository] of repositories.entries()) {
+      await use(repository);
+      age(repository, 300 - index);
+    }
+    await open(repositories[0]!);
+    await mirrors.makeRoom();
+    expect(there()).toEqual([true, false, true]);
+    await mirrors.makeRoom();
+    await mirrors.makeRoom();
+    expect(there()).toEqual([true, false, false]);
+  });
+
   it('leaves what another process with the same folder used a moment ago', async () => {
     const { repositories, folder, use, there } = await makeWorld(10);
     for (const repository of repositories) await use(repository);
