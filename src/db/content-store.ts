@@ -1,5 +1,6 @@
 // Writes content_use: what all processes together have written to a host within the last hour.
 
+import { contentRoom, type ContentUse } from '#core/content-budget.ts';
 import type { Cell, Tx } from './cell.ts';
 import { statement } from './statement.ts';
 import { withTransaction } from './transaction.ts';
@@ -27,8 +28,6 @@ const deleteOld = statement<[budget: string, at: Date]>(
   `delete from content_use where budget = $1 and at <= $2::timestamptz - interval '1 hour 10 seconds'`,
 );
 
-export type ContentUse = { readonly hour: number; readonly minute: number };
-
 export async function readContentUse(db: Tx, budget: string, at: Date): Promise<ContentUse> {
   const [row] = await selectUse(db, budget, at);
   return row!;
@@ -38,14 +37,15 @@ export async function readContentUse(db: Tx, budget: string, at: Date): Promise<
 export function takeContent(
   cell: Cell,
   budget: string,
-  { at, count, max }: { readonly at: Date; readonly count: number; readonly max: ContentUse },
+  { at, count, isLanding }: { readonly at: Date; readonly count: number; readonly isLanding: boolean },
 ): Promise<number | null> {
   return withTransaction(cell, async (tx) => {
     await lock(tx, budget);
     const [use] = await selectUse(tx, budget, at);
     const { hour, minute, hour_from, minute_from } = use!;
-    if (hour + count > max.hour) return waitFor(hour_from, 3_610_000, at);
-    if (minute + count > max.minute) return waitFor(minute_from, 70_000, at);
+    const room = contentRoom({ hour, minute }, isLanding);
+    if (count > room.hour) return waitFor(hour_from, 3_610_000, at);
+    if (count > room.minute) return waitFor(minute_from, 70_000, at);
     await insertUse(tx, budget, at, count);
     await deleteOld(tx, budget, at);
     return null;

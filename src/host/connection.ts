@@ -3,6 +3,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { OrganizationId } from '#base/id.ts';
 import type { Log } from '#base/log.ts';
+import type { ContentUse } from '#core/content-budget.ts';
 
 export type Credentials =
   /** A token of an account. */
@@ -44,14 +45,12 @@ export type Connections = {
   readonly save: (connection: HostConnection, credentials: Credentials) => Promise<void>;
 };
 
-type ContentUse = { readonly hour: number; readonly minute: number };
-
 /** What all processes together may still write to a host that limits it. */
 export type ContentBudget = {
   /** Null: it is taken. Else how many milliseconds until there may be room. */
   readonly take: (
     budget: string,
-    wish: { readonly at: Date; readonly count: number; readonly max: ContentUse },
+    wish: { readonly at: Date; readonly count: number; readonly isLanding: boolean },
   ) => Promise<number | null>;
   /** What was written within the last hour and the last minute. */
   readonly used: (budget: string, at: Date) => Promise<ContentUse>;

@@ -6,7 +6,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { readContentUse, takeContent } from '#db/content-store.ts';
 import type { ContentBudget, HostConnection } from '#host/connection.ts';
 import { createGithubHost } from '#host/github/host.ts';
-import { contentMax } from '#host/github/pace.ts';
 import { openTestCell } from '../database.ts';
 import { openGithub, widgets } from './github-fixture.ts';
 import { appCredentials, hostName } from './github-world.ts';
@@ -24,33 +23,47 @@ describe('the budget of content', () => {
   it('is shared by all processes, and keeps a share for landings', async () => {
     const cell = await openCellForTest();
     const at = new Date('2026-03-01T12:00:00Z');
-    const take = (kind: keyof typeof contentMax, minute: number) =>
+    const take = (kind: 'landing' | 'other', minute: number) =>
       takeContent(cell, 'one', {
         at: new Date(at.getTime() + minute * 60_000),
         count: 1,
-        max: contentMax[kind],
+        isLanding: kind === 'landing',
       });
-    const granted = async (kind: keyof typeof contentMax, tries: number, minute: number) =>
+    const granted = async (kind: 'landing' | 'other', tries: number, minute: number) =>
       (await Promise.all(Array.from({ length: tries }, () => take(kind, minute)))).filter(
         (waitMs) => waitMs === null,
       ).length;
-    // In a minute: 60 for everything, 80 with landings.
+    // In a minute: 60 for everything else, 80 with landings.
     expect(await granted('other', 90, 0)).toBe(60);
-    expect(await granted('urgent', 90, 0)).toBe(20);
-    // In an hour: 300 for everything, 500 with landings.
+    expect(await granted('landing', 90, 0)).toBe(20);
+    // In an hour: 400 for everything else, 500 with landings.
     let other = 60;
     for (let minute = 2; minute < 20; minute += 2) other += await granted('other', 60, minute);
-    expect(other).toBe(280);
-    let urgent = 20;
-    for (let minute = 20; minute < 50; minute += 2) urgent += await granted('urgent', 30, minute);
-    expect(other + urgent).toBe(500);
-    expect(await take('urgent', 50)).toBeGreaterThan(0);
+    expect(other).toBe(380);
+    let landing = 20;
+    for (let minute = 20; minute < 50; minute += 2) landing += await granted('landing', 30, minute);
+    expect(landing).toBe(120);
+    expect(await take('landing', 50)).toBeGreaterThan(0);
     expect(await readContentUse(cell.db, 'one', new Date(at.getTime() + 50 * 60_000))).toMatchObject({
       hour: 500,
     });
     // Another installation has its own, and after the hour there is room again.
-    expect(await takeContent(cell, 'two', { at, count: 1, max: contentMax.other })).toBeNull();
-    expect(await take('urgent', 62)).toBeNull();
+    expect(await takeContent(cell, 'two', { at, count: 1, isLanding: false })).toBeNull();
+    expect(await take('landing', 62)).toBeNull();
+  });
+
+  it('lets 200 pull requests land in an hour, each with a comment', async () => {
+    const cell = await openCellForTest();
+    const start = Date.parse('2026-03-01T12:00:00Z');
+    let comments = 0;
+    for (let landed = 0; landed < 200; landed += 1) {
+      const at = new Date(start + landed * 18_000);
+      expect(await takeContent(cell, 'one', { at, count: 1, isLanding: true })).toBeNull();
+      for (let turn = 0; turn < 2; turn += 1)
+        if ((await takeContent(cell, 'one', { at, count: 1, isLanding: false })) === null) comments += 1;
+    }
+    expect(comments).toBeGreaterThanOrEqual(200);
+    expect(comments).toBeLessThan(300);
   });
 
   it('makes the comments of two processes wait together, and no merge', async () => {

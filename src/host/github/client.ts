@@ -3,10 +3,11 @@
 
 import type { z } from 'zod';
 import { assert } from '#base/assert.ts';
+import { contentPerHour } from '#core/content-budget.ts';
 import type { ContentBudget, HostConnection } from '../connection.ts';
 import type { Auth } from './auth.ts';
 import type { Memory } from './memory.ts';
-import { contentMax, createPace, createSharedPace, type Pace, unpaced } from './pace.ts';
+import { createPace, createSharedPace, type Pace, unpaced } from './pace.ts';
 import { GraphqlAnswer, OwnAccount } from './schema.ts';
 import {
   apiOf,
@@ -144,7 +145,7 @@ export function createClient(options: ClientOptions): Client {
     },
     query: asker(sender, connection),
     contentUse: async () =>
-      isLimited ? (await budget.used(budgetKey, clock.now())).hour / contentMax.urgent.hour : 0,
+      isLimited ? (await budget.used(budgetKey, clock.now())).hour / contentPerHour : 0,
     mutate: mutator(sender, pace, connection),
   };
 }

@@ -1,7 +1,5 @@
-// How much content we create. GitHub allows an installation 80 requests that create content in a minute and 500 in an hour
-// (GitHub docs, "Rate limits for the REST API", "About secondary rate limits"), and locks out who makes more. What was
-// created is counted for all processes together, and landings have a share of both that nothing else may use, so that no
-// comment keeps a merge waiting.
+// How fast content is created. How much may be is in core/content-budget.ts: it is counted for all processes together, and
+// landings have a share that nothing else may use, so that no comment keeps a merge waiting.
 //
 // In one process a burst is let through at once, as a queue that changes whole writes many texts at a time; after that they
 // come one a second, as GitHub's best practices ask for. A wait that would be long is not waited here: the caller is told
@@ -19,12 +17,6 @@ const intervalMs = 1_000;
 const burst = 14;
 const urgentBurst = 6;
 const waitMaxMs = 10_000;
-
-/** What GitHub allows, and what of it is left to everything but landings. */
-export const contentMax = {
-  urgent: { hour: 500, minute: 80 },
-  other: { hour: 300, minute: 60 },
-} as const;
 
 export function createPace(now: () => number = () => performance.now()): Pace {
   // When all that was let through so far would have come, one a second.
@@ -49,8 +41,7 @@ export const createSharedPace =
   (budget: ContentBudget, key: string, clock: Clock, pace: Pace): Pace =>
   async (isUrgent, count = 1) => {
     await pace(isUrgent, count);
-    const max = isUrgent ? contentMax.urgent : contentMax.other;
-    const waitMs = await budget.take(key, { at: clock.now(), count, max });
+    const waitMs = await budget.take(key, { at: clock.now(), count, isLanding: isUrgent });
     if (waitMs !== null) throw tooMuch(waitMs);
   };
 
