@@ -93,7 +93,16 @@ async function showLanded(
 ): Promise<void> {
   try {
     if (host.showsPushedAsMerged(method)) return await host.markMerged(repository, pr, sha);
-    await host.writeComment(repository, pr, { id: null, mayExist: true, ...landedComment(queue, sha) });
+    await host
+      .writeComment(repository, pr, { id: null, mayExist: true, ...landedComment(queue, sha) })
+      .catch((error: unknown) => {
+        // The status comment says it too. What cannot be written now does not keep the queue waiting.
+        if (!(error instanceof HostError)) throw error;
+        log.warn(
+          { queue: queue.id, pullRequest: pr, err: error },
+          'comment on a landed pull request not written',
+        );
+      });
     await host.closePullRequest(repository, pr);
   } catch (error) {
     // It has landed whatever the pull request shows, and a person can close it.

@@ -87,5 +87,5 @@ export async function closePullRequest(
   const { owner, name: repo } = repository;
   const route = 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}';
   const wish = { owner, repo, pull_number: number, state: 'closed' };
-  await client.attempt(route, wish, Anything, [404, 422], { isRepeatable: true });
+  await client.attempt(route, wish, Anything, [404, 422], { isRepeatable: true, isUrgent: true });
 }
