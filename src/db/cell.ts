@@ -37,13 +37,22 @@ type CellOptions = {
   readonly onError: PoolOptions['onError'];
 };
 
+/** A read that takes long does not take all processors of the database as well. */
+const oneProcessor = '-c max_parallel_workers_per_gather=0';
+
 /** Most reads at once that may take long. */
 const heavyConnections = 4;
 
 export function openCell({ name, url, connections, readerConnections, onError }: CellOptions): Cell {
   const { pool, db } = openTransactionPool({ url, max: connections, limits: workLimits, onError });
   const shared = openSharedPool({ url, max: readerConnections, limits: readLimits, onError });
-  const heavy = openTransactionPool({ url, max: heavyConnections, limits: readLimits, onError });
+  const heavy = openTransactionPool({
+    url,
+    max: heavyConnections,
+    limits: readLimits,
+    settings: oneProcessor,
+    onError,
+  });
   const locking = openSharedPool({ url, max: 1, limits: readLimits, onError });
   const maintenance = openTransactionPool({ url, max: 2, limits: maintenanceLimits, onError });
   const close = async () => {

@@ -90,6 +90,8 @@ export type PoolOptions = {
   readonly url: string;
   readonly max: number;
   readonly limits: ConnectionLimits;
+  /** Further settings of the session, as PostgreSQL takes them on its command line. */
+  readonly settings?: string;
   readonly onError: (error: Error) => void;
 };
 
@@ -101,8 +103,9 @@ const connectionOptions = (url: string, limits: ConnectionLimits) => ({
   application_name: 'signalbox',
 });
 
-function openPool({ url, max, limits, onError }: PoolOptions): Pool {
-  const pool = new Pool({ ...connectionOptions(url, limits), max, idleTimeoutMillis: 30_000 });
+function openPool({ url, max, limits, settings, onError }: PoolOptions): Pool {
+  const options = settings === undefined ? {} : { options: settings };
+  const pool = new Pool({ ...connectionOptions(url, limits), ...options, max, idleTimeoutMillis: 30_000 });
   pool.on('error', onError);
   // A connection that breaks while it is checked out tells its own listeners.
   pool.on('connect', (client) => {

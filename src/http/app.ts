@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { availableParallelism } from 'node:os';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -46,8 +47,8 @@ const largeBodiesBytesMax = 64 * 1_048_576;
 /** What one organization may have of that: two bodies that do not say how large they are. */
 const ownBodiesBytesMax = 40 * 1_048_576;
 
-/** Reads that may take long: so many of one organization at once, and so many more may wait. */
-const heavyReadsMax = 2;
+/** Reads that may take long: one organization uses half of the processors at most, and so many more may wait. */
+const heavyReadsMax = Math.max(1, Math.floor(availableParallelism() / 2));
 const heavyReadsWaitingMax = 100;
 
 /** Time in which a request must have come whole. Bundles are large, and their senders may be slow. */
