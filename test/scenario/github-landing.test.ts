@@ -1,3 +1,4 @@
+import { HostError } from '#host/host.ts';
 import { expect, it } from 'vitest';
 import { widgets } from '../host-contract/github-fixture.ts';
 import { openGithubQueue } from './github-queue.ts';
@@ -134,6 +135,20 @@ it('closes what was squashed and pushed, with a comment that names the commit, o
   const { landedSha } = await queue.landing(number);
   const comments = await queue.comments(number);
   expect(comments.filter((body) => body.includes(`as commit ${landedSha}`))).toHaveLength(1);
+});
+
+it('lands and closes what was squashed and pushed while no comment can be written', async () => {
+  const queue = await openGithubQueue({ mergeMethod: 'squash', landingMode: 'fast_forward' });
+  const { number } = await queue.propose('one');
+  await queue.submit(number);
+  queue.calls.before = (call) => {
+    if (call === 'writeComment') throw new HostError('rate_limited', 'Too much content.');
+  };
+  await queue.pass();
+  await queue.settle();
+  expect(await queue.state(number)).toBe('merged');
+  expect(queue.server.pullRequest(widgets, number).state).toBe('closed');
+  expect((await queue.queue()).isHostAway).toBe(false);
 });
 
 it('shows GitHub’s own words where it refuses to merge', async () => {
