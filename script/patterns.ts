@@ -2,7 +2,7 @@
 // strangers (comments, reports, commit messages), and a slow pattern stops the whole process.
 //
 // recheck decides, by theory or by trying. What it found safe is kept in script/safe-patterns.json, since it takes seconds
-// for some; a pattern that is not there is looked at now. `-- --write` looks at all of them and writes the file.
+// for some; a pattern that is not there is looked at now. `-- --write` adds those; `-- --all` looks at every one.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { check } from 'recheck';
 import { parseAst } from 'rolldown/parseAst';
@@ -63,7 +63,8 @@ for (const name of readdirSync('src', { recursive: true, encoding: 'utf8' })) {
 }
 
 const isWriting = process.argv.includes('--write');
-const known = new Set(isWriting ? [] : (JSON.parse(readFileSync(knownFile, 'utf8')) as string[]));
+const isForAll = process.argv.includes('--all');
+const known = new Set(isForAll ? [] : (JSON.parse(readFileSync(knownFile, 'utf8')) as string[]));
 const safe: string[] = [];
 for (const [name, { source, flags, places }] of patterns) {
   if (known.has(name) || excused[name] !== undefined) continue;
@@ -72,7 +73,10 @@ for (const [name, { source, flags, places }] of patterns) {
   if (verdict.status === 'safe') safe.push(name);
   else problems.push(`${places.join(', ')}: ${name} is ${why}. See src/base/text.ts.`);
 }
-if (isWriting) writeFileSync(knownFile, `${JSON.stringify(safe.toSorted(), null, 2)}\n`);
+if (isWriting) {
+  const kept = [...patterns.keys()].filter((name) => known.has(name));
+  writeFileSync(knownFile, `${JSON.stringify([...kept, ...safe].toSorted(), null, 2)}\n`);
+}
 for (const problem of problems) console.error(problem);
 if (safe.length > 0 && !isWriting)
   console.log(`Looked at ${safe.length} new patterns; npm run lint:patterns -- --write remembers them.`);
