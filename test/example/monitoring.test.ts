@@ -71,7 +71,7 @@ describe('the rules for Prometheus', () => {
 
   it('say of every alarm what it is and what to do', () => {
     const alarms = rules.filter(({ alert }) => alert !== undefined);
-    expect(alarms).toHaveLength(19);
+    expect(alarms).toHaveLength(20);
     const sentence = expect.stringMatching(/\.$/) as string;
     for (const { annotations } of alarms)
       expect(annotations).toMatchObject({ summary: sentence, description: sentence });
