@@ -62,6 +62,12 @@ const tooMany = () =>
       'The request body holds more values than any request needs. Send "ALL" instead of a very long list of targets.',
   });
 
+const unreadable = (cause: Error) =>
+  appError('MALFORMED_JSON', {
+    public: 'The request body ended early, or is not what its content encoding says.',
+    cause,
+  });
+
 export async function readJson(request: FastifyRequest, payload: Readable): Promise<unknown> {
   const { bodyLimit } = request.routeOptions;
   const isEncoded = (request.headers['content-encoding'] ?? 'identity') !== 'identity';
@@ -87,7 +93,7 @@ function readWhole(payload: Readable, bytesMax: number): Promise<Buffer> {
       else chunks.push(chunk);
     };
     payload.on('data', take);
-    payload.once('error', reject);
+    payload.once('error', (cause) => reject(unreadable(cause)));
     payload.once('end', () => resolve(Buffer.concat(chunks)));
   });
 }

@@ -92,7 +92,12 @@ export async function checkQueueLife(world: World): Promise<void> {
   const hasEntries = has(made.json, 'enqueuedPullRequests') || has(made.json, 'deleteRequiredStatuses');
   recorder.check('createQueue leaves out the enqueued list', !hasEntries, brief(made.json));
   const read = await post(world, 'getQueue', queue);
-  const expected = { ...(made.json as object), isHostAway: false, enqueuedPullRequests: [] };
+  const expected = {
+    ...(made.json as object),
+    isHostAway: false,
+    repositoryFetch: null,
+    enqueuedPullRequests: [],
+  };
   recorder.equal(
     'getQueue is what createQueue answered, with its host and an empty list',
     read.json,
@@ -124,8 +129,18 @@ export async function checkQueueUpdates(world: World): Promise<void> {
   const stored = await read();
   recorder.equal(
     'and is stored',
-    { ...(stored as object), isHostAway: undefined, enqueuedPullRequests: undefined },
-    { ...(made.json as object), isHostAway: undefined, enqueuedPullRequests: undefined },
+    {
+      ...(stored as object),
+      isHostAway: undefined,
+      repositoryFetch: undefined,
+      enqueuedPullRequests: undefined,
+    },
+    {
+      ...(made.json as object),
+      isHostAway: undefined,
+      repositoryFetch: undefined,
+      enqueuedPullRequests: undefined,
+    },
   );
   const nothing = await post(world, 'updateQueue', queue);
   recorder.equal('updateQueue with nothing changes nothing', nothing.json, made.json, nothing.asked);
