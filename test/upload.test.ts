@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, databaseUrl, dropDatabase } from './database.ts';
 import { main, pr } from './harness.ts';
@@ -28,14 +31,36 @@ describe('200,000 impacted targets, about 15 MiB', () => {
     await dropDatabase(database);
   });
 
-  it('are taken in under a second', async () => {
-    const body = bodyFor(1);
-    expect(body.length).toBeGreaterThan(14 * 1_048_576);
-    const startedAt = performance.now();
-    const answer = await post(server.url, '/v1/setImpactedTargets', token, body);
-    const elapsedMs = performance.now() - startedAt;
-    expect([answer.status, await answer.json()]).toEqual([200, {}]);
-    expect(elapsedMs).toBeLessThan(1_000);
+  it('take at most some times as long as a bare server that only parses them', async () => {
+    const bare = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        JSON.parse(Buffer.concat(chunks).toString());
+        response.setHeader('content-type', 'application/json; charset=utf-8');
+        response.end('{}');
+      });
+    });
+    bare.listen(0, '127.0.0.1');
+    await once(bare, 'listening');
+    const bareUrl = `http://127.0.0.1:${(bare.address() as AddressInfo).port}`;
+    expect(bodyFor(1).length).toBeGreaterThan(14 * 1_048_576);
+    /** The fastest of three: other programs use the machine too. */
+    const fastest = async (url: string) => {
+      const times: number[] = [];
+      for (const number of [1, 2, 3]) {
+        const body = bodyFor(number);
+        const startedAt = performance.now();
+        const answer = await post(url, '/v1/setImpactedTargets', token, body);
+        expect([answer.status, await answer.json()]).toEqual([200, {}]);
+        times.push(performance.now() - startedAt);
+      }
+      return Math.min(...times);
+    };
+    const bareMs = await fastest(bareUrl);
+    const oursMs = await fastest(server.url);
+    bare.close();
+    expect(oursMs / bareMs).toBeLessThan(6);
   });
 
   it('may come twenty at once within 1 GiB of memory', async () => {
