@@ -1,6 +1,6 @@
-// `npm run e2e:trust [-- --only WORDS] [--host HOST] [--json]`: every way we know in which something untested could land,
-// or a person could decide who may not, tried on the GitHub-compatible server of the tests, on a real Gitea and at the
-// sandbox. One row for each; it exits with 1 if one is broken.
+// `npm run e2e:trust [-- --only WORDS] [--host HOST] [--untimed] [--json]`: every way we know in which something untested
+// could land, or a person could decide who may not, tried on the GitHub-compatible server of the tests, on a real Gitea and
+// at the sandbox. One row for each; it exits with 1 if one is broken.
 
 import { parseArgs } from 'node:util';
 import { dealOut } from './trust/deal.ts';
@@ -11,6 +11,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
     host: { type: 'string', default: '' },
+    untimed: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -39,7 +40,7 @@ const lost = wanted.length - rows.size;
 if (lost > 0) throw new Error(`${lost} situations were not run: a process of theirs ended early.`);
 const inOrder = [...rows].toSorted(([one], [other]) => one - other).map(([, row]) => row);
 const isWhole = values.only === '' && values.host === '';
-const summary = summaryOf(inOrder, (performance.now() - begunAt) / 60_000, isWhole);
+const summary = summaryOf(inOrder, (performance.now() - begunAt) / 60_000, isWhole, !values.untimed);
 if (values.json) console.log(JSON.stringify({ rows: inOrder, figures: summary.figures }, null, 2));
 else {
   printTable(inOrder);
