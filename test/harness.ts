@@ -20,6 +20,7 @@ import { tasks } from '#job/task.ts';
 import { openHosts } from '../src/hosts.ts';
 import { openTestCell } from './database.ts';
 import { checkResponse } from './openapi-check.ts';
+import { silentLog } from './silent-log.ts';
 
 type Answer<Body = unknown> = {
   readonly status: number;
@@ -76,13 +77,6 @@ export type WorldOptions = {
 
 const allScopes: readonly Scope[] = ['read', 'submit', 'admin', 'upload'];
 
-const silent = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
 export async function openWorld(options: WorldOptions = {}): Promise<World & { close: () => Promise<void> }> {
   const opened = await Promise.all((options.cellNames ?? ['main']).map((name) => openTestCell(name)));
   const cells = opened.map(({ cell }) => cell);
@@ -113,7 +107,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
   const dataDir = await mkdtemp(join(tmpdir(), 'signalbox-world-'));
   const { wrapHosts = (hosts) => hosts, wrapMirrors = (mirrors) => mirrors } = options;
   const hosts = await openHosts(
-    { ...config, sandboxScripts: true, dataDir, secretKey: null, publicUrl: null, clock, log: silent },
+    { ...config, sandboxScripts: true, dataDir, secretKey: null, publicUrl: null, clock, log: silentLog },
     cells,
   );
   const hostFor = wrapHosts(hosts.hostFor);
@@ -122,7 +116,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     hostFor,
     isSandboxServing: hosts.isSandboxServing,
     clock,
-    log: silent,
+    log: silentLog,
     blobsOf: createBlobStore,
     config,
     version: 'test',
@@ -137,7 +131,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     return {
       cell,
       clock,
-      log: silent,
+      log: silentLog,
       hostFor,
       mirrors,
       targets,

@@ -3,10 +3,10 @@
 
 import { openMirror } from '#git/mirror.ts';
 import { useNetworkOf } from '../src/network.ts';
+import { silentLog } from './silent-log.ts';
 
 const [url = '', folder = ''] = process.argv.slice(2);
-const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const environment = useNetworkOf(process.env, folder, log);
+const environment = useNetworkOf(process.env, folder, silentLog);
 const mirror = await openMirror(`${folder}/mirror.git`, { url }, { environment });
 const outcome = (promise: Promise<unknown>) =>
   promise.then(

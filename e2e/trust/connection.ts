@@ -14,6 +14,7 @@ import { openHosts } from '../../src/hosts.ts';
 import { gitIn } from './audit.ts';
 import type { Situation } from './model.ts';
 import type { Scene } from './scene.ts';
+import { silentLog } from '../../test/silent-log.ts';
 
 /** A cell whose database does not answer. */
 const deadCell = () =>
@@ -25,13 +26,6 @@ const deadCell = () =>
     onError: () => undefined,
   });
 
-const silent = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
 async function hostsOf({ world }: Scene, sandbox: 'on' | 'auto', isOnlyDead = false) {
   const dead = deadCell();
   const options = {
@@ -41,7 +35,7 @@ async function hostsOf({ world }: Scene, sandbox: 'on' | 'auto', isOnlyDead = fa
     secretKey: null,
     publicUrl: null,
     clock: world.clock,
-    log: silent,
+    log: silentLog,
   };
   try {
     return await openHosts(options, isOnlyDead ? [dead] : [dead, world.cell]);

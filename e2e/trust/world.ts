@@ -25,6 +25,7 @@ import { createMirrors } from '#job/mirrors.ts';
 import { tasks } from '#job/task.ts';
 import { type Cluster, startCluster } from '../../script/postgres.ts';
 import { openHosts } from '../../src/hosts.ts';
+import { silentLog } from '../../test/silent-log.ts';
 
 type Clock = { readonly now: () => Date; readonly advance: (ms: number) => void };
 
@@ -104,13 +105,6 @@ async function onCluster(cluster: Cluster, statement: string): Promise<void> {
   }
 }
 
-const silent = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
 const configOf = (secretKey: Buffer): Deps['config'] => ({
   publicUrl: 'http://localhost:8080',
   sandbox: 'off',
@@ -149,7 +143,7 @@ export async function openWorld({ cluster }: Base, options: WorldOptions): Promi
   const secretKey = randomBytes(32);
   const config = { ...configOf(secretKey), sandbox: options.sandbox ? ('on' as const) : ('off' as const) };
   const hosts = await openHosts(
-    { ...config, sandboxScripts: false, dataDir, publicUrl: null, clock, log: silent },
+    { ...config, sandboxScripts: false, dataDir, publicUrl: null, clock, log: silentLog },
     [cell],
   );
   const hostFor = options.wrapHosts?.(hosts.hostFor) ?? hosts.hostFor;
@@ -158,7 +152,7 @@ export async function openWorld({ cluster }: Base, options: WorldOptions): Promi
     hostFor,
     isSandboxServing: hosts.isSandboxServing,
     clock,
-    log: silent,
+    log: silentLog,
     blobsOf: createBlobStore,
     config,
     version: 'trust',
@@ -168,7 +162,7 @@ export async function openWorld({ cluster }: Base, options: WorldOptions): Promi
   let worker: TaskDeps = {
     cell,
     clock,
-    log: silent,
+    log: silentLog,
     hostFor,
     mirrors: createMirrors(join(dataDir, 'mirror')),
     targets: createTargetCache(cell),

@@ -8,15 +8,9 @@ import { main, openWorldForTest } from '../../test/harness.ts';
 import { openSlowLink } from '../../test/slow-link.ts';
 import { createMirrorReporter } from './mirror-report.ts';
 import { createMirrors } from './mirrors.ts';
+import { silentLog } from '../../test/silent-log.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
-
-const silent = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 
 /** A queue of a repository behind a slow link, and workers that have a folder each. */
 async function makeWorld() {
@@ -34,7 +28,7 @@ async function makeWorld() {
   onTestFinished(link.close);
   onTestFinished(server.close);
   const startWorker = () => {
-    const reporter = createMirrorReporter(world.cell, silent);
+    const reporter = createMirrorReporter(world.cell, silentLog);
     const mirrors = createMirrors(join(temporaryFolder(), 'mirrors'), reporter);
     const stop = async () => {
       await mirrors.close();

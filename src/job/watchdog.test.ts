@@ -8,15 +8,9 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { openTestCell } from '../../test/database.ts';
 import { listStrikes } from '#db/strike-store.ts';
 import { createStrikes, jobIdOf } from './strikes.ts';
+import { silentLog } from '../../test/silent-log.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
-
-const silent = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 
 async function openCellHere() {
   const { cell, close } = await openTestCell();
@@ -75,7 +69,7 @@ it('a job that was there twice is set aside, and one that was there once runs wh
     `insert into job_strike (job_id, task, strikes) values ($1, 'ingest-upload', 2), (101, 'land', 1), (102, 'land', 1)`,
     [id],
   );
-  const strikes = createStrikes(cell, utils, silent);
+  const strikes = createStrikes(cell, utils, silentLog);
   await strikes.refresh();
   const { rows } = await cell.pool.query<{ attempts: number; max_attempts: number; last_error: string }>(
     'select attempts, max_attempts, last_error from graphile_worker.jobs where id = $1',

@@ -6,13 +6,7 @@ import { openTestCell } from '../../test/database.ts';
 import { createMirrors } from './mirrors.ts';
 import { createTargetCache } from '#db/target-cache.ts';
 import { startWorker } from './worker.ts';
-
-const silent = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
+import { silentLog } from '../../test/silent-log.ts';
 
 async function testCell(): Promise<Cell> {
   const { cell, close } = await openTestCell();
@@ -24,7 +18,7 @@ const start = (cell: Cell, shutdownMs = 5_000) =>
   startWorker({
     cell,
     clock: systemClock,
-    log: silent,
+    log: silentLog,
     hostFor: () => null,
     committer: null,
     mirrors: createMirrors('unused'),

@@ -10,17 +10,11 @@ import { eventually } from '../gitea/process.ts';
 import { connectionsOf, organizationId, stubHost } from '../host-contract/gitea-stub.ts';
 import { receiveWebhooks } from '../host-contract/world.ts';
 import { connectRepository, describeMatrix, label, logins, type Stage, type World } from './matrix.ts';
+import { silentLog } from '../silent-log.ts';
 
 // Gitea has no accounts of its own for bots: this is one that a bot uses, with the right to read.
 const people = { ...logins, bot: 'renovate' };
 const path = '/repos/acme/matrix';
-const silent = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
 /** More than there are cells. */
 const branchesMax = 90;
 
@@ -99,7 +93,7 @@ async function openStage(world: World): Promise<Stage> {
   let count = 0;
   return {
     newHost: () =>
-      createGiteaHost({ host: stubHost, connections, clock: { now: () => new Date() }, log: silent }),
+      createGiteaHost({ host: stubHost, connections, clock: { now: () => new Date() }, log: silentLog }),
     repository,
     people,
     propose: async (labelledBy) => {

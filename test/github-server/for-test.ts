@@ -4,6 +4,7 @@ import { createAppAuth } from '@octokit/auth-app';
 import { Octokit } from '@octokit/core';
 import { onTestFinished } from 'vitest';
 import { type GithubServer, type GithubServerOptions, startGithubServer } from './server.ts';
+import { silentLog } from '../silent-log.ts';
 
 /** A test whose server said anything that GitHub would not say fails when it ends. */
 export async function openGithubServer(options: GithubServerOptions = {}): Promise<GithubServer> {
@@ -14,20 +15,13 @@ export async function openGithubServer(options: GithubServerOptions = {}): Promi
 
 type OctokitOptions = NonNullable<ConstructorParameters<typeof Octokit>[0]>;
 
-const quiet = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
 /** As the App is installed. */
 export const installed = (github: GithubServer, more: OctokitOptions = {}, Client = Octokit): Octokit =>
   new Client({
     baseUrl: github.apiUrl,
     authStrategy: createAppAuth,
     auth: { appId: github.appId, privateKey: github.privateKey, installationId: github.installationId },
-    log: quiet,
+    log: silentLog,
     ...more,
   });
 
@@ -37,11 +31,11 @@ export const asApp = (github: GithubServer): Octokit =>
     baseUrl: github.apiUrl,
     authStrategy: createAppAuth,
     auth: { appId: github.appId, privateKey: github.privateKey },
-    log: quiet,
+    log: silentLog,
   });
 
 export const asUser = (github: GithubServer, token: string): Octokit =>
-  new Octokit({ baseUrl: github.apiUrl, auth: token, log: quiet });
+  new Octokit({ baseUrl: github.apiUrl, auth: token, log: silentLog });
 
 /** Status and words of what was refused. */
 export const refusalOf = (request: Promise<unknown>): Promise<{ status: number; message: string }> =>

@@ -3,6 +3,7 @@ import { Octokit } from '@octokit/core';
 import { throttling } from '@octokit/plugin-throttling';
 import { describe, expect, it } from 'vitest';
 import { asUser, openGithubServer, refusalOf } from './for-test.ts';
+import { silentLog } from '../silent-log.ts';
 
 const widgets = { owner: 'acme', repo: 'widgets' };
 const get = 'GET /repos/{owner}/{repo}';
@@ -68,7 +69,7 @@ describe('the limit of requests an hour', () => {
     const octokit = new (Octokit.plugin(throttling))({
       baseUrl: github.apiUrl,
       auth: token,
-      log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
+      log: silentLog,
       throttle: {
         onRateLimit: again('primary'),
         onSecondaryRateLimit: again('secondary'),
