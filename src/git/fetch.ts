@@ -8,10 +8,11 @@ import { rm, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertSha, baseRef, branchRef, otherRef, pullRef, remotePullRef } from './ref.ts';
 import { GitError } from './error.ts';
+import { fetchArgs } from './fetch-args.ts';
 import { listRemote } from './list-remote.ts';
 import type { Reader } from './read.ts';
 import { fetchForMerges } from './promised.ts';
-import { type GitSettings, remoteName, runGit } from './run.ts';
+import { type GitSettings, runGit } from './run.ts';
 
 type PullHead = { readonly number: number; readonly sha: string };
 
@@ -119,20 +120,6 @@ async function fetchCommit(context: FetchContext, { number, sha }: PullHead): Pr
   }
   return (await context.reader.info(sha)) !== null;
 }
-
-/** A fetch of refspecs that are its input. It reports its progress, which is what shows that it is alive. */
-export const fetchArgs = (isPromised: boolean): readonly string[] => [
-  'fetch',
-  '--progress',
-  '--stdin',
-  '--no-tags',
-  '--no-write-fetch-head',
-  '--no-auto-maintenance',
-  '--no-recurse-submodules',
-  '--refmap=',
-  ...(isPromised ? ['--filter=blob:none'] : []),
-  remoteName,
-];
 
 /** One fetch. Two that meet at a reference take turns: the one that finds it locked tries again. */
 async function fetchRefs(context: FetchContext, refs: ReadonlyMap<string, string>): Promise<void> {

@@ -3,22 +3,11 @@
 // more lets git fetch it, also in one go each (git's merge and its packing ask for all that they lack at once).
 
 import { GitError } from './error.ts';
-import { type GitSettings, remoteName, runGit } from './run.ts';
+import { fetchArgs } from './fetch-args.ts';
+import { type GitSettings, runGit } from './run.ts';
 
 /** As git itself fetches what was promised: it says nothing of what it has, since that would count as had already. */
 const config = [['fetch.negotiationAlgorithm', 'noop']] as const;
-const fetchArgs = [
-  'fetch',
-  '--progress',
-  '--stdin',
-  '--no-tags',
-  '--no-write-fetch-head',
-  '--no-auto-maintenance',
-  '--no-recurse-submodules',
-  '--refmap=',
-  '--filter=blob:none',
-  remoteName,
-];
 
 /** Fetches those of the objects that are not here. */
 export async function fetchObjects(
@@ -28,7 +17,7 @@ export async function fetchObjects(
 ): Promise<void> {
   const missing = await absentOf(settings, shas);
   if (missing.length === 0) return;
-  await runGit({ ...settings, config }, { args: fetchArgs, input: `${missing.join('\n')}\n`, stallMs });
+  await runGit({ ...settings, config }, { args: fetchArgs(true), input: `${missing.join('\n')}\n`, stallMs });
 }
 
 async function absentOf(settings: GitSettings, shas: readonly string[]): Promise<readonly string[]> {

@@ -4,7 +4,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GitError } from './error.ts';
-import { fetchArgs, refspecs } from './fetch.ts';
+import { fetchArgs } from './fetch-args.ts';
+import { refspecs } from './fetch.ts';
 import { type FetchProgress, fetchWhole, type FirstFetchPace, isShallow } from './first-fetch.ts';
 import { lockFirstFetch } from './first-fetch-lock.ts';
 import { baseRef, branchRef } from './ref.ts';

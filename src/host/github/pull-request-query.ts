@@ -10,7 +10,7 @@ import { HostError, type HostRepository } from '../host.ts';
 import type { Client } from './client.ts';
 import { loginOf } from './login.ts';
 import type { ReviewPage } from './review-state.ts';
-import { ReviewDecision, type PullRequest } from './schema.ts';
+import { type PullRequest, reviewFields } from './schema.ts';
 
 const pullFields = `
 fragment Pull on PullRequest {
@@ -65,14 +65,7 @@ const Pull = z.object({
   baseRefName: z.string(),
   baseRepository: z.object({ id: z.string(), databaseId: z.int() }).nullable(),
   author: z.object({ __typename: z.string(), login: z.string() }).nullable(),
-  reviewDecision: ReviewDecision.nullable(),
-  reviewThreads: z.object({
-    nodes: z.array(z.object({ isResolved: z.boolean() }).nullable()).nullable(),
-    pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
-  }),
-  baseRef: z
-    .object({ refUpdateRule: z.object({ requiresConversationResolution: z.boolean() }).nullable() })
-    .nullable(),
+  ...reviewFields,
 });
 type Pull = z.infer<typeof Pull>;
 

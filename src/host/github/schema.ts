@@ -59,21 +59,22 @@ export type PullRequest = z.infer<typeof PullRequest>;
 export const ReviewDecision = z.enum(['APPROVED', 'CHANGES_REQUESTED', 'REVIEW_REQUIRED']);
 export type ReviewDecision = z.infer<typeof ReviewDecision>;
 
+/** What GraphQL says of the reviews of a pull request. */
+export const reviewFields = {
+  reviewDecision: ReviewDecision.nullable(),
+  reviewThreads: z.object({
+    nodes: z.array(z.object({ isResolved: z.boolean() }).nullable()).nullable(),
+    pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
+  }),
+  baseRef: z
+    .object({ refUpdateRule: z.object({ requiresConversationResolution: z.boolean() }).nullable() })
+    .nullable(),
+};
+
 export const ReviewAnswer = z.object({
   repository: z
     .object({
-      pullRequest: z
-        .object({
-          reviewDecision: ReviewDecision.nullable(),
-          reviewThreads: z.object({
-            nodes: z.array(z.object({ isResolved: z.boolean() }).nullable()).nullable(),
-            pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
-          }),
-          baseRef: z
-            .object({ refUpdateRule: z.object({ requiresConversationResolution: z.boolean() }).nullable() })
-            .nullable(),
-        })
-        .nullable(),
+      pullRequest: z.object(reviewFields).nullable(),
     })
     .nullable(),
 });
