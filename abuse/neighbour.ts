@@ -1,5 +1,5 @@
 // A well-behaved tenant in a process of its own, so that what the attackers compute does not count as its waiting. It reads
-// and writes all the time, a few requests after each other, and tells how long each took when it is asked.
+// and writes all the time, a few requests after each other, and answers how long each took.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 

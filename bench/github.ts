@@ -52,7 +52,7 @@ async function measureWaiting(count: number): Promise<Report['waiting']> {
       await open(`change-${number}`);
     }
     for (let number = 1; number <= count; number += 1) await submit(number);
-    // Until everybody is in the queue and was told what is worth it.
+    // Until every pull request is in the queue and has its comment.
     for (let turn = 0; turn < 4; turn += 1) await pass(stepMs);
     await settle();
     server.setLimits({ perHour: 5_000, pointsPerMinute: 900 });

@@ -1,7 +1,7 @@
 // How this process and the git that it starts reach Git hosts: through the proxy and with the certificate authorities that
 // the usual variables name. Both are given the same, so that a host is reachable for both or for neither.
 //
-// Node reads none of these variables by itself but NODE_EXTRA_CA_CERTS (Node.js docs, "Enterprise network configuration").
+// Of these variables Node reads only NODE_EXTRA_CA_CERTS (Node.js docs, "Enterprise network configuration").
 // git hands the proxy variables to curl, which reads HTTP_PROXY in lower case only (curl docs, "libcurl-env"), and takes its
 // authorities from GIT_SSL_CAINFO, in place of those of the system (git docs, "http.sslCAInfo").
 

@@ -1,4 +1,4 @@
-// A TCP link on loopback that is as slow as it is told to be, counts what comes through it, and can be cut. For tests and
+// A TCP link on loopback of a given speed, counts what comes through it, and can be cut. For tests and
 // benchmarks.
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';

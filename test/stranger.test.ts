@@ -34,7 +34,7 @@ function open(port: number, text: string) {
 const head = (path: string, ...lines: string[]) =>
   `POST ${path} HTTP/1.1\r\nhost: signalbox.example\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`;
 
-describe('a body that nobody waits for', () => {
+describe('a body of an unknown caller', () => {
   it('is not read where a webhook names no connection, and its connection is closed', async () => {
     const world = await openWorldForTest();
     const port = await listen(world);
@@ -45,7 +45,7 @@ describe('a body that nobody waits for', () => {
     }
   });
 
-  it('is refused by its size where somebody signs in', async () => {
+  it('is refused by its size at sign-in', async () => {
     const world = await openWorldForTest();
     const port = await listen(world);
     const own = ['origin: http://signalbox.example', 'x-signalbox-app: 1', 'content-type: application/json'];
@@ -95,7 +95,7 @@ it('five bodies of one organization that hardly move do not keep another organiz
   expect(performance.now() - begunAt).toBeLessThan(5_000);
 });
 
-it('a server on loopback answers by the names of this machine only, until it is told how people reach it', async () => {
+it('a server on loopback answers by the names of this machine only, until its public address is set', async () => {
   const ask = async (host: string, config: object) => {
     const world = await openWorldForTest({ config: { address: '127.0.0.1', ...config } });
     const { statusCode, headers } = await world.server.inject({ url: '/healthz', headers: { host } });

@@ -34,7 +34,7 @@ it('every connection has limits for a statement, a lock and an idle transaction'
   for (const { statement_timeout: ms } of shown.slice(0, 4)) expect(ms).toBeLessThanOrEqual(20_000);
 });
 
-it('a statement that takes longer than it may is ended, and the connection goes on', async () => {
+it('a statement that takes longer than it may is ended, and the connection stays open', async () => {
   const cell = await openCellHere();
   const options = { url: cell.url, max: 1, limits: { ...limits, statementMs: 50, silentMs: 60_000 } };
   const { db, pool } = openTransactionPool({ ...options, onError: () => undefined });

@@ -97,7 +97,7 @@ it('a fetch may take longer than any time-out while bytes come, and ends soon wh
   expect(performance.now() - stalledAt).toBeLessThan(10_000);
 });
 
-it('who needs a repository that is still being fetched is told how far it is, and nothing is fetched twice', async () => {
+it('a caller that needs a repository that is still being fetched learns how far it is, and nothing is fetched twice', async () => {
   const { open, tip, link } = await makeWorld(30, 300_000);
   const seen: FetchProgress[] = [];
   let wholes = 0;

@@ -1,4 +1,4 @@
-// The first fetch of a repository, which may be large and the link slow. It has no fixed end: it goes on while bytes come.
+// The first fetch of a repository, which may be large and the link slow. It has no fixed end: it continues while bytes come.
 //
 // Definitions. A mirror is whole when it has the history of a branch from its tip to its first commit. A stage is a fetch of
 // a part of the history; git records where the history ends for now in the file `shallow` of the repository.

@@ -1,9 +1,10 @@
 // Merges two commits into a tree, without a work tree, through one long-lived `git merge-tree --stdin`.
 //
 // git 2.39 keeps its answers in a buffer until its input ends; `stdbuf -o0` makes it speak at once, and does no harm to
-// newer versions. In a partial clone git fetches the files that it lacks while it merges. The process ends at the first commit it does not know. So whenever it fails to answer, the same
-// merge is done by a process of its own, with the credentials of now, whose exit says what is wrong; the next merge talks to a fresh one. Where
-// stdbuf is missing, or does not help, each merge is a process of its own.
+// newer versions. In a partial clone git fetches the files that it lacks while it merges. The process ends at the first
+// commit that it does not know. So whenever it fails to answer, a new process does the same merge with fresh credentials,
+// and its exit says what is wrong; the next merge is given to a new long-lived process. Where stdbuf is missing, or does not
+// help, each merge is a process of its own.
 
 import { spawn } from 'node:child_process';
 import { GitError, kindOf } from './error.ts';

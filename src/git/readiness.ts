@@ -1,5 +1,5 @@
 // Whether a mirror is whole (first-fetch.ts), and the one fetch that makes it so. That fetch belongs to the mirror and not to
-// the caller that needed it first: a caller waits for a while and is then told to come again, so that a large repository
+// the caller that needed it first: a caller waits for a while and then has to come again, so that a large repository
 // does not keep every job of a worker waiting. It ends with the mirror.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,9 +17,9 @@ export type ReadinessOptions = {
   readonly local: GitSettings;
   readonly stallMs: number;
   readonly pace: FirstFetchPace;
-  /** How long a caller waits for the first fetch before it is told to come again. */
+  /** How long a caller waits for the first fetch before it has to come again. */
   readonly waitMs: number;
-  /** Asked before a first fetch; false: another has the repository, and the caller is told to come again. */
+  /** Asked before a first fetch; false: another has the repository, and the caller has to come again. */
   readonly mayBegin: () => Promise<boolean>;
   readonly onProgress: (progress: FetchProgress) => void;
   /** The first fetch is complete; not called for a mirror that was whole already. */

@@ -158,27 +158,30 @@ async function started(settings: GitSettings, call: GitCall): Promise<GitAnswer>
   const child = spawn('git', args, { env: environmentOf(settings), detached: true });
   const ended = await collect(child, call, stallMs ?? timeoutMs, outputBytesMax);
   const stderr = withoutCredentials(withoutProgress(ended.stderr), settings.remote);
-  const told = (text: string) => `git ${args[0]}: ${text}`;
+  const withCommand = (text: string) => `git ${args[0]}: ${text}`;
   switch (ended.kind) {
     case 'not started':
-      throw new GitError('failed', told(stderr));
+      throw new GitError('failed', withCommand(stderr));
     case 'timed out':
       throw new GitError(
         'unreachable',
-        told(
+        withCommand(
           stallMs === undefined
             ? `timed out after ${timeoutMs} ms. ${stderr}`
             : `timed out: nothing came for ${stallMs} ms. ${stderr}`,
         ),
       );
     case 'ended by us':
-      throw new GitError('unreachable', told('was ended.'));
+      throw new GitError('unreachable', withCommand('was ended.'));
     case 'too much':
-      throw new GitError('failed', told(`printed more than ${outputBytesMax} bytes.`));
+      throw new GitError('failed', withCommand(`printed more than ${outputBytesMax} bytes.`));
     case 'exited':
       if (ended.exitCode !== null && exitCodes.includes(ended.exitCode))
         return { exitCode: ended.exitCode, stdout: ended.stdout, stderr };
-      throw new GitError(kindOf(stderr), told(stderr.trim() || `ended with ${ended.exitCode ?? 'a signal'}`));
+      throw new GitError(
+        kindOf(stderr),
+        withCommand(stderr.trim() || `ended with ${ended.exitCode ?? 'a signal'}`),
+      );
   }
 }
 

@@ -51,7 +51,7 @@ function presentSession(principal: Principal, expiresAt: Date, isSandbox: boolea
 const send = (reply: FastifyReply, body: object): FastifyReply =>
   reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
 
-/** A token and little more: nobody is known yet who sends it. */
+/** A token and little more, from a caller that is not known yet. */
 const signInBytesMax = 8 * 1024;
 
 export function addSessionRoutes(app: FastifyInstance, tools: EndpointTools): void {

@@ -121,7 +121,7 @@ function throttles({ config: { rateLimit } }: Deps): EndpointTools['throttleFor'
 
 const processMetrics = createProcessMetrics();
 
-/** A year: whoever was here once comes back over https only. */
+/** A year in which a browser that was here comes back over https only. */
 const strictTransport = 'max-age=31536000';
 
 function addHooks(

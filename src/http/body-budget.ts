@@ -1,6 +1,6 @@
 // How much memory large request bodies may take at once. A body over the threshold waits for its share before any of it
 // is read, so that twenty uploads of 15 MiB cost the memory of a few. One owner (an organization) has at most a part of
-// all of it: whoever is over that waits for its own bodies, and others go ahead.
+// all of it: an organization over its share waits for its own bodies, and others go ahead.
 
 export type BodyBudget = {
   /** Waits for room; the returned function gives it back, once. */

@@ -1,5 +1,5 @@
 // Work of which each owner (an organization, an address) may have so much under way and no more. What is over that waits
-// for the owner's own work, in order, and holds up nobody else.
+// for the owner's own work, in order, and holds up no other owner.
 
 import { appError } from '#base/error.ts';
 
@@ -26,7 +26,7 @@ export function createShare(atOnceMax: number, waitingMax: number): Share {
       try {
         return await work();
       } finally {
-        // Whoever waits has the place of the one that ended.
+        // The first that waits has the place of the one that ended.
         const next = line.waiting.shift();
         if (next !== undefined) next();
         else {

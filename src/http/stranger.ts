@@ -1,4 +1,4 @@
-// Callers with a token that is not known. Each costs a read of the database, and somebody may be trying. An address that
+// Callers with a token that is not known. Each costs a read of the database, and the caller may be guessing. An address that
 // fails often waits: few of its attempts are looked at at once, and a failure is answered late. Good tokens are still let
 // in from there, since many people may share the address of a proxy.
 
@@ -18,7 +18,7 @@ const failureDelayMs = 200;
 const addressesMax = 10_000;
 
 export type Strangers = {
-  /** Does what tells whether the credentials of a caller from this address are good. */
+  /** Does what finds out whether the credentials of a caller from this address are good. */
   readonly admit: <Result>(address: string, check: () => Promise<Result>) => Promise<Result>;
 };
 

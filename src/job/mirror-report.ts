@@ -1,4 +1,4 @@
-// Tells the database what this worker has on its disk, for people and for the other workers of the cell. Nothing waits for
+// Records in the database what this worker has on its disk, for people and for the other workers of the cell. Nothing waits for
 // it: what could not be written is written with the next progress, or with the next beat.
 
 import { randomUUID } from 'node:crypto';

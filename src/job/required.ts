@@ -74,7 +74,7 @@ const isBound = ({ source }: RequiredCheck): boolean => source !== null;
 
 /**
  * Every landing makes a commit of its own, and who reports a check hardly ever changes: while every check of the queue has
- * a source, the host is not asked again for some minutes. A check that nobody has reported yet is asked about each time.
+ * a source, the host is not asked again for some minutes. A check that was never reported is asked about each time.
  */
 const sourcesKeptMs = 5 * 60_000;
 const boundChecks = createShelf<readonly RequiredCheck[]>(

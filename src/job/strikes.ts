@@ -23,7 +23,7 @@ export function createStrikes(
   log: Log,
 ): Strikes {
   let known: ReadonlyMap<string, number> = new Map();
-  const told = new Set<string>();
+  const logged = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
   const isSetAside = (jobId: string) => (known.get(jobId) ?? 0) >= strikesMax;
   return {
@@ -35,8 +35,8 @@ export function createStrikes(
       // A job that another worker has locked is left alone, and fails there at once.
       for (const failed of await utils.permanentlyFailJobs(ids, reason)) {
         const id = jobIdOf(failed);
-        if (told.has(id)) continue;
-        told.add(id);
+        if (logged.has(id)) continue;
+        logged.add(id);
         const task = strikes.find(({ jobId }) => jobId === id)?.task;
         log.error({ cell: cell.name, job: id, task }, 'set aside a job that stopped the event loop twice');
       }

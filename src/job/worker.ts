@@ -40,7 +40,7 @@ export type WorkerOptions = TaskDeps & {
   readonly concurrency: number;
   /** How long running jobs may go on after a stop before they are handed back. */
   readonly shutdownMs: number;
-  /** Is told which jobs are under way, and the place of the cell among those it was started with. */
+  /** Learns which jobs are under way, and the place of the cell among those it was started with. */
   readonly watch?: { readonly begin: Watchdog['begin']; readonly cell: number };
 };
 

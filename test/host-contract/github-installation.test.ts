@@ -78,7 +78,7 @@ it('the one webhook of an App reaches every organization that is connected with 
   const third = await connect('stranger', 8);
   expect(second.webhookSecret).toBe(first.webhookSecret);
   expect(third.webhookSecret).not.toBe(first.webhookSecret);
-  const heard = async () => {
+  const ownersWithEvents = async () => {
     const { rows } = await world.cell.pool.query<{ owner: string }>(
       'select r.owner from pull_request_head h join repository r on r.id = h.repository_id order by 1',
     );
@@ -107,5 +107,5 @@ it('the one webhook of an App reaches every organization that is connected with 
     expect(statusCode).toBe(200);
   };
   for (const owner of ids) await deliver(owner);
-  expect(await heard()).toEqual(['acme', 'umbrella']);
+  expect(await ownersWithEvents()).toEqual(['acme', 'umbrella']);
 });

@@ -1,6 +1,6 @@
 // Whatever request of a landing fails at GitHub, what was tested lands exactly once and nothing else does. Every request that
 // the landing sends, to the API and for git, fails the first time: not carried out and answered with 503, or carried out
-// with its answer lost. What the client does not try again by itself ends the attempt, and the next one comes further.
+// with its answer lost. What the client does not try again ends the attempt, and the next one comes further.
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -21,7 +21,7 @@ export type LastRead = {
   ) => PullRequest | null;
 };
 
-/** An answer that is older is not used, whoever asks. */
+/** An answer that is older is never used. */
 const usedMs = 5_000;
 
 /** `onRead` is given every answer. */

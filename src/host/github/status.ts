@@ -1,7 +1,7 @@
 // Our comment and our check of a pull request in one call: a GraphQL mutation of two fields (GitHub GraphQL docs,
-// "Mutations": fields of a mutation run one after the other, each by itself). To GitHub each of them creates content, as
+// "Mutations": fields of a mutation run one after the other, each separately). To GitHub each of them creates content, as
 // the REST calls would. GraphQL names things by node ids, which REST answers bring along; where one is not known to this
-// process, or nobody knows whether a comment is there already, the caller writes by REST.
+// process, or it is not known whether there is a comment already, the caller writes by REST.
 
 import { z } from 'zod';
 import type { Host, HostRepository, OwnCheck, StatusComment } from '../host.ts';

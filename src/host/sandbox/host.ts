@@ -119,7 +119,7 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
   };
 }
 
-/** Pull requests that nobody has described are made up when they are first read. */
+/** Pull requests that were not described are made up when they are first read. */
 function pullRequestReader(
   { store, clock }: SandboxOptions,
   disk: Disk,
