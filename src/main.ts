@@ -7,7 +7,7 @@ import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { systemClock } from '#base/clock.ts';
-import type { Log } from '#base/log.ts';
+import { type Log, standalone } from '#base/log.ts';
 import { admin } from '#cli/admin/admin.ts';
 import { doctor } from '#cli/admin/doctor.ts';
 import { type Config, parseEnv } from '#config/env.ts';
@@ -283,10 +283,8 @@ export async function main(args: readonly string[]): Promise<number | undefined>
   const { config } = env;
   // Mirrors are private source: nobody else on the machine reads them.
   process.umask(0o077);
-  const log = pino({
-    level: config.logLevel,
-    redact: ['*.password', '*.connectionString', '*.token', '*.secret', 'headers["x-api-token"]'],
-  });
+  const redact = ['*.password', '*.connectionString', '*.token', '*.secret', 'headers["x-api-token"]'];
+  const log = standalone(pino({ level: config.logLevel, redact }));
   const environment = useNetworkOf(process.env, config.dataDir, log);
   const cells = openCells(config, log);
   const databases = closerOf(cells);

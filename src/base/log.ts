@@ -7,3 +7,11 @@ export type Log = {
   readonly warn: LogLine;
   readonly error: LogLine;
 };
+
+/** The same log with functions that stand alone: those of a logger may need their object (`const line = log.warn`). */
+export const standalone = (log: Log): Log => ({
+  debug: (fields, message) => log.debug(fields, message),
+  info: (fields, message) => log.info(fields, message),
+  warn: (fields, message) => log.warn(fields, message),
+  error: (fields, message) => log.error(fields, message),
+});

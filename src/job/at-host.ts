@@ -96,8 +96,9 @@ export async function atHost<Task extends HostTask, Work extends QueueAtHost>(
         await enqueueReconciles(tx, [queueId]);
       await enqueueAtHost(tx, task, { ...payload, tries: tries + 1 }, at);
     });
-    const line = isFetching(error) ? log.debug : log.warn;
-    line({ queue: queueId, task, tries, err: error }, 'work at the host put off');
+    const fields = { queue: queueId, task, tries, err: error };
+    if (isFetching(error)) log.debug(fields, 'work at the host put off');
+    else log.warn(fields, 'work at the host put off');
   }
 }
 
