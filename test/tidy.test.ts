@@ -126,6 +126,26 @@ describe('the files', () => {
     expect(leftovers).toEqual([]);
   });
 
+  it('name the columns of every insert, so that a release works on the schema of the next one', () => {
+    const unnamed = (text: string) =>
+      [
+        ...text.matchAll(
+          /\binsert into\s+[\w.]+\s+(?:as\s+\w+\s+)?(?:select|values|default|table|overriding|with)\b/gi,
+        ),
+      ].map(([found]) => found);
+    expect(unnamed('insert into entry (id) select 1; insert into entry as e\n  (id) values (1)')).toEqual([]);
+    for (const text of [
+      'insert into entry select 1',
+      'insert into entry as e values (1)',
+      'INSERT INTO a.b\nDEFAULT VALUES',
+    ])
+      expect(unnamed(text)).toHaveLength(1);
+    const found = ours
+      .filter((file) => /^src\/.*\.ts$/.test(file) && !file.endsWith('.test.ts'))
+      .flatMap((file) => unnamed(read(file)).map((insert) => `${file}: ${insert}`));
+    expect(found).toEqual([]);
+  });
+
   it('are named in kebab-case', () => {
     const odd = tracked.filter(
       (file) =>

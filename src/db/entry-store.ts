@@ -10,6 +10,7 @@ import { outgoingAction, outgoingRun } from '#core/queue/outgoing.ts';
 import type { Tx } from './cell.ts';
 import {
   entryColumns,
+  entryInsertColumns,
   entryOf,
   type EntryRow,
   entryRow,
@@ -17,6 +18,7 @@ import {
   queueOf,
   type QueueRow,
   rewritableColumns,
+  tripColumns,
   tripRow,
 } from './row.ts';
 import { statement } from './statement.ts';
@@ -66,10 +68,11 @@ const rewritable = rewritableColumns.map((column) => `${column} = excluded.${col
 
 const changesText = `
   saved as (
-    insert into entry select * from jsonb_populate_recordset(null::entry, $1)
+    insert into entry (${entryInsertColumns})
+    select ${entryInsertColumns} from jsonb_populate_recordset(null::entry, $1)
     on conflict (queue_id, pr_number) do update set ${rewritable}
   ), ended as (
-    insert into trip select * from jsonb_populate_recordset(null::trip, $2)
+    insert into trip (${tripColumns}) select ${tripColumns} from jsonb_populate_recordset(null::trip, $2)
   )`;
 
 const factsText = `

@@ -113,6 +113,9 @@ export const rewritableColumns = [
   'landing', 'end_requested', 'restart_requested',
 ] as const satisfies readonly (keyof EntryTable)[];
 
+/** The columns of a new entry. They are named, so that a process of the release before can write beside a new column. */
+export const entryInsertColumns = ['queue_id', 'pr_number', 'id', ...rewritableColumns].join(', ');
+
 /** The row an entry is written as, by column name. */
 export function entryRow(
   queueId: QueueId,
@@ -161,6 +164,12 @@ export function entryRow(
     restart_requested: entry.restartRequested,
   };
 }
+
+// prettier-ignore
+export const tripColumns = ([
+  'queue_id', 'concluded_at', 'pr_number', 'trip', 'conclusion', 'reason', 'submitted_at', 'queued_at', 'wait_ms', 'test_ms',
+  'in_queue_ms', 'restarts', 'head_sha',
+] satisfies readonly (keyof TripTable)[]).join(', ');
 
 /** The row of a trip that has just ended. */
 export function tripRow(queueId: QueueId, entry: Entry): Selectable<TripTable> {
