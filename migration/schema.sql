@@ -502,7 +502,8 @@ CREATE TABLE public.test_job (
     uploads integer DEFAULT 0 NOT NULL,
     usual_shape bytea,
     usual_agreed integer DEFAULT 0 NOT NULL,
-    usual_missed integer DEFAULT 0 NOT NULL
+    usual_missed integer DEFAULT 0 NOT NULL,
+    used_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.test_mute (
@@ -912,6 +913,8 @@ CREATE INDEX landing_member_commit ON public.landing_member USING btree (commit_
 CREATE INDEX landing_member_pull_request ON public.landing_member USING btree (queue_id, pr_number, number DESC);
 
 CREATE INDEX landing_open ON public.landing USING btree (queue_id) WHERE (NOT observed);
+
+CREATE INDEX landing_run ON public.landing USING btree (queue_id, test_run_id) WHERE (test_run_id IS NOT NULL);
 
 CREATE INDEX landing_sha ON public.landing USING btree (landed_sha);
 

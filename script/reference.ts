@@ -1,5 +1,5 @@
-// Reference pages made from the code: docs/reference/{config,errors,settings,api,cli,rules}.md. `npm run docs` writes them;
-// test/tidy.test.ts compares them.
+// Reference pages made from the code: docs/reference/{config,errors,settings,api,cli,rules,retention}.md. `npm run docs`
+// writes them; test/tidy.test.ts compares them.
 import { writeFileSync } from 'node:fs';
 import { format } from 'prettier';
 import { errorRegistry } from '#base/error.ts';
@@ -7,6 +7,7 @@ import { clientVariables } from '#config/client.ts';
 import { variables } from '#config/env.ts';
 import { apiPage } from './reference/api.ts';
 import { cliPage } from './reference/cli.ts';
+import { retentionPage } from './reference/retention.ts';
 import { rulesPage } from './reference/rules.ts';
 import { settingsPage } from './reference/settings.ts';
 import { table } from './reference/table.ts';
@@ -89,6 +90,7 @@ export async function referencePages(): Promise<Readonly<Record<string, string>>
     'docs/reference/licences.md': licencesPage(),
     'docs/reference/cli.md': cliPage(),
     'docs/reference/rules.md': rulesPage(),
+    'docs/reference/retention.md': retentionPage(),
   };
   const formatted = Object.entries(pages).map(async ([file, text]) => [
     file,

@@ -118,7 +118,8 @@ async function workOnCell(
   environment: Environment,
   watch: NonNullable<WorkerOptions['watch']>,
 ): Promise<Closer> {
-  const { workerConcurrency: concurrency, shutdownMs, historyMonths, sweepMs } = config;
+  const { workerConcurrency: concurrency, shutdownMs, sweepMs } = config;
+  const { historyMonths, recordMonths, targetDays } = config;
   const reporter = createMirrorReporter(cell, log);
   const mirrors = createMirrors(join(resolve(config.dataDir), 'mirror', cell.name), {
     environment,
@@ -129,7 +130,8 @@ async function workOnCell(
   });
   const targets = createTargetCache(cell);
   const { commandWords, committer, publicUrl } = config;
-  const limits = { concurrency, shutdownMs, historyMonths, sweepMs, commandWords, committer, publicUrl };
+  const kept = { historyMonths, recordMonths, targetDays };
+  const limits = { concurrency, shutdownMs, ...kept, sweepMs, commandWords, committer, publicUrl };
   const worker = await startWorker({
     cell,
     log,

@@ -154,13 +154,14 @@ describe('the files', () => {
     expect(odd).toEqual([]);
   });
 
-  it('have sample data for every migration, numbered without gaps', () => {
+  it('have sample data for every migration, each with a number of its own', () => {
     const migrations = readdirSync('migration')
       .filter((file) => /^\d{4}-[a-z-]+\.sql$/.test(file))
       .toSorted();
-    expect(migrations.map((file) => Number(file.slice(0, 4)))).toEqual(
-      migrations.map((_, index) => index + 1),
-    );
+    // Branches take their numbers ahead, so one that was not needed may be missing.
+    const numbers = migrations.map((file) => Number(file.slice(0, 4)));
+    expect(numbers.length).toBeGreaterThan(20);
+    expect(numbers).toEqual([...new Set(numbers)]);
     for (const file of migrations)
       expect(tracked).toContain(`migration/${file.replace('.sql', '.sample.sql')}`);
   });

@@ -43,6 +43,8 @@ describe('the environment', () => {
       drainMs: 0,
       shutdownMs: 25_000,
       historyMonths: 24,
+      recordMonths: 120,
+      targetDays: 90,
       ticketUrl: null,
       webhook: { allow: { networks: [], hosts: [] }, timeoutMs: 10_000 },
       upload: {
@@ -84,6 +86,8 @@ describe('the environment', () => {
       SIGNALBOX_DRAIN_SECONDS: '16',
       SIGNALBOX_SHUTDOWN_SECONDS: '14',
       SIGNALBOX_HISTORY_MONTHS: '15',
+      SIGNALBOX_RECORD_MONTHS: '36',
+      SIGNALBOX_TARGET_DAYS: '30',
       SIGNALBOX_TICKET_URL: 'https://tracker.example.com/browse/{id}',
       SIGNALBOX_WEBHOOK_ALLOW: '10.1.0.0/16, CI.internal fd00::1',
       SIGNALBOX_WEBHOOK_TIMEOUT_SECONDS: '15',
@@ -144,6 +148,8 @@ describe('the environment', () => {
       drainMs: 16_000,
       shutdownMs: 14_000,
       historyMonths: 15,
+      recordMonths: 36,
+      targetDays: 30,
       ticketUrl: 'https://tracker.example.com/browse/{id}',
       webhook: {
         allow: { networks: ['10.1.0.0/16', 'fd00::1/128'], hosts: ['ci.internal'] },
@@ -247,6 +253,8 @@ describe('the environment', () => {
     ['SIGNALBOX_SHUTDOWN_SECONDS', '0'],
     ['SIGNALBOX_SHUTDOWN_SECONDS', '601'],
     ['SIGNALBOX_HISTORY_MONTHS', '0'],
+    ['SIGNALBOX_RECORD_MONTHS', '0'],
+    ['SIGNALBOX_TARGET_DAYS', 'ever'],
     ['SIGNALBOX_TICKET_URL', 'https://tracker.example.com/'],
     ['SIGNALBOX_TICKET_URL', 'javascript:{id}'],
   ])('refuses %s=%s by its name', (name, value) => {

@@ -189,7 +189,15 @@ export const variables = {
   },
   SIGNALBOX_HISTORY_MONTHS: {
     schema: integer(1, 1_200).default(24),
-    doc: 'Whole months of history that are kept; older ones are dropped.',
+    doc: 'Whole months of history that are kept, of queues, pull requests, test runs and tests; older ones are removed.',
+  },
+  SIGNALBOX_RECORD_MONTHS: {
+    schema: integer(1, 1_200).default(120),
+    doc: 'Whole months that landings with their attestations and the audit log are kept; at least as long as history.',
+  },
+  SIGNALBOX_TARGET_DAYS: {
+    schema: integer(1, 36_500).default(90),
+    doc: 'Days that impacted targets of a pull request are kept while it is in no queue. The history of a queue can be narrowed to a target for as long.',
   },
   SIGNALBOX_UPLOAD_TOKEN_UPLOADS: {
     schema: integer(1, 10_000_000).default(20_000),
@@ -278,6 +286,8 @@ export type Config = {
   readonly drainMs: number;
   readonly shutdownMs: number;
   readonly historyMonths: number;
+  readonly recordMonths: number;
+  readonly targetDays: number;
   readonly ticketUrl: string | null;
   readonly webhook: WebhookConfig;
   readonly upload: {
@@ -375,6 +385,8 @@ function configOf(parsed: Parsed): Config {
     drainMs: parsed.SIGNALBOX_DRAIN_SECONDS * 1000,
     shutdownMs: parsed.SIGNALBOX_SHUTDOWN_SECONDS * 1000,
     historyMonths: parsed.SIGNALBOX_HISTORY_MONTHS,
+    recordMonths: parsed.SIGNALBOX_RECORD_MONTHS,
+    targetDays: parsed.SIGNALBOX_TARGET_DAYS,
     ticketUrl: parsed.SIGNALBOX_TICKET_URL ?? null,
     webhook: {
       allow: parsed.SIGNALBOX_WEBHOOK_ALLOW ?? { networks: [], hosts: [] },

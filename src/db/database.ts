@@ -462,6 +462,7 @@ export interface TestJob {
   job: string;
   repository_id: string;
   uploads: Generated<number>;
+  used_at: Generated<Timestamp>;
   usual_agreed: Generated<number>;
   usual_missed: Generated<number>;
   usual_shape: Buffer | null;

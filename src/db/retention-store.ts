@@ -14,6 +14,9 @@ const deleteTexts = statement<[before: Date]>(`
   delete from failure_text t where t.last_used_at < $1 and not exists (
     select from test_failure_group g where g.repository_id = t.repository_id and g.text_hash = t.hash)`);
 
+const deleteGroups = statement<[before: Date]>('delete from test_failure_group where last_occurrence < $1');
+const deleteJobs = statement<[before: Date]>('delete from test_job where used_at < $1');
+
 export type Deadlines = {
   /** Counts of uploads by shape, and of runs by test, by the hour. */
   readonly shapeHours: Date;
@@ -21,9 +24,14 @@ export type Deadlines = {
   readonly shapes: Date;
   readonly texts: Date;
   readonly mutes: Date;
+  /** Kinds of failure, and what CI jobs usually report. */
+  readonly groups: Date;
 };
 
 export async function forgetOld(db: Tx, deadlines: Deadlines): Promise<void> {
+  // Before the texts: that of a kind of failure stays for as long.
+  await deleteGroups(db, deadlines.groups);
+  await deleteJobs(db, deadlines.groups);
   await deleteShapeHours(db, deadlines.shapeHours);
   await deleteRollups(db, deadlines.testHours);
   await deleteShapes(db, deadlines.shapes);

@@ -64,7 +64,7 @@ const upsertJobs = statement<[repositoryId: string, rows: string]>(`
     usual_shape text, usual_agreed int, usual_missed int)
   on conflict (repository_id, job, variant, branch_class) do update set failing_mean = excluded.failing_mean,
     uploads = excluded.uploads, usual_shape = excluded.usual_shape, usual_agreed = excluded.usual_agreed,
-    usual_missed = excluded.usual_missed`);
+    usual_missed = excluded.usual_missed, used_at = now()`);
 
 export async function putTestJobs(
   tx: Tx,

@@ -19,7 +19,11 @@ export type TaskDeps = {
   readonly blobs: BlobStore;
   /** How often an active queue is asked for what webhooks may have missed. */
   readonly sweepMs: number;
+  /** How long things are kept (db/retention.ts). */
   readonly historyMonths: number;
+  /** Absent: ten years, and a quarter of one. */
+  readonly recordMonths?: number;
+  readonly targetDays?: number;
   /** What may stand after the slash of a command; the first is the one we name. */
   readonly commandWords: readonly string[];
   /** Who makes our commits, where a setting says so; null: our account at the Git host. */

@@ -1,0 +1,1 @@
+update test_job set used_at = '2026-01-04';
