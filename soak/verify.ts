@@ -22,6 +22,7 @@ export type Findings = {
 export const figureNames = [
   'red commits',
   'attestation mismatches',
+  'landed in part',
   'required check violations',
   'innocent not landed',
   'guilty landed',
@@ -138,6 +139,8 @@ async function checkLine(
       note('attestation mismatches', `${commit.sha} on ${branch}: ${landing}`);
       continue;
     }
+    if (landing.proof === 'partial')
+      note('landed in part', `${commit.sha} on ${branch}: no run tested exactly this tree`);
     for (const problem of await attestationProblems(landing, directory, commit, numbers))
       note('attestation mismatches', `${commit.sha} on ${branch}: ${problem}`);
     for (const problem of await requiredProblems(verifying, branch, landing))
@@ -191,13 +194,11 @@ async function attestationProblems(
   if (landedTree !== landedTreeSha) problems.push(`landed tree ${landedTreeSha}, but git has ${landedTree}`);
   if (proof === 'exact' && testedTreeSha !== landedTree)
     problems.push(`tested tree ${testedTreeSha}, but ${landedTree} landed`);
+  if (proof === 'mismatch') problems.push(`the host merged ${landedTree}, and ${testedTreeSha} was tested`);
   if (testBranchSha !== null && proof !== 'direct') {
-    // Where only the first of its pull requests landed, the tested tree is the one of their last commit on the test branch.
-    const trees = linesOf(
-      await git(directory, 'log', '--first-parent', '--format=%T', '-n', '50', testBranchSha),
-    );
-    if (!trees.includes(testedTreeSha))
-      problems.push(`tested tree ${testedTreeSha}, but git has ${trees[0]} and those before it`);
+    const testedTree = await treeOf(testBranchSha);
+    if (testedTree !== testedTreeSha)
+      problems.push(`tested tree ${testedTreeSha}, but git has ${testedTree}`);
   }
   return problems;
 }

@@ -25,9 +25,9 @@ export const GetLandingRequest = z
 export const Landing = z
   .object({
     landedAt: InstantOut,
-    proof: z.enum(['exact', 'lane', 'direct']).meta({
+    proof: z.enum(['exact', 'lane', 'direct', 'partial', 'mismatch']).meta({
       description:
-        'exact: the tested tree is the landed tree. lane: others with disjoint targets landed in between. direct: its own checks passed on a head that holds the tip.',
+        'exact: the tested tree is the landed tree. lane: others with disjoint targets landed in between. direct: its own checks passed on a head that holds the tip. partial: the host merged only the first pull requests of a batch that was tested as a whole, so no run tested exactly this tree. mismatch: the host merged something else than what was tested, and the queue is paused.',
     }),
     landingMode: z.enum(['fast_forward', 'host']),
     mergeMethod: z.enum(['merge_commit', 'squash', 'rebase']),

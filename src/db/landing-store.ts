@@ -78,6 +78,8 @@ export type LandedCommits = {
   readonly members: readonly { readonly number: number; readonly sha: string }[];
   /** Why only these members landed and not those behind them; null: all of them did. */
   readonly rest: Pick<NonNullable<InPart>, 'pr' | 'reason' | 'message'> | null;
+  /** What the attestation says instead of the intended proof, where the landing is not what it proves; null: nothing. */
+  readonly flaw: 'partial' | 'mismatch' | null;
   /** What a direct merge was decided by; one with a test run has that of its run. */
   readonly direct?: DirectProof;
 };
@@ -104,10 +106,12 @@ const updateLanded = statement<
     detail: string | null,
     tip: string,
     direct: string | null,
+    flaw: string | null,
   ]
 >(`
   with landed as (
-    update landing l set status = 'landed', mode = $3, landed_sha = $4, landed_tree = $5, tested_tree = $6,
+    update landing l set status = 'landed', mode = $3,
+      proof = coalesce($12, l.proof), landed_sha = $4, landed_tree = $5, tested_tree = $6,
       concluded_at = $7, detail = $9,
       checks = coalesce((select t.status_checks || t.check_suites from test_run t
         where t.queue_id = $1 and t.id = l.test_run_id), $11::jsonb -> 'checks', '[]'),
@@ -129,7 +133,7 @@ export async function recordLanded(
   tx: Tx,
   queueId: QueueId,
   number: number,
-  { mode, sha, tip, tree, testedTree, members, rest, direct }: LandedCommits,
+  { mode, sha, tip, tree, testedTree, members, rest, flaw, direct }: LandedCommits,
   at: Date,
 ): Promise<void> {
   const inPart: InPart =
@@ -148,6 +152,7 @@ export async function recordLanded(
     detail,
     tip,
     direct === undefined ? null : JSON.stringify(direct),
+    flaw,
   );
 }
 

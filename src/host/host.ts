@@ -30,7 +30,7 @@ export type PullRequestQuery = {
 };
 
 /** Several pull requests of a repository at once. */
-export type PullRequestsQuery = Omit<PullRequestQuery, 'number' | 'asOf'> & {
+export type PullRequestsQuery = Omit<PullRequestQuery, 'number'> & {
   readonly numbers: readonly number[];
 };
 

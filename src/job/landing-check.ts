@@ -51,16 +51,20 @@ export async function readMembers(
 ): Promise<readonly SeenMember[]> {
   const seen: SeenMember[] = [];
   const asOf = performance.now();
-  for (const member of members) {
-    const query = { repository, number: member.number, targetBranch: queue.targetBranch, asOf };
-    seen.push({ member, now: await host.readPullRequest(query), asOf });
+  const query = { repository, targetBranch: queue.targetBranch, asOf };
+  if (host.readPullRequests !== undefined && members.length > 1) {
+    const numbers = members.map(({ number }) => number);
+    const found = await host.readPullRequests({ ...query, numbers });
+    return members.map((member) => ({ member, now: found.get(member.number) ?? null, asOf }));
   }
+  for (const member of members)
+    seen.push({ member, now: await host.readPullRequest({ ...query, number: member.number }), asOf });
   return seen;
 }
 
 /**
- * Why these members must not land now; null: they may. What concerns the landing as a whole is asked here too, before the
- * members: this is called with all of them before a push, and with each of them before its merge call.
+ * Why a landing must not begin now; null: it may. Called with all its members before a push, and before the first merge
+ * call.
  */
 export async function objectionTo(
   landing: IntendedLanding,
@@ -68,6 +72,14 @@ export async function objectionTo(
   seen: readonly SeenMember[],
 ): Promise<Objection | null> {
   const asOf = seen[0]?.asOf ?? performance.now();
+  return (await objectionByRules(landing, place, asOf)) ?? objectionToMembers(landing, place, seen);
+}
+
+async function objectionByRules(
+  landing: IntendedLanding,
+  place: Place,
+  asOf: number,
+): Promise<Objection | null> {
   const why = await ruleReason(landing, place, asOf);
   if (why !== null) return { kind: 'halt', why };
   const ruleChange = await stricterRules(landing, place, asOf);
@@ -75,6 +87,18 @@ export async function objectionTo(
     const prs = landing.members.map(({ number }) => number);
     return { kind: 'restart', prs, why: 'REQUIRED_STATUSES_CHANGED', ruleChange };
   }
+  return null;
+}
+
+/**
+ * Why these members must not land, whatever the rules of the branch are. Between two merge calls this is all that is asked:
+ * the rules were read before the first call, and a batch that stops halfway leaves a tree on the branch that no run tested.
+ */
+export async function objectionToMembers(
+  landing: IntendedLanding,
+  place: Place,
+  seen: readonly SeenMember[],
+): Promise<Objection | null> {
   for (const one of seen) {
     const objection = objectionToMember(landing, one);
     if (objection !== null) return objection;

@@ -1,5 +1,9 @@
 // Landing by the host's own merge call, one pull request after the other.
 //
+// Before the first call everything is asked that could keep a landing from beginning: the rules of the branch, and every
+// member. A landing that has begun is stopped only by what it must not merge: the run tested the whole batch, and the tree
+// after a part of it was tested by no run. Where a landing does stop halfway, its attestation says so.
+//
 // The call knows the head that is meant, and nothing of the branch. So before each call the branch must be where the call
 // before left it, and what the host would make must be what was tested: its own trial merge, where it keeps one, stands on
 // that commit and has the tested tree. After each call the same is compared with what the host did make. At the first
@@ -17,7 +21,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IntendedLanding, LandedCommits } from '#db/landing-store.ts';
 import type { MergeAnswer } from '#host/host.ts';
 import { NotYet, type Place } from './at-host.ts';
-import { type Objection, objectionTo, outcomeOf, readMembers } from './landing-check.ts';
+import {
+  type Objection,
+  objectionTo,
+  objectionToMembers,
+  outcomeOf,
+  readMembers,
+  type SeenMember,
+} from './landing-check.ts';
 import type { Wanted } from './landing-commits.ts';
 import { lost, type Outcome } from './landing-outcome.ts';
 
@@ -28,6 +39,8 @@ type Call = {
   readonly landing: IntendedLanding;
   readonly place: Place;
   readonly member: Member;
+  /** As the host showed it before the first call; null: it is read now. */
+  readonly seen: SeenMember | null;
   readonly tip: string;
   readonly tested: { readonly sha: string; readonly tree: string };
 };
@@ -47,11 +60,18 @@ type Step =
 
 export async function mergeAtHost(landing: IntendedLanding, place: Place, wanted: Wanted): Promise<Outcome> {
   const { members, baseSha } = landing;
+  const all = await readMembers(landing, place, members);
+  const [first] = all;
+  // Merged already: a landing that a crash interrupted.
+  const hasBegun = first!.now?.state === 'merged';
+  const before = hasBegun ? null : await objectionTo(landing, place, all);
+  if (before !== null) return outcomeOf(landing, before, baseSha);
   const merged: Merged[] = [];
   let tip = baseSha;
   for (const [index, member] of members.entries()) {
     const tested = wanted.commits[index]!;
-    const step = await mergeMember({ landing, place, member, tip, tested });
+    const seen = index === 0 ? first! : null;
+    const step = await mergeMember({ landing, place, member, seen, tip, tested });
     if (step.kind !== 'merged') return stopped(landing, member, { merged, tip, wanted, step });
     merged.push({ number: member.number, sha: step.sha });
     tip = step.sha;
@@ -63,7 +83,8 @@ export async function mergeAtHost(landing: IntendedLanding, place: Place, wanted
       ? null
       : `What the host merged is not what was tested: ${landing.queue.targetBranch} has tree ${step.tree} at ${step.sha}, the tested tree is ${tested.tree}. Find out what came between, then set the queue RUNNING.`;
     const rest = isLast ? null : { pr: null, reason: null };
-    return landedOutcome({ merged, tree: step.tree, tip: step.branch, wanted, rest, halt });
+    const flaw = isTested ? null : 'mismatch';
+    return landedOutcome(landing, { merged, tree: step.tree, tip: step.branch, wanted, rest, flaw, halt });
   }
   throw new Error('unreachable: a landing has members');
 }
@@ -102,33 +123,37 @@ function stopped(landing: IntendedLanding, member: Member, { merged, tip, wanted
       : { pr: null, reason: null };
   const { tree } = wanted.commits[merged.length - 1]!;
   const seen = objection?.kind === 'not-mergeable' ? objection.seen : undefined;
-  return { ...landedOutcome({ merged, tree, tip: branch, wanted, rest, halt }), seen };
+  return { ...landedOutcome(landing, { merged, tree, tip: branch, wanted, rest, flaw: 'partial', halt }), seen };
 }
 
 const wordsIn = ({ message }: { readonly message?: string }) => (message === undefined ? {} : { message });
 
-type Landed = Pick<LandedCommits, 'tip' | 'tree' | 'rest'> & {
+type Landed = Pick<LandedCommits, 'tip' | 'tree' | 'rest' | 'flaw'> & {
   readonly merged: readonly Merged[];
   readonly wanted: Wanted;
   readonly halt: string | null;
 };
 
-function landedOutcome({ merged, tree, tip, wanted, rest, halt }: Landed): Outcome {
+function landedOutcome(
+  landing: IntendedLanding,
+  { merged, tree, tip, wanted, rest, flaw, halt }: Landed,
+): Outcome {
   const { sha } = merged.at(-1)!;
-  const testedTree = wanted.commits[merged.length - 1]!.tree;
+  // What was tested is the whole batch, also where only its first members landed.
+  const testedTree = landing.run?.tree ?? wanted.tree;
   return {
     kind: 'landed',
     halt,
-    commits: { mode: 'host', sha, tip, tree, testedTree, members: merged, rest },
+    commits: { mode: 'host', sha, tip, tree, testedTree, members: merged, rest, flaw },
   };
 }
 
 async function mergeMember(call: Call): Promise<Step> {
   const { landing, place, member, tip } = call;
-  const seen = await readMembers(landing, place, [member]);
-  const { now, asOf } = seen[0]!;
+  const seen = call.seen ?? (await readMembers(landing, place, [member]))[0]!;
+  const { now, asOf } = seen;
   if (now?.state === 'merged') return checkMerged(call, asOf);
-  const before = await objectionTo(landing, place, seen);
+  const before = call.seen === null ? await objectionToMembers(landing, place, [seen]) : null;
   if (before !== null) return { kind: 'objection', objection: before, branch: tip };
   const difference = await compareBefore(call, asOf);
   if (difference !== null) return difference;

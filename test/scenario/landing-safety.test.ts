@@ -82,15 +82,46 @@ it('stops a batch at the first member after which somebody pushed, and tests the
   const { team, ci, git, queue, landing, expectMerged, expectState } = story;
   await submitFour(story);
   calls.after = once('merge', () => team.pushToMain({ 'foreign.txt': 'never tested with the others' }));
+  const sha = (await ci.runOf(4)).testBranchSha!;
+  const tested = { sha, tree: await git('rev-parse', `${sha}^{tree}`) };
   await ci.pass(4);
   await expectMerged(1);
   for (const pr of [2, 3, 4]) await expectState(pr, 'testing');
   expect((await queue()).state).toBe('RUNNING');
-  const { landedTreeSha, testedTreeSha } = await landing({ pr: { number: 1 } });
-  expect(landedTreeSha).toBe(testedTreeSha);
+  // The run tested all four: no run tested the tree after the first.
+  const { proof, landedTreeSha, testedTreeSha, testBranchSha } = await landing({ pr: { number: 1 } });
+  expect(proof).toBe('partial');
+  expect(testedTreeSha).toBe(tested.tree);
+  expect(testBranchSha).toBe(tested.sha);
+  expect(landedTreeSha).toBe(await git('rev-parse', 'main^^{tree}'));
   expect(await git('rev-list', '--count', 'main')).toBe('3');
   await ci.pass(4);
   await expectMerged(2, 3, 4);
+});
+
+it('lands the rest of a batch whose first pull request is merged when the rules become stricter', async () => {
+  const story = await openStory({ settings: batch });
+  const { ci, host, landing, expectMerged } = story;
+  await submitFour(story);
+  calls.after = once('merge', () => host.protect({ requiredChecks: ['ci/test', 'ci/new'] }));
+  await ci.pass(4);
+  await expectMerged(1, 2, 3, 4);
+  const { proof, landedTreeSha, testedTreeSha } = await landing({ pr: { number: 4 } });
+  expect(proof).toBe('exact');
+  expect(landedTreeSha).toBe(testedTreeSha);
+});
+
+it('merges none of a batch when the last of it must not be merged', async () => {
+  const story = await openStory({ settings: batch });
+  const { team, ci, host, git, expectState } = story;
+  await submitFour(story);
+  const { testBranchSha } = await ci.runOf(4);
+  await host.loseWebhooks();
+  await team.change(4, { draft: true });
+  await host.deliverWebhooks();
+  await ci.say(testBranchSha!, 'ci/test', 'success');
+  expect(await git('rev-list', '--count', 'main')).toBe('1');
+  await expectState(4, 'failed');
 });
 
 it('does not call the host to merge onto a branch that somebody pushed to just before', async () => {
@@ -113,18 +144,19 @@ it('does not call the host to merge onto a branch that somebody pushed to just b
 
 it('stops, loudly and with both trees, when the host merged something else than was tested', async () => {
   const story = await openStory({ settings: batch, endsInMismatch: true });
-  const { team, ci, queue, landing, waitingFor, expectMerged, expectState } = story;
+  const { team, ci, git, queue, landing, waitingFor, expectMerged, expectState } = story;
   await submitFour(story);
+  const second = await git('rev-parse', `${(await ci.runOf(4)).testBranchSha!}~2^{tree}`);
   // Between the last look at the branch and the call itself: no host has a call that names the branch's commit.
   calls.before = once('merge', () => team.pushToMain({ 'between.txt': 'surprise' }), 2);
   await ci.pass(4);
   await expectMerged(1, 2);
-  const { testedTreeSha, landedTreeSha } = await landing({ pr: { number: 2 } });
-  expect(landedTreeSha).not.toBe(testedTreeSha);
+  const { proof, landedTreeSha } = await landing({ pr: { number: 2 } });
+  expect(proof).toBe('mismatch');
   expect((await queue()).state).toBe('PAUSED');
   await expectState(3, 'pending');
   expect(await waitingFor(3)).toContain(landedTreeSha);
-  expect(await waitingFor(3)).toContain(testedTreeSha);
+  expect(await waitingFor(3)).toContain(second);
 });
 
 it('does not merge where the host’s own trial merge has another tree than was tested', async () => {

@@ -18,6 +18,9 @@ const proofs: Readonly<Record<Landing['proof'], string>> = {
   exact: 'What is on the branch is what was tested, tree for tree.',
   lane: 'Others whose targets have nothing in common with these landed in between.',
   direct: 'Its own checks had passed on a head that holds the tip of the branch.',
+  partial:
+    'The batch was tested as a whole, and the host merged only these pull requests of it: no run tested exactly this tree.',
+  mismatch: 'The host merged something else than what was tested. The queue was paused.',
 };
 
 export function LandingProof({ queue, number }: { readonly queue: QueueName; readonly number: number }) {

@@ -102,15 +102,18 @@ export async function readPullRequest(reader: Reader, query: PullRequestQuery): 
 /** Many pull requests, in as few queries as GitHub allows. */
 export async function readPullRequests(
   reader: Reader,
-  { repository, numbers }: Pick<PullRequestsQuery, 'repository' | 'numbers'>,
+  { repository, numbers, targetBranch, asOf }: PullRequestsQuery,
 ): Promise<ReadonlyMap<number, Seen>> {
   const seen = new Map<number, Seen>();
   for (let at = 0; at < numbers.length; at += pullsAtOnce) {
     const askedAt = performance.now();
-    const queried = await queryPulls(reader.client, repository, numbers.slice(at, at + pullsAtOnce), null);
+    const branch = asOf === undefined ? null : targetBranch;
+    const queried = await queryPulls(reader.client, repository, numbers.slice(at, at + pullsAtOnce), branch);
+    if (queried !== null && branch !== null)
+      reader.confirm(repository, branch, queried.rulesPrint, askedAt);
     for (const [number, one] of queried?.pulls ?? []) {
       reader.lastRead.keep(repository, one.pull, askedAt);
-      seen.set(number, await seenPull(reader, repository, undefined, one));
+      seen.set(number, await seenPull(reader, repository, asOf, one));
     }
   }
   return seen;
