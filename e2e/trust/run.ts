@@ -1,5 +1,6 @@
 // Runs a situation with its own database, clock and repository, and measures it.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host, HostFor } from '#host/host.ts';
 import { startGithubServer } from '../../test/github-server/server.ts';
 import type { Measured } from './audit.ts';
@@ -59,8 +60,12 @@ export async function rowOf(grounds: Grounds, { situation, kind }: Task, index: 
   const reason = situation.cannot?.[kind];
   if (reason !== undefined) return row('cannot', reason);
   if (kind === 'gitea' && 'reason' in grounds.gitea) return row('cannot', grounds.gitea.reason);
+  const progress: Progress = { at: 'opening its world' };
   try {
-    const { did, isBroken, measured } = await runOne(grounds, situation, kind, index);
+    const { did, isBroken, measured } = await withinLimit(
+      runOne(grounds, situation, kind, index, progress),
+      progress,
+    );
     const problems = [...measured.untested, ...measured.decisions, ...measured.evicted];
     if (problems.length > 0) return row('BROKEN', [did, ...problems].join('; '), measured);
     return row(isBroken ? 'BROKEN' : 'ok', did, measured);
@@ -74,7 +79,35 @@ export async function rowOf(grounds: Grounds, { situation, kind }: Task, index: 
   }
 }
 
-async function runOne({ base, gitea }: Grounds, situation: Situation, kind: HostKind, index: number) {
+/** What a situation is busy with, for one that does not end. */
+type Progress = { at: string };
+
+/** The longest takes half a minute on a quiet machine. */
+const limitMs = 180_000;
+
+/** One that hangs is broken, and holds up nothing else. */
+async function withinLimit<T>(running: Promise<T>, progress: Progress): Promise<T> {
+  const ended = new AbortController();
+  const limit = sleep(limitMs, undefined, { signal: ended.signal, ref: false }).then(() => {
+    const open = [...new Set(process.getActiveResourcesInfo())].join(', ');
+    throw new Error(`It did not end within ${limitMs / 1_000} s: ${progress.at} (open: ${open}).`);
+  });
+  try {
+    return await Promise.race([running, limit]);
+  } finally {
+    ended.abort();
+    running.catch(() => undefined);
+    limit.catch(() => undefined);
+  }
+}
+
+async function runOne(
+  { base, gitea }: Grounds,
+  situation: Situation,
+  kind: HostKind,
+  index: number,
+  progress: Progress,
+) {
   const interposed: Interposed = { on: null, after: null, counts: new Map(), isGone: false };
   const world = await openWorld(base, {
     sandbox: kind === 'sandbox',
@@ -83,11 +116,14 @@ async function runOne({ base, gitea }: Grounds, situation: Situation, kind: Host
   const name = `situation-${index}`;
   const closers: (() => Promise<void>)[] = [world.close];
   try {
+    progress.at = 'opening its repository';
     const { host, close } = await openPlace(world, kind, gitea as GiteaSite, name);
     closers.push(close);
     const options = situation.set ?? {};
     if (options.webhooks === false) await host.webhooks(false);
+    progress.at = 'opening its scene';
     const scene = await openScene({ world, host, interposed, options });
+    progress.at = 'running';
     const outcome = await situation.run(scene).then(
       (did) => ({ did, isBroken: false }),
       (error: unknown) => {
@@ -95,6 +131,7 @@ async function runOne({ base, gitea }: Grounds, situation: Situation, kind: Host
         throw error;
       },
     );
+    progress.at = 'auditing';
     await scene.audit.branch();
     const measured = await scene.audit.end(async (number) => {
       const entry = await scene.see(number);
@@ -102,6 +139,7 @@ async function runOne({ base, gitea }: Grounds, situation: Situation, kind: Host
     });
     return { ...outcome, measured };
   } finally {
+    progress.at = 'closing its world';
     for (const close of closers.toReversed()) await close();
   }
 }

@@ -123,7 +123,10 @@ function stopped(landing: IntendedLanding, member: Member, { merged, tip, wanted
       : { pr: null, reason: null };
   const { tree } = wanted.commits[merged.length - 1]!;
   const seen = objection?.kind === 'not-mergeable' ? objection.seen : undefined;
-  return { ...landedOutcome(landing, { merged, tree, tip: branch, wanted, rest, flaw: 'partial', halt }), seen };
+  return {
+    ...landedOutcome(landing, { merged, tree, tip: branch, wanted, rest, flaw: 'partial', halt }),
+    seen,
+  };
 }
 
 const wordsIn = ({ message }: { readonly message?: string }) => (message === undefined ? {} : { message });

@@ -33,7 +33,15 @@ export async function fastForward(
     if (!merged.has(pr)) await showLanded(landing, place, log, { pr, sha });
   const { sha, tree, commits } = wanted;
   const testedTree = landing.run?.tree ?? tree;
-  const landed = { mode: 'fast_forward', sha, tree, testedTree, members: commits, rest: null, flaw: null } as const;
+  const landed = {
+    mode: 'fast_forward',
+    sha,
+    tree,
+    testedTree,
+    members: commits,
+    rest: null,
+    flaw: null,
+  } as const;
   return { kind: 'landed', halt: null, commits: { ...landed, tip: pushed.tip } };
 }
 
