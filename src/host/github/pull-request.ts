@@ -109,8 +109,7 @@ export async function readPullRequests(
     const askedAt = performance.now();
     const branch = asOf === undefined ? null : targetBranch;
     const queried = await queryPulls(reader.client, repository, numbers.slice(at, at + pullsAtOnce), branch);
-    if (queried !== null && branch !== null)
-      reader.confirm(repository, branch, queried.rulesPrint, askedAt);
+    if (queried !== null && branch !== null) reader.confirm(repository, branch, queried.rulesPrint, askedAt);
     for (const [number, one] of queried?.pulls ?? []) {
       reader.lastRead.keep(repository, one.pull, askedAt);
       seen.set(number, await seenPull(reader, repository, asOf, one));
