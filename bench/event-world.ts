@@ -107,7 +107,7 @@ async function copyModel(client: Client, { queues }: WorldSize): Promise<void> {
       { queue_id: 'copy.queue_id', test_run_id: 'run_copy.id' },
       `${runs} = m.test_run_id`,
     ),
-    'delete from graphile_worker._private_jobs',
+    'select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))',
     // As every queue with runs under way has them: a look when the first could be out of time, and a sweep.
     `select graphile_worker.add_jobs(array(select row(job.task, json_build_object('queueId', c.queue_id), null,
        now() + interval '1 hour', 20, job.key || c.queue_id, job.priority, null)::graphile_worker.job_spec

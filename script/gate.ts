@@ -2,7 +2,15 @@
 // that nothing is mixed up; all of them are run to their end, so that one run tells everything that is wrong.
 import { spawn } from 'node:child_process';
 
-const gates = ['format:check', 'typecheck', 'lint', 'knip', 'lint:openapi', 'lint:patterns'] as const;
+const gates = [
+  'format:check',
+  'typecheck',
+  'lint',
+  'knip',
+  'lint:openapi',
+  'lint:patterns',
+  'lint:jobs',
+] as const;
 
 /** Whether it is passed. */
 async function pass(gate: string): Promise<boolean> {

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { beat } from '#db/heartbeat-store.ts';
 import { main, openWorldForTest, pr, widgets, type World } from './harness.ts';
+import { takeJobs } from './taken-job.ts';
 import { loopback, secretKey } from './webhook/world.ts';
 
 const twoCells = { cellNames: ['north', 'south'] };
@@ -42,21 +43,29 @@ describe('/metrics', () => {
     const world = await openWorldForTest();
     const { pool } = world.cell;
     const add = (task: string, runAt: string) =>
-      pool.query(`select graphile_worker.add_job($1, '{}', run_at := now() + $2::interval)`, [task, runAt]);
+      pool.query(
+        `select graphile_worker.add_job($1, '{}', run_at := now() + $2::interval, job_key := $1 || $2)`,
+        [task, runAt],
+      );
     await add('land', '-90 seconds');
     await add('land', '-10 seconds');
     await add('land', '1 hour');
     await add('sweep-queue', '1 hour');
     await add('tell', '-1 hour');
     await add('probe-entries', '-1 hour');
-    const failed = (task: string, attempts: string) =>
+    const fail = (task: string) =>
       pool.query(
-        `update graphile_worker._private_jobs set attempts = ${attempts}, last_error = 'no'
-         where task_id = (select id from graphile_worker._private_tasks where identifier = $1)`,
+        `select graphile_worker.permanently_fail_jobs(array(
+           select id from graphile_worker.jobs where task_identifier = $1), 'no')`,
         [task],
       );
-    await failed('tell', 'max_attempts');
-    await failed('probe-entries', '1');
+    // One of the two is replaced: it does not count.
+    await fail('tell');
+    await add('tell', '-1 hour');
+    await fail('tell');
+    await fail('probe-entries');
+    await pool.query(`select graphile_worker.reschedule_jobs(array(
+      select id from graphile_worker.jobs where task_identifier = 'probe-entries'), attempts := 1)`);
     const text = await scrape(world);
     const figures = ['jobs_due', 'job_lag_seconds', 'jobs_retrying', 'jobs_failed'];
     const counts = (task: string) =>
@@ -72,7 +81,7 @@ describe('/metrics', () => {
     const world = await openWorldForTest();
     const { pool } = world.cell;
     await pool.query(`select graphile_worker.add_job('land', '{}', run_at := now() - interval '1 hour')`);
-    await pool.query(`update graphile_worker._private_jobs set locked_by = 'w', locked_at = now()`);
+    await takeJobs(world.cell, ['land']);
     expect(valueIn(await scrape(world), 'signalbox_job_lag_seconds{cell="main",task="land"}')).toBe(0);
   });
 

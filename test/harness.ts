@@ -174,7 +174,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     makeJobsDue: async () => {
       for (const { pool } of cells)
         await pool.query(
-          'update graphile_worker._private_jobs set run_at = now() where run_at > now() and locked_at is null',
+          `select graphile_worker.reschedule_jobs(array(
+            select id from graphile_worker.jobs where run_at > now() and locked_at is null), run_at := now())`,
         );
     },
     jobErrors,

@@ -76,9 +76,8 @@ it.each([
     await client.call('submitPullRequest', pr(number));
     if (number % atOnce === 0) await world.runJobs();
     // Test branches are removed a little later.
-    await sql`update graphile_worker._private_jobs set run_at = now() where key like 'tidy:%'`.execute(
-      world.cell.db,
-    );
+    await sql`select graphile_worker.reschedule_jobs(array(
+      select id from graphile_worker.jobs where key like 'tidy:%'), run_at := now())`.execute(world.cell.db);
   }
   await world.runJobs();
 
@@ -106,11 +105,12 @@ it('adds a job to tell people where there is a host, and none where nobody could
     isThere = hasHost;
     await world.runJobs(['tell']);
     const { rows } = await sql<{ count: number }>`
-      select count(*)::int as count from graphile_worker._private_jobs j
-      join graphile_worker._private_tasks t on t.id = j.task_id where t.identifier = 'tell'`.execute(
+      select count(*)::int as count from graphile_worker.jobs where task_identifier = 'tell'`.execute(
       world.cell.db,
     );
-    await sql`delete from graphile_worker._private_jobs`.execute(world.cell.db);
+    await sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(
+      world.cell.db,
+    );
     return rows[0]!.count;
   };
   expect(await tellings(1, true)).toBeGreaterThan(0);

@@ -1,25 +1,20 @@
-// Writes jobs into the library's table, in the transaction that makes them necessary. What the library's own function
-// does, but for three things that cost most of a look when there are many queues:
+// Adds jobs in the transaction that makes them necessary, by the functions and the view that graphile-worker documents
+// ("Adding jobs through SQL", "The jobs view"), and by nothing else of its schema (docs/decision/0023-job-interface.md).
 //
-// - It finds the rows it has to change by their key, in the index. The function joins its arguments with the table, and
-//   PostgreSQL reads all of it for that, with the jobs that wait in it: some for every queue.
-// - Workers are woken only for what is due. The function wakes one for every job, who looks and finds nothing.
-// - No named queues (docs/decision/0001-engine.md).
+// There is one pending job for each key. The functions lock the row of that job until the transaction ends, so a worker
+// that takes it later reads every fact that was committed with it. A job that has begun may have read too early: the
+// functions take its key away and add another job.
 
 import { assert } from '#base/assert.ts';
+import type { QueueId } from '#base/id.ts';
 import type { Tx } from './cell.ts';
-import { queueChannel } from './queue-notice.ts';
+import { noticeColumn } from './queue-notice.ts';
 import { statement } from './statement.ts';
 
-export type JobRow = {
+export type NewJob = {
+  readonly task: string;
   readonly key: string;
   readonly payload: object;
-  /** The queue whose watchers are told. */
-  readonly notice?: string;
-};
-
-export type JobTerms = {
-  readonly task: string;
   /** Null: at once. */
   readonly at: Date | null;
   /** A pending job of the same key stays due when it is. */
@@ -29,73 +24,88 @@ export type JobTerms = {
   readonly spares: boolean;
 };
 
-type AddArgs = [rows: string, task: string, at: Date | null, keepsTime: boolean, priority: number];
-type Answer = { readonly key: string; readonly is_there: boolean };
+/** The function is not called with an empty list: it would wake a worker for nothing. */
+const addedOf = (condition: string, keepsTime: boolean): string => `
+    select job.key from (
+      select array_agg(row(w.task, w.payload, null, w.at, 20, w.key, w.priority, null)::graphile_worker.job_spec
+        order by w.key) as specs
+      from wanted w where not w.is_spared and ${condition} having count(*) > 0
+    ) as needed cross join lateral graphile_worker.add_jobs(needed.specs, ${keepsTime}) as job`;
 
-/** Whether the job of a row of `wanted` is left as it is. It is not due for a while, so it cannot begin before we end. */
-const isSpared = `coalesce((
-      select s.locked_at is null and s.attempts = 0 and s.run_at > now() + interval '10 seconds'
-        and (s.run_at = $3 or $4 and s.run_at < $3)
-      from graphile_worker._private_jobs s where s.key = w.key), false)`;
-
-// One after the other in the order of their keys: each locks a row, and two that lock many must never wait in a circle.
-// The row of a pending job is locked by whoever adds to it, so a worker that takes it later sees every fact that was
-// committed with it.
-const insertText = (spared: string): string => `
+// A job that is not due for a while cannot begin before this transaction ends, so reading it is enough. Each is looked up
+// by its key: with `exists` PostgreSQL may read the whole table instead.
+const addAll = statement<[jobs: string], { key: string }>(`
   with wanted as materialized (
-    select w.key, w.payload, w.notice, ${spared} as is_spared
-    from jsonb_to_recordset($1) as w (key text, payload json, notice text)
-  ), known as (
-    select id from graphile_worker._private_tasks where identifier = $2
-  ), made as (
-    insert into graphile_worker._private_tasks (identifier) select $2 where not exists (select from known)
-    on conflict do nothing returning id
-  ), added as (
-    insert into graphile_worker._private_jobs as j (task_id, payload, run_at, max_attempts, key, priority)
-    select task.id, w.payload, coalesce($3::timestamptz, now()), 20, w.key, $5::smallint
-    from wanted w cross join (select id from known union all select id from made) task
-    where not w.is_spared order by w.key
-    on conflict (key) do update set task_id = excluded.task_id, job_queue_id = null, payload = excluded.payload,
-      max_attempts = excluded.max_attempts, priority = excluded.priority, revision = j.revision + 1, flags = null,
-      run_at = case when $4::boolean and j.attempts = 0 then j.run_at else excluded.run_at end,
-      attempts = 0, last_error = null, updated_at = now()
-    where j.locked_at is null
-    returning j.key, j.run_at
-  ), woken as (
-    select pg_notify('jobs:insert', json_build_object('r', random(), 'count', count(*))::text) from added
-    where run_at <= now() having count(*) > 0
+    select w.*, w.spares and coalesce((
+        select true from graphile_worker.jobs j where j.key = w.key and j.locked_at is null and j.attempts = 0
+          and j.run_at > now() + interval '10 seconds' and j.run_at <= w.at), false) as is_spared
+    from json_to_recordset($1) as w (task text, key text, payload json, at timestamptz, "keepsTime" boolean,
+      priority smallint, spares boolean)
+  ), replaced as materialized (${addedOf('not w."keepsTime"', false)}
+  ), kept as materialized (${addedOf('w."keepsTime"', true)}
   )
-  select w.key, w.is_spared or exists (select from added a where a.key = w.key) as is_there,
-    case when w.notice is not null then pg_notify('${queueChannel}', w.notice) end, (select count(*) from woken)
-  from wanted w`;
+  select key from wanted where is_spared union all select key from replaced union all select key from kept`);
 
-// Two statements: with a condition on an argument PostgreSQL would plan them anew each time, which takes longer than to
-// run them.
-const insertJobs = statement<AddArgs, Answer>(insertText('false'));
-const insertUnlessSpared = statement<AddArgs, Answer>(insertText(isSpared));
-
-// A job that has begun may have read before what is told now: it gives up its key, so that another can be added. It is
-// not tried again if it fails, because that other is there.
-const freeKeys = statement<[keys: readonly string[]]>(`
-  update graphile_worker._private_jobs j set key = null, attempts = j.max_attempts, updated_at = now()
-  where j.key = any ($1::text[]) and j.locked_at is not null`);
-
-/** How often to add what a worker took in the middle of the addition. */
+/** How often to add what a worker took in the middle of the addition: then the functions answer without that job. */
 const triesMax = 10;
 
-export async function addJobs(tx: Tx, terms: JobTerms, rows: readonly JobRow[]): Promise<void> {
-  const { task, at, keepsTime, priority, spares } = terms;
-  let missing = rows;
+async function addJobs(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
+  let missing = jobs;
   for (let tries = 0; missing.length > 0; tries++) {
     assert(tries < triesMax, 'jobs are added, if not at once');
-    if (tries > 0)
-      await freeKeys(
-        tx,
-        missing.map(({ key }) => key),
-      );
-    const insert = spares ? insertUnlessSpared : insertJobs;
-    const answers = await insert(tx, JSON.stringify(missing), task, at, keepsTime, priority);
-    const there = new Set(answers.flatMap((answer) => (answer.is_there ? [answer.key] : [])));
+    const there = new Set((await addAll(tx, JSON.stringify(missing))).map(({ key }) => key));
     missing = missing.filter(({ key }) => !there.has(key));
+  }
+}
+
+type Gathered = { readonly jobs: Map<string, NewJob>; readonly added: Promise<void> };
+
+/** What is to be added in this turn of the event loop, by transaction. */
+const gathering = new WeakMap<Tx, Gathered>();
+
+/** What a transaction adds in one turn of the event loop is one statement: most of its cost is the call, not the job. */
+export function addJob(tx: Tx, job: NewJob): Promise<void> {
+  let gathered = gathering.get(tx);
+  if (gathered === undefined || gathered.jobs.has(job.key)) {
+    const jobs = new Map<string, NewJob>();
+    const added = Promise.resolve().then(() => {
+      if (gathering.get(tx)?.jobs === jobs) gathering.delete(tx);
+      return addJobs(tx, [...jobs.values()]);
+    });
+    gathering.set(tx, (gathered = { jobs, added }));
+  }
+  gathered.jobs.set(job.key, job);
+  return gathered.added;
+}
+
+/** The first key of our advisory locks on jobs; the second is a part of the hash of the job's key. */
+const lockClass = 7_311;
+/** A power of two. PostgreSQL has room for more locks than this, and all transactions together hold no more. */
+const lockSlots = 4_096;
+
+// The function locks the rows of its jobs in an order that PostgreSQL chooses. Two transactions that add overlapping lists
+// must not wait for each other in a circle, so each first takes locks of our own in rising order.
+const addReconciles = statement<[queueIds: string], { queue_id: QueueId; is_there: boolean }>(`
+  with wanted as materialized (
+    select id, 'reconcile:' || id as key from jsonb_array_elements_text($1::jsonb) as id
+  ), locked as materialized (
+    select pg_advisory_xact_lock(${lockClass}, slot)
+    from (select distinct hashtext(key) & ${lockSlots - 1} as slot from wanted order by slot) as slots
+  ), added as materialized (
+    select job.key from graphile_worker.add_jobs(array(
+      select row('reconcile-queue', json_build_object('queueId', w.id), null, null, 20, w.key, 0,
+        null)::graphile_worker.job_spec
+      from wanted w cross join (select count(*) from locked) as all_locked order by w.key)) as job
+  )
+  select w.id as queue_id, exists (select from added a where a.key = w.key) as is_there, ${noticeColumn('w.id')}
+  from wanted w`);
+
+/** One look at each of the queues, and a notice to those who watch them. */
+export async function addReconcileJobs(tx: Tx, queueIds: readonly QueueId[]): Promise<void> {
+  let missing = queueIds;
+  for (let tries = 0; missing.length > 0; tries++) {
+    assert(tries < triesMax, 'jobs are added, if not at once');
+    const answers = await addReconciles(tx, JSON.stringify(missing));
+    missing = answers.flatMap(({ queue_id: id, is_there: isThere }) => (isThere ? [] : [id]));
   }
 }

@@ -3,6 +3,7 @@
 
 import type { Tx } from './cell.ts';
 import { stoppedMs } from './heartbeat-store.ts';
+import { taskNames } from './job.ts';
 import { statement } from './statement.ts';
 
 export type TaskNumbers = {
@@ -13,7 +14,7 @@ export type TaskNumbers = {
   readonly lagSeconds: number;
   /** Jobs that failed, and are to be tried again. */
   readonly retrying: number;
-  /** Jobs that failed as often as they may: nobody tries them again. */
+  /** Jobs that failed as often as they may, and that no other job replaces: they have a key. */
   readonly failed: number;
 };
 
@@ -40,15 +41,16 @@ const deliveriesMax = 20_000;
 const secondsSince = (instant: string) =>
   `coalesce(greatest(extract(epoch from now() - ${instant})::float8, 0), 0)`;
 
-const selectNumbers = statement<[stoppedMs: number], CellNumbers>(`
+const selectNumbers = statement<[stoppedMs: number, tasks: readonly string[]], CellNumbers>(`
   with job as (
-    select task_id, run_at, is_available and run_at <= now() as is_due,
-      is_available and last_error is not null as is_retrying, locked_at is null and attempts >= max_attempts as is_failed
-    from graphile_worker._private_jobs limit ${jobsMax}
+    select task_identifier as task, run_at, is_available and run_at <= now() as is_due,
+      is_available and last_error is not null as is_retrying, not is_available and key is not null as is_failed
+    from (select *, attempts < max_attempts as is_available from graphile_worker.jobs where locked_at is null
+      limit ${jobsMax}) as unlocked
   ), of_task as (
-    select task_id, count(*) filter (where is_due) as due, ${secondsSince('min(run_at) filter (where is_due)')} as lag,
+    select task, count(*) filter (where is_due) as due, ${secondsSince('min(run_at) filter (where is_due)')} as lag,
       count(*) filter (where is_retrying) as retrying, count(*) filter (where is_failed) as failed
-    from job group by task_id
+    from job group by task
   ), delivery as (
     select count(*) as due, ${secondsSince('min(d.due_at) filter (where w.failing_since is null)')} as lag
     from (select endpoint_id, due_at from webhook_delivery
@@ -69,10 +71,10 @@ const selectNumbers = statement<[stoppedMs: number], CellNumbers>(`
     (select count(*)::int from job_strike where strikes >= 2 and struck_at > now() - interval '1 day') as jobs_set_aside,
     (select count(*) from worker_heartbeat
       where beat_at >= now() - make_interval(secs => $1::float8 / 1000)) as workers,
-    (select coalesce(json_agg(json_build_object('task', t.identifier, 'due', coalesce(o.due, 0),
+    (select coalesce(json_agg(json_build_object('task', t.name, 'due', coalesce(o.due, 0),
         'lagSeconds', coalesce(o.lag, 0), 'retrying', coalesce(o.retrying, 0), 'failed', coalesce(o.failed, 0))
-        order by t.identifier), '[]')
-      from graphile_worker._private_tasks t left join of_task o on o.task_id = t.id) as tasks,
+        order by t.name), '[]')
+      from unnest($2::text[]) as t (name) left join of_task o on o.task = t.name) as tasks,
     away.queues as queues_away, away.seconds as host_away_seconds,
     endpoint.active as endpoints_active, endpoint.failing as endpoints_failing,
     endpoint.disabled as endpoints_disabled,
@@ -80,6 +82,6 @@ const selectNumbers = statement<[stoppedMs: number], CellNumbers>(`
   from delivery, endpoint, away`);
 
 export async function readCellNumbers(db: Tx): Promise<CellNumbers> {
-  const [row] = await selectNumbers(db, stoppedMs);
+  const [row] = await selectNumbers(db, stoppedMs, taskNames);
   return row!;
 }

@@ -30,21 +30,16 @@ export async function removeHeartbeats(db: Tx, workerIds: readonly string[]): Pr
   await deleteBeats(db, workerIds);
 }
 
-// The library hands back all jobs of a worker or none, so this is its own statement for the few that are meant.
-const releaseJobs = statement<[workerId: string, running: string, olderThanMs: number]>(`
-  with released as (
-    update graphile_worker._private_jobs set locked_by = null, locked_at = null
-    where locked_by = $1 and id <> all ($2::bigint[]) and locked_at < now() - make_interval(secs => $3::float8 / 1000)
-  )
-  update graphile_worker._private_job_queues q set locked_by = null, locked_at = null
-  where q.locked_by = $1 and q.locked_at < now() - make_interval(secs => $3::float8 / 1000)
-    and not exists (select from graphile_worker._private_jobs j
-      where j.job_queue_id = q.id and j.id = any ($2::bigint[]))`);
+const selectUnknown = statement<[workerId: string, running: string, olderThanMs: number], { id: string }>(`
+  select id::text from graphile_worker.jobs
+  where locked_by = $1 and id <> all ($2::bigint[]) and locked_at < now() - make_interval(secs => $3::float8 / 1000)`);
 
-/** Hands back jobs that are locked for a worker that does not run them. */
-export const releaseUnknown = (
+/** Jobs that are locked for a worker that does not run them: it never received the answer that named them. */
+export async function listUnknown(
   db: Tx,
   workerId: string,
   running: readonly string[],
   olderThanMs: number,
-): Promise<unknown> => releaseJobs(db, workerId, `{${running.join(',')}}`, olderThanMs);
+): Promise<readonly string[]> {
+  return (await selectUnknown(db, workerId, `{${running.join(',')}}`, olderThanMs)).map(({ id }) => id);
+}

@@ -4,7 +4,7 @@ import { assert } from '#base/assert.ts';
 import type { QueueId, RepositoryId } from '#base/id.ts';
 import type { HostEvent, WrittenComment } from '#core/queue/host-event.ts';
 import type { Queue } from '#core/queue/model.ts';
-import { addJobs, type JobTerms } from './add-job.ts';
+import { addJob, addReconcileJobs, type NewJob } from './add-job.ts';
 import type { Tx } from './cell.ts';
 import { noticeColumn } from './queue-notice.ts';
 import { statement } from './statement.ts';
@@ -36,6 +36,30 @@ export type JobPayloads = {
   'ingest-upload': OfRepository & { readonly uploadId: string; readonly uploadedAt: number };
 };
 
+/** What a schedule asks for (job/worker-pool.ts). */
+export type ScheduledTask = 'maintain-history' | 'sweep-idle' | 'revisit-tests';
+
+const isTask: Readonly<Record<keyof JobPayloads | ScheduledTask, true>> = {
+  'reconcile-queue': true,
+  'refresh-pull-request': true,
+  'publish-runs': true,
+  land: true,
+  'sweep-queue': true,
+  'probe-entries': true,
+  'try-merges': true,
+  'examine-heads': true,
+  tell: true,
+  'obey-comment': true,
+  'obey-label': true,
+  'sandbox-ci': true,
+  'ingest-upload': true,
+  'maintain-history': true,
+  'sweep-idle': true,
+  'revisit-tests': true,
+};
+
+export const taskNames: readonly string[] = Object.keys(isTask);
+
 // A burst of signals folds into one pending job. Its row is locked by whoever adds to it, so a run that starts later
 // sees every fact that was committed with it. A reconcile is retried for about a day with growing pauses.
 export const addReconcileStatement = `
@@ -52,13 +76,8 @@ const addReconcile = statement<[queueId: string, jobKey: string, runAt: Date | n
 export const enqueueReconcile = (tx: Tx, { queueId }: QueueLock): Promise<unknown> =>
   addReconcile(tx, queueId, `reconcile:${queueId}`, null);
 
-/** Marks queues dirty, and tells whoever watches them. */
-export const enqueueReconciles = (tx: Tx, queueIds: readonly QueueId[]): Promise<void> =>
-  addJobs(
-    tx,
-    { task: 'reconcile-queue', at: null, keepsTime: false, priority: 0, spares: false },
-    queueIds.map((queueId) => ({ key: `reconcile:${queueId}`, payload: { queueId }, notice: queueId })),
-  );
+/** Marks queues dirty, and sends a notice to those who watch them. */
+export const enqueueReconciles = addReconcileJobs;
 
 /** What can wait is done when nothing else is due. */
 const later = 10;
@@ -67,12 +86,12 @@ type Job<Task extends keyof JobPayloads> = {
   readonly task: Task;
   readonly payload: JobPayloads[Task];
   readonly key: string;
-} & Partial<Pick<JobTerms, 'at' | 'keepsTime' | 'priority' | 'spares'>>;
+} & Partial<Pick<NewJob, 'at' | 'keepsTime' | 'priority' | 'spares'>>;
 
 const add = <Task extends keyof JobPayloads>(
   tx: Tx,
   { task, payload, key, at = null, keepsTime = false, priority = 0, spares = false }: Job<Task>,
-): Promise<void> => addJobs(tx, { task, at, keepsTime, priority, spares }, [{ key, payload }]);
+): Promise<void> => addJob(tx, { task, key, payload, at, keepsTime, priority, spares });
 
 /** Looks at a queue again at an instant; a key of its own, so that it never delays a pending look. */
 export const enqueueWakeUp = (tx: Tx, queueId: QueueId, at: Date): Promise<void> =>

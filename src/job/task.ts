@@ -1,7 +1,7 @@
 // What the worker does. Each task is at least once and idempotent: it reads the present state and acts on that.
 
 import { changeEntry } from '#command/change-entry.ts';
-import { enqueueIdleSweeps, type JobPayloads } from '#db/job.ts';
+import { enqueueIdleSweeps, type JobPayloads, type ScheduledTask } from '#db/job.ts';
 import { listQueuesOf } from '#db/queue-view.ts';
 import { findRepository } from '#db/repository-store.ts';
 import type { TaskDeps } from './deps.ts';
@@ -45,7 +45,7 @@ async function sweepIdle({ cell }: TaskDeps): Promise<void> {
 type Tasks = {
   readonly [Name in keyof JobPayloads]: (deps: TaskDeps, payload: JobPayloads[Name]) => Promise<void>;
 } & {
-  readonly [Name in 'maintain-history' | 'sweep-idle' | 'revisit-tests']: (deps: TaskDeps) => Promise<void>;
+  readonly [Name in ScheduledTask]: (deps: TaskDeps) => Promise<void>;
 };
 
 export const tasks: Tasks = {

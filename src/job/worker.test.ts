@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import type { Cell } from '#db/cell.ts';
 import { openTestCell } from '../../test/database.ts';
+import { takeJobs } from '../../test/taken-job.ts';
 import { createMirrors } from './mirrors.ts';
 import { createTargetCache } from '#db/target-cache.ts';
 import { startWorker } from './worker.ts';
@@ -32,6 +35,31 @@ const start = (cell: Cell, shutdownMs = 5_000) =>
     shutdownMs,
   });
 
+/** The address of a way to the database that loses the first answer with the text in it, and the connection with it. */
+async function losingAnswer(url: string, text: string): Promise<string> {
+  let isLost = false;
+  const server = createServer((client) => {
+    const { port, hostname } = new URL(url);
+    const database = connect(Number(port), hostname);
+    const cut = () => {
+      client.destroy();
+      database.destroy();
+    };
+    for (const socket of [client, database]) socket.on('error', cut).on('close', cut);
+    client.on('data', (chunk) => database.write(chunk));
+    database.on('data', (chunk) => {
+      if (isLost || !chunk.includes(text)) return void client.write(chunk);
+      isLost = true;
+      cut();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const lossy = new URL(url);
+  lossy.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return lossy.href;
+}
+
 const jobs = async (cell: Cell, task = 'reconcile-queue') =>
   (
     await sql<{
@@ -47,10 +75,10 @@ describe('a worker', () => {
       cell.db,
     );
     // A worker that was killed: its job is locked, its heart is silent.
-    await sql`update graphile_worker._private_jobs set locked_by = 'dead', locked_at = now()`.execute(
+    const { workerId } = await takeJobs(cell, ['reconcile-queue']);
+    await sql`insert into worker_heartbeat values (${workerId}, now() - interval '1 minute')`.execute(
       cell.db,
     );
-    await sql`insert into worker_heartbeat values ('dead', now() - interval '1 minute')`.execute(cell.db);
     const worker = await start(cell);
     await expect.poll(() => jobs(cell), { timeout: 15_000 }).toEqual([]);
     await worker.stop();
@@ -59,15 +87,16 @@ describe('a worker', () => {
 
   it('takes up a job that is locked for it without its knowing', async () => {
     const cell = await testCell();
-    const worker = await start(cell);
+    const queueId = '01940000-0000-7000-8000-0000000000ab';
+    const worker = await start({ ...cell, url: await losingAnswer(cell.url, queueId) });
     const [own] = await cell.db.selectFrom('worker_heartbeat').select('worker_id').execute();
-    // As if the answer that told of it had been lost with its connection.
-    await sql`select graphile_worker.add_job('reconcile-queue', json_build_object('queueId', gen_random_uuid()),
-      run_at := now() + interval '1 hour')`.execute(cell.db);
-    await sql`update graphile_worker._private_jobs set locked_by = ${own!.worker_id},
-      locked_at = now() - interval '1 minute', run_at = now()`.execute(cell.db);
-    await expect.poll(() => jobs(cell), { timeout: 15_000 }).toEqual([]);
+    await sql`select graphile_worker.add_job('reconcile-queue', json_build_object('queueId', ${queueId}::text))`.execute(
+      cell.db,
+    );
+    await expect.poll(() => jobs(cell), { timeout: 5_000 }).toEqual([{ locked_by: own!.worker_id }]);
+    await expect.poll(() => jobs(cell), { timeout: 20_000 }).toEqual([]);
     await worker.stop();
+    expect(await cell.db.selectFrom('worker_heartbeat').selectAll().execute()).toEqual([]);
   });
 
   it('leaves the jobs of one that lives alone', async () => {
@@ -75,13 +104,11 @@ describe('a worker', () => {
     await sql`select graphile_worker.add_job('reconcile-queue', json_build_object('queueId', gen_random_uuid()))`.execute(
       cell.db,
     );
-    await sql`update graphile_worker._private_jobs set locked_by = 'alive', locked_at = now()`.execute(
-      cell.db,
-    );
-    await sql`insert into worker_heartbeat values ('alive', now())`.execute(cell.db);
+    const { workerId } = await takeJobs(cell, ['reconcile-queue']);
+    await sql`insert into worker_heartbeat values (${workerId}, now())`.execute(cell.db);
     const worker = await start(cell);
     await new Promise((resolve) => setTimeout(resolve, 3_000));
-    expect(await jobs(cell)).toEqual([{ locked_by: 'alive' }]);
+    expect(await jobs(cell)).toEqual([{ locked_by: workerId }]);
     await worker.stop();
   });
 

@@ -3,37 +3,27 @@
 // A worker that is killed leaves its jobs locked, and the library frees such jobs only after four hours. So every
 // worker process beats a heart of its own, and whoever sees one stopped hands its jobs back within seconds.
 
-import { EventEmitter } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  Logger,
-  makeWorkerUtils,
-  parseCronItems,
-  run,
-  type Runner,
-  type Task,
-  type WorkerEvents,
-  type WorkerUtils,
-} from 'graphile-worker';
-import type { Pool } from 'pg';
-import { assert } from '#base/assert.ts';
+import { Logger, makeWorkerUtils, type Task, type WorkerUtils } from 'graphile-worker';
 import type { Log } from '#base/log.ts';
 import { traced } from '#base/trace.ts';
 import type { Cell } from '#db/cell.ts';
-import { beat, listStopped, releaseUnknown, removeHeartbeats, stoppedMs } from '#db/heartbeat-store.ts';
-import { workLimits } from '#db/connection-limit.ts';
-import { openJobPool } from '#db/pool.ts';
+import { beat, listStopped, listUnknown, removeHeartbeats, stoppedMs } from '#db/heartbeat-store.ts';
 import type { TaskDeps } from './deps.ts';
-import { patientPool } from './patient-pool.ts';
 import { createStrikes, jobIdOf, type Strikes } from './strikes.ts';
 import { tasks } from './task.ts';
 import type { Watchdog } from './watchdog.ts';
-
-/** To take jobs and to end them: one of these listens. What jobs do has its own connections. */
-const libraryConnections = 3;
+import { startPool, type WorkerPool } from './worker-pool.ts';
 
 /** Time between two beats. */
 const beatMs = 2_000;
+/** How long after a lost connection every beat looks for jobs that are locked for us without our knowing. */
+const doubtMs = 60_000;
+/** One beat of so many looks for them anyway. */
+const beatsPerLook = 30;
+/** A job whose answer is this late is taken for one that we do not know. */
+const answerMs = 5_000;
+/** How long the jobs of a pool that is replaced may take to end before its locks are released. */
+const retireMs = 60_000;
 
 export type WorkerOptions = TaskDeps & {
   readonly log: Log;
@@ -47,44 +37,22 @@ export type WorkerOptions = TaskDeps & {
 export type Worker = { readonly stop: () => Promise<void> };
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { cell, log } = options;
+  const { cell, log, concurrency } = options;
   const logger = loggerOf(log, cell);
-  // Every lock that the library takes carries the id of its pool, which it makes up itself.
-  const events: WorkerEvents = new EventEmitter();
-  const running = new Set<string>();
-  let workerId: string | undefined;
-  events.once('pool:create', ({ workerPool }) => (workerId = workerPool.id));
-  events.on('job:start', ({ job }) => running.add(job.id));
-  events.on('job:complete', ({ job }) => running.delete(job.id));
   const utils = await makeWorkerUtils({ pgPool: cell.pool, logger });
   const strikes = createStrikes(cell, utils, log);
   await strikes.refresh();
-  const pool = openJobPool({
-    url: cell.url,
-    max: libraryConnections,
-    limits: workLimits,
-    onError: (error) => log.warn({ cell: cell.name, reason: error.message }, 'lost a database connection'),
-  });
-  const runner = await run({
-    pgPool: patientPool(pool, options.concurrency),
-    logger,
-    concurrency: options.concurrency,
-    noHandleSignals: true,
-    // A job added by a committing transaction wakes the worker; polling is for what that missed.
-    pollInterval: 1_000,
-    taskList: tasksOf(options, strikes),
-    parsedCronItems: parseCronItems([
-      { task: 'maintain-history', match: '17 3 * * *' },
-      { task: 'sweep-idle', match: '41 * * * *' },
-      { task: 'revisit-tests', match: '23 * * * *' },
-    ]),
-    events,
-  });
-  assert(workerId !== undefined, 'a started worker has a pool');
-  const own = { id: workerId, running };
-  await beat(cell.db, own.id);
+  const taskList = tasksOf(options, strikes);
+  const pools = createPools(cell, utils, log, () => startPool({ cell, log, logger, concurrency, taskList }));
+  await pools.start();
+  const tend = async () => {
+    await pools.beat();
+    await strikes.refresh();
+    await releaseStopped(cell, utils);
+    await pools.check();
+  };
   const timer = setInterval(() => {
-    tend(cell, utils, own, strikes).catch((error: unknown) =>
+    tend().catch((error: unknown) =>
       log.warn({ cell: cell.name, err: error }, 'could not tend worker heartbeats'),
     );
   }, beatMs);
@@ -92,48 +60,89 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   return {
     stop: async () => {
       clearInterval(timer);
-      // What does not end in time is handed back: the next worker begins it anew.
-      if (await stopInTime(runner, options.shutdownMs)) await endWhenIdle(pool);
-      else await utils.forceUnlockWorkers([own.id]);
+      await pools.stop(options.shutdownMs);
       await utils.release();
-      await removeHeartbeats(cell.db, [own.id]);
     },
   };
 }
 
-/** The library does not wait until the last jobs are marked as done: a pool that has ended would not answer it. */
-async function endWhenIdle(pool: Pool): Promise<void> {
-  for (let look = 0; look < 200 && (pool.waitingCount > 0 || pool.idleCount < pool.totalCount); look++)
-    await sleep(5);
-  await pool.end();
-}
-
-/** Answers whether running jobs ended within the time. */
-async function stopInTime(runner: Runner, patienceMs: number): Promise<boolean> {
-  const late = Promise.withResolvers<false>();
-  const timeout = setTimeout(() => late.resolve(false), patienceMs);
-  const inTime = await Promise.race([runner.stop().then(() => true), late.promise]);
-  clearTimeout(timeout);
-  return inTime;
-}
-
-/**
- * Beats our own heart, then hands back the jobs of whoever has stopped beating theirs, and those that are locked for us
- * without our knowing: the answer that told us of them was lost.
- */
-async function tend(
-  cell: Cell,
-  utils: WorkerUtils,
-  { id, running }: { readonly id: string; readonly running: ReadonlySet<string> },
-  strikes: Strikes,
-): Promise<void> {
-  await beat(cell.db, id);
-  await strikes.refresh();
-  await releaseUnknown(cell.db, id, [...running], stoppedMs);
+/** Hands back the jobs of workers whose heart has stopped. */
+async function releaseStopped(cell: Cell, utils: WorkerUtils): Promise<void> {
   const stopped = await listStopped(cell.db, stoppedMs);
   if (stopped.length === 0) return;
   await utils.forceUnlockWorkers([...stopped]);
   await removeHeartbeats(cell.db, stopped);
+}
+
+type Pools = {
+  readonly start: () => Promise<void>;
+  /** Of every pool that has jobs in hand. */
+  readonly beat: () => Promise<void>;
+  /** Replaces the pool if jobs are locked for it that it does not know. */
+  readonly check: () => Promise<void>;
+  readonly stop: (patienceMs: number) => Promise<void>;
+};
+
+/**
+ * The pool that takes jobs, and those it replaced. A job can be locked for a pool that never received the answer naming
+ * it. The library can release all locks of a pool and no single one, so another pool takes over; the old one ends the
+ * jobs it has in hand, and then its locks are released.
+ */
+function createPools(cell: Cell, utils: WorkerUtils, log: Log, open: () => Promise<WorkerPool>): Pools {
+  let current: WorkerPool | undefined;
+  let suspects: readonly string[] = [];
+  let beats = 0;
+  let isChecking = false;
+  const alive = new Set<WorkerPool>();
+  const begin = async () => {
+    current = await open();
+    alive.add(current);
+    await beat(cell.db, current.id);
+  };
+  const end = async (pool: WorkerPool, patienceMs: number) => {
+    try {
+      // What does not end in time is handed back too: another worker begins it from the start.
+      await pool.stop(patienceMs);
+      await utils.forceUnlockWorkers([pool.id]);
+      await removeHeartbeats(cell.db, [pool.id]);
+    } finally {
+      // Were its locks not released, its heart is silent from now on, and any worker releases them.
+      alive.delete(pool);
+    }
+  };
+  const check = async (pool: WorkerPool) => {
+    const isDoubtful = performance.now() - pool.lostConnectionAt() < doubtMs;
+    if (beats++ % beatsPerLook !== 0 && !isDoubtful) return;
+    const unknown = await listUnknown(cell.db, pool.id, [...pool.running], answerMs);
+    // A job that has just ended is marked as done a moment later, so only one that is found twice counts.
+    const isSure = unknown.some((id) => suspects.includes(id));
+    suspects = unknown;
+    if (!isSure) return;
+    suspects = [];
+    await begin();
+    log.warn({ cell: cell.name, jobs: unknown.length }, 'replaced workers that had lost track of jobs');
+    end(pool, retireMs).catch((error: unknown) =>
+      log.warn({ cell: cell.name, err: error }, 'could not tend worker heartbeats'),
+    );
+  };
+  return {
+    start: begin,
+    beat: async () => {
+      for (const { id } of alive) await beat(cell.db, id);
+    },
+    check: async () => {
+      if (current === undefined || isChecking) return;
+      isChecking = true;
+      try {
+        await check(current);
+      } finally {
+        isChecking = false;
+      }
+    },
+    stop: async (patienceMs) => {
+      await Promise.all([...alive].map((pool) => end(pool, patienceMs)));
+    },
+  };
 }
 
 function tasksOf(deps: WorkerOptions, strikes: Strikes): Record<string, Task> {

@@ -25,7 +25,8 @@ it('what was put off while the host was away is done as soon as it answers, not 
   expect(await branches()).toEqual([false]);
   // Only the sweep is due, and finds that the host is back.
   await world.cell.pool.query(
-    `update graphile_worker._private_jobs set run_at = now() where key like 'sweep-queue:%' and locked_at is null`,
+    `select graphile_worker.reschedule_jobs(array(
+      select id from graphile_worker.jobs where key like 'sweep-queue:%'), run_at := now())`,
   );
   await settle();
   expect([await putOff(), await branches()]).toEqual([0, [true]]);

@@ -188,8 +188,9 @@ it('puts a landing off while the host has no trial merge on the tip, and says so
   expect((await queue()).isHostAway).toBe(false);
   // As after many more tries.
   await world.cell.pool.query(
-    `update graphile_worker._private_jobs set payload = jsonb_set(payload::jsonb, '{tries}', '15')
-     where key like 'land:%'`,
+    `select graphile_worker.add_job('land',
+       json_build_object('queueId', l.queue_id, 'number', l.number, 'tries', 15), job_key := j.key, run_at := j.run_at)
+     from graphile_worker.jobs j join landing l on j.key = 'land:' || l.queue_id || ':' || l.number`,
   );
   await time.wait();
   expect((await queue()).state).toBe('PAUSED');
@@ -229,7 +230,7 @@ it('adds the job of an intended landing that has none', async () => {
   holdBack('land');
   await ci.pass(1);
   const { rowCount } = await world.cell.pool.query(
-    `delete from graphile_worker._private_jobs where key like 'land:%'`,
+    `select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs where key like 'land:%'))`,
   );
   expect(rowCount).toBe(1);
   await release();
@@ -245,7 +246,7 @@ it('puts a landing off while no host serves its name, says so, and lands when on
   calls.isServed = false;
   await release();
   const { rows } = await world.cell.pool.query<{ n: number }>(
-    `select count(*)::int as n from graphile_worker._private_jobs where key like 'land:%'`,
+    `select count(*)::int as n from graphile_worker.jobs where key like 'land:%'`,
   );
   expect(rows[0]!.n).toBe(1);
   expect((await queue()).isHostAway).toBe(true);
