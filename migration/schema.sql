@@ -158,7 +158,9 @@ CREATE TABLE public.host_connection (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     url text DEFAULT ''::text NOT NULL,
     credentials bytea,
-    app_id bigint
+    app_id bigint,
+    previous_webhook_secret text,
+    previous_secret_until timestamp with time zone
 );
 
 CREATE TABLE public.impacted_targets (

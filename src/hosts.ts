@@ -11,6 +11,7 @@ import type { SandboxMode } from '#config/env.ts';
 import type { Cell } from '#db/cell.ts';
 import { isRealHost, listHosts, openConnection, saveCredentials } from '#db/connection-store.ts';
 import { readContentUse, takeContent } from '#db/content-store.ts';
+import type { SecretKey } from '#db/seal.ts';
 import type {
   AdapterOptions,
   Connections,
@@ -30,7 +31,7 @@ type HostsOptions = {
   readonly sandbox: SandboxMode;
   readonly sandboxScripts: boolean;
   readonly dataDir: string;
-  readonly secretKey: Buffer | null;
+  readonly secretKey: SecretKey | null;
   /** Where webhooks of the sandbox go; null: what they would tell is recorded directly. */
   readonly publicUrl: string | null;
   readonly clock: Clock;
@@ -196,7 +197,7 @@ const adapters: Partial<Record<string, (options: AdapterOptions) => Host>> = {
 /** Credentials are read and opened once in this time. */
 const connectionKeptMs = 2_000;
 
-function connectionsOf(cell: Cell, key: Buffer | null): Connections {
+function connectionsOf(cell: Cell, key: SecretKey | null): Connections {
   const kept = createShelf<HostConnection | null>(() => performance.now(), connectionKeptMs);
   const read = async (organizationId: OrganizationId, host: string): Promise<HostConnection | null> => {
     const found = await openConnection(cell.reader, key ?? Buffer.alloc(32), organizationId, host);

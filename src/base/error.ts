@@ -52,7 +52,10 @@ export const errorRegistry = {
   TOKEN_NOT_FOUND: { status: 404, meaning: 'The organization has no such API token.' },
   WEBHOOK_ENDPOINT_NOT_FOUND: { status: 404, meaning: 'The organization has no such webhook endpoint.' },
   WEBHOOK_DELIVERY_NOT_FOUND: { status: 404, meaning: 'The webhook endpoint has no such delivery.' },
-  CONNECTION_NOT_FOUND: { status: 404, meaning: 'The webhook address names no connection.' },
+  CONNECTION_NOT_FOUND: {
+    status: 404,
+    meaning: 'The webhook address names no connection, or the organization has no such connection.',
+  },
   METHOD_NOT_ALLOWED: {
     status: 405,
     meaning: 'The path exists, but not for this method; see the `Allow` header.',

@@ -73,6 +73,7 @@ describe('the environment', () => {
       SIGNALBOX_ALIVE_FILE: '/run/signalbox/alive',
       SIGNALBOX_SWEEP_SECONDS: '17',
       SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+      SIGNALBOX_SECRET_KEY_PREVIOUS: [5, 6].map((n) => Buffer.alloc(32, n).toString('base64')).join(', '),
       SIGNALBOX_COMMAND_WORDS: 'Queue, sb',
       SIGNALBOX_BOOTSTRAP_ORG: 'acme',
       SIGNALBOX_BOOTSTRAP_TOKEN: 'a-token-of-sixteen',
@@ -137,7 +138,7 @@ describe('the environment', () => {
       isPartialClone: false,
       aliveFile: '/run/signalbox/alive',
       sweepMs: 17_000,
-      secretKey: Buffer.alloc(32, 7),
+      secretKey: [7, 5, 6].map((n) => Buffer.alloc(32, n)),
       commandWords: ['queue', 'sb'],
       bootstrap: { organization: 'acme', token: 'a-token-of-sixteen' },
       logLevel: 'debug',
@@ -259,6 +260,16 @@ describe('the environment', () => {
     ['SIGNALBOX_TICKET_URL', 'javascript:{id}'],
   ])('refuses %s=%s by its name', (name, value) => {
     expect(problemsOf({ ...database, [name]: value })).toEqual([expect.stringMatching(`^${name}: `)]);
+  });
+
+  it('refuses previous keys that are not whole, or without the one that replaced them', () => {
+    const key = Buffer.alloc(32, 7).toString('base64');
+    expect(
+      problemsOf({ ...database, SIGNALBOX_SECRET_KEY: key, SIGNALBOX_SECRET_KEY_PREVIOUS: `${key},short` }),
+    ).toEqual([expect.stringMatching(/^SIGNALBOX_SECRET_KEY_PREVIOUS: /)]);
+    expect(problemsOf({ ...database, SIGNALBOX_SECRET_KEY_PREVIOUS: key })).toEqual([
+      expect.stringMatching(/^SIGNALBOX_SECRET_KEY: /),
+    ]);
   });
 });
 

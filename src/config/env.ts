@@ -168,6 +168,17 @@ export const variables = {
       .optional(),
     doc: 'Key that seals what lets Signalbox into real hosts and webhook endpoints: 32 bytes as base64 (`openssl rand -base64 32`). Needed by `signalbox admin connect`, and by every process that works with real hosts or webhooks. Keep it apart from backups of the database.',
   },
+  SIGNALBOX_SECRET_KEY_PREVIOUS: {
+    schema: z
+      .string()
+      .transform((text) => text.split(',').map((key) => Buffer.from(key.trim(), 'base64')))
+      .refine(
+        (keys) => keys.length <= 5 && keys.every((key) => key.length === 32),
+        'must be up to 5 keys of 32 bytes as base64, with commas between them',
+      )
+      .optional(),
+    doc: 'Keys that SIGNALBOX_SECRET_KEY replaced, with commas between them: they still decrypt. Remove them after `signalbox admin rotate-key`.',
+  },
   SIGNALBOX_COMMAND_WORDS: {
     schema: z
       .string()
@@ -279,7 +290,8 @@ export type Config = {
   readonly readerConnections: number;
   readonly workerConcurrency: number;
   readonly sweepMs: number;
-  readonly secretKey: Buffer | null;
+  /** With those that it replaced, which still decrypt. */
+  readonly secretKey: readonly [active: Buffer, ...previous: Buffer[]] | Buffer | null;
   readonly commandWords: readonly string[];
   /** Touched while the event loop moves; null: none. */
   readonly aliveFile: string | null;
@@ -338,6 +350,8 @@ export function parseEnv(given: Readonly<Record<string, string | undefined>>): E
     problems.push('SIGNALBOX_BLOB_ACCESS_KEY_ID and SIGNALBOX_BLOB_SECRET_ACCESS_KEY: set both or neither');
   if (env['SIGNALBOX_BLOB_URL'] === undefined && env['SIGNALBOX_BLOB_ACCESS_KEY_ID'] !== undefined)
     problems.push('SIGNALBOX_BLOB_URL: set it too, or no key for it');
+  if (env['SIGNALBOX_SECRET_KEY'] === undefined && env['SIGNALBOX_SECRET_KEY_PREVIOUS'] !== undefined)
+    problems.push('SIGNALBOX_SECRET_KEY: set it too: the previous keys only decrypt');
   problems.push(...oidcProblems(env), ...traceProblems(env));
   if (problems.length > 0) return { kind: 'invalid', problems };
   const config = configOf(parsed);
@@ -350,6 +364,11 @@ export function parseEnv(given: Readonly<Record<string, string | undefined>>): E
       ],
     };
   return { kind: 'parsed', config };
+}
+
+function secretKeyFrom(parsed: Parsed): Config['secretKey'] {
+  const active = parsed.SIGNALBOX_SECRET_KEY;
+  return active === undefined ? null : [active, ...(parsed.SIGNALBOX_SECRET_KEY_PREVIOUS ?? [])];
 }
 
 function configOf(parsed: Parsed): Config {
@@ -379,7 +398,7 @@ function configOf(parsed: Parsed): Config {
     readerConnections: parsed.SIGNALBOX_DB_READERS,
     workerConcurrency: parsed.SIGNALBOX_WORKER_CONCURRENCY,
     sweepMs: parsed.SIGNALBOX_SWEEP_SECONDS * 1000,
-    secretKey: parsed.SIGNALBOX_SECRET_KEY ?? null,
+    secretKey: secretKeyFrom(parsed),
     commandWords: parsed.SIGNALBOX_COMMAND_WORDS,
     aliveFile: parsed.SIGNALBOX_ALIVE_FILE ?? null,
     drainMs: parsed.SIGNALBOX_DRAIN_SECONDS * 1000,

@@ -15,6 +15,7 @@ import { searchEndpoints } from './endpoint-search.ts';
 import { testHealthEndpoints } from './endpoint-test-health.ts';
 import * as testing from './testing.ts';
 import { sandboxCommentEndpoints } from './endpoint-sandbox-comment.ts';
+import { hostConnectionEndpoints } from './endpoint-host-connection.ts';
 import { tokenEndpoints } from './endpoint-token.ts';
 import { webhookEndpoints } from './endpoint-webhook.ts';
 
@@ -262,6 +263,7 @@ export const endpoints = {
     errors: [],
   },
   ...tokenEndpoints,
+  ...hostConnectionEndpoints,
   ...webhookEndpoints,
   sandboxCreatePullRequest: {
     ...admin,

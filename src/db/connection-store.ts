@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import type { OrganizationId } from '#base/id.ts';
 import type { Tx } from './cell.ts';
-import { seal, unseal } from './seal.ts';
+import { seal, type SecretKey, unseal } from './seal.ts';
 import { statement } from './statement.ts';
 
 /** As the webhook receiver needs it. */
@@ -13,6 +13,8 @@ export type Connection = {
   readonly organizationId: OrganizationId;
   readonly host: string;
   readonly webhookSecret: string;
+  /** The one that it replaced, while it is still accepted. */
+  readonly previousSecret?: string | null;
   /** Other organizations whose connections are of the same App: it has one webhook for all. */
   readonly sharedWith?: readonly OrganizationId[];
 };
@@ -29,8 +31,11 @@ type ConnectionRow = {
 
 const columns = 'id, organization_id, kind, host_key, url, webhook_secret, credentials';
 
-const selectById = statement<[id: string], ConnectionRow & { shared_with: OrganizationId[] | null }>(`
-  select ${columns}, (select array_agg(distinct o.organization_id) from host_connection o
+const selectById = statement<
+  [id: string],
+  ConnectionRow & { shared_with: OrganizationId[] | null; previous_secret: string | null }
+>(`
+  select ${columns}, case when previous_secret_until > now() then previous_webhook_secret end as previous_secret, (select array_agg(distinct o.organization_id) from host_connection o
     where o.app_id = c.app_id and o.host_key = c.host_key and o.organization_id <> c.organization_id) as shared_with
   from host_connection c where id = $1`);
 
@@ -42,6 +47,7 @@ export async function findConnection(db: Tx, id: string): Promise<Connection | n
     organizationId: row.organization_id as OrganizationId,
     host: row.host_key,
     webhookSecret: row.webhook_secret,
+    previousSecret: row.previous_secret,
     sharedWith: row.shared_with ?? [],
   };
 }
@@ -114,7 +120,7 @@ export type OpenedConnection = Connection & {
 
 export async function openConnection(
   db: Tx,
-  key: Buffer,
+  key: SecretKey,
   organizationId: OrganizationId,
   host: string,
 ): Promise<OpenedConnection | null> {
@@ -162,7 +168,7 @@ const claimRepositories = statement<[host: string]>(
  * Connects anew, or replaces how we are let in; the address for webhooks and their secret stay as they are. From then on
  * the repositories of this name are those of the real Git host.
  */
-export async function saveConnection(tx: Tx, key: Buffer, wish: NewConnection): Promise<Connection> {
+export async function saveConnection(tx: Tx, key: SecretKey, wish: NewConnection): Promise<Connection> {
   const { organizationId, kind, host, url, credentials } = wish;
   const [known] = await selectByHost(tx, organizationId, host);
   const id = known?.id ?? newId();
@@ -180,6 +186,11 @@ const updateCredentials = statement<[id: string, credentials: Buffer]>(
   'update host_connection set credentials = $2 where id = $1',
 );
 
-export async function saveCredentials(db: Tx, key: Buffer, id: string, credentials: string): Promise<void> {
+export async function saveCredentials(
+  db: Tx,
+  key: SecretKey,
+  id: string,
+  credentials: string,
+): Promise<void> {
   await updateCredentials(db, id, seal(key, id, credentials));
 }

@@ -155,6 +155,8 @@ export interface HostConnection {
   id: string;
   kind: string;
   organization_id: string;
+  previous_secret_until: Timestamp | null;
+  previous_webhook_secret: string | null;
   url: Generated<string>;
   webhook_secret: string;
 }

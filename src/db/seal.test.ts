@@ -11,6 +11,15 @@ it('opens what was sealed, with its key and for its owner only', () => {
   expect(unseal(key, 'row 2', sealed)).toBeNull();
 });
 
+it('opens what any of the keys sealed, and seals with the first', () => {
+  const replaced = randomBytes(32);
+  const ring = [key, replaced] as const;
+  expect(unseal(ring, 'row', seal(replaced, 'row', 'fake-secret'))).toBe('fake-secret');
+  expect(unseal(key, 'row', seal(ring, 'row', 'fake-secret'))).toBe('fake-secret');
+  expect(unseal(replaced, 'row', seal(ring, 'row', 'fake-secret'))).toBeNull();
+  expect(unseal(ring, 'row', seal(randomBytes(32), 'row', 'fake-secret'))).toBeNull();
+});
+
 it('does not open what was changed or cut', () => {
   const sealed = seal(key, 'row', 'fake-secret');
   for (let at = 0; at < sealed.length; at++) {

@@ -4,7 +4,7 @@
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
 import { type Auditor, recordAudit } from './audit-store.ts';
 import type { Cell, Tx } from './cell.ts';
-import { seal, unseal } from './seal.ts';
+import { seal, type SecretKey, unseal } from './seal.ts';
 import { statement } from './statement.ts';
 import { withTransaction } from './transaction.ts';
 
@@ -131,7 +131,7 @@ function shownUrl(kind: EndpointKind, text: string): string {
 /** Null: the organization has as many as it may have. */
 export function createEndpoint(
   cell: Cell,
-  key: Buffer,
+  key: SecretKey,
   by: Auditor,
   id: string,
   wish: EndpointWish,
@@ -174,7 +174,7 @@ const selectCredentials = statement<[id: string], { credentials: Buffer }>(
 );
 
 /** Null: the key we have does not open them. */
-export function openCredentials(key: Buffer, id: string, sealed: Buffer): Credentials | null {
+export function openCredentials(key: SecretKey, id: string, sealed: Buffer): Credentials | null {
   const text = unseal(key, id, sealed);
   return text === null ? null : (JSON.parse(text) as Credentials);
 }
@@ -217,7 +217,7 @@ type Changed =
 
 export function changeEndpoint(
   cell: Cell,
-  key: Buffer,
+  key: SecretKey,
   by: Auditor,
   id: string,
   change: EndpointChange,

@@ -11,6 +11,7 @@ import { appError } from '#base/error.ts';
 import type { RepositoryId } from '#base/id.ts';
 import { acceptBundle, type BundleOutcome } from '#command/accept-upload.ts';
 import type { Cell } from '#db/cell.ts';
+import { keysOf } from '#db/seal.ts';
 import { secondsToNextDay, takeUploadQuota } from '#db/token-use-store.ts';
 import { findUploadState, type UploadContent, type UploadKey } from '#db/upload-store.ts';
 import { uploadedAtOf } from '#db/upload-view.ts';
@@ -53,7 +54,8 @@ export function createUploadAddresses(deps: Pick<Deps, 'config' | 'cells'>): Upl
     pathOf: async (cell, { repositoryId, uploadId }, expiresAt) => {
       const expires = Math.floor(expiresAt.getTime() / 1000);
       const signed = { cell: cell.name, repository: repositoryId, id: uploadId, expires };
-      const signature = signatureOf(await keyOf(cell), signed).toString('base64url');
+      const [active] = keysOf(await keyOf(cell));
+      const signature = signatureOf(active, signed).toString('base64url');
       const query = new URLSearchParams({ repository: repositoryId, expires: String(expires), signature });
       return `/uploads/${cell.name}_${uploadId}?${query.toString()}`;
     },
@@ -68,8 +70,11 @@ export function createUploadAddresses(deps: Pick<Deps, 'config' | 'cells'>): Upl
       if (typeof expires !== 'string' || !/^\d{1,12}$/.test(expires)) throw invalid();
       const given = Buffer.from(signature, 'base64url');
       const signed = { cell: cellName, repository, id, expires: Number(expires) };
-      const right = signatureOf(await keyOf(cell), signed);
-      if (given.length !== right.length || !timingSafeEqual(given, right)) throw invalid();
+      const isRight = keysOf(await keyOf(cell)).some((key) => {
+        const right = signatureOf(key, signed);
+        return given.length === right.length && timingSafeEqual(given, right);
+      });
+      if (!isRight) throw invalid();
       if (Number(expires) * 1000 <= now.getTime())
         throw appError('UPLOAD_ADDRESS_EXPIRED', {
           public: 'The upload address is too old. Ask for a new one with createBundleUpload.',

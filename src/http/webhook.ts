@@ -76,11 +76,15 @@ export async function addWebhookRoute(app: FastifyInstance, tools: EndpointTools
       },
       handler: async (request, reply) => {
         const { cell, connection, host } = destinations.get(request)!;
-        const result = host.parseWebhook({
-          headers: request.headers as Record<string, string | undefined>,
-          body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
-          secret: connection.webhookSecret,
-        });
+        const parse = (secret: string) =>
+          host.parseWebhook({
+            headers: request.headers as Record<string, string | undefined>,
+            body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+            secret,
+          });
+        let result = parse(connection.webhookSecret);
+        if (result.kind === 'refused' && typeof connection.previousSecret === 'string')
+          result = parse(connection.previousSecret);
         if (result.kind === 'refused') throw appError('INVALID_TOKEN', { public: result.reason });
         const events = [...result.events, ...(result.moved ?? [])];
         // Each organization takes what is about its own repositories.

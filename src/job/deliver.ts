@@ -24,6 +24,7 @@ import {
   recordFailed,
   release,
 } from '#db/delivery-store.ts';
+import type { SecretKey } from '#db/seal.ts';
 import { disableEndpoint, type EndpointKind, openCredentials } from '#db/webhook-store.ts';
 import type { Addresses } from '#event/present-test.ts';
 import type { Allowed } from '#event/webhook-address.ts';
@@ -36,7 +37,7 @@ export type DeliveryDeps = {
   readonly clock: Clock;
   readonly log: Log;
   /** Null: secrets cannot be opened, and nothing can be sent. */
-  readonly secretKey: Buffer | null;
+  readonly secretKey: SecretKey | null;
   readonly addresses: Addresses;
   readonly allowed: Allowed;
   readonly timeoutMs: number;

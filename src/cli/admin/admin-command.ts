@@ -47,6 +47,30 @@ export const addAdmin: AddCommand = ({ program, context, run }) => {
     does: 'ends it, and the sessions made with it',
   });
   addConnect(add('connect', 'connect an organization to a host'));
+  withExamples(
+    add('list-connections', 'list the Git hosts that an organization is connected to').argument(
+      '<slug>',
+      'the organization',
+    ),
+    { line: 'signalbox admin list-connections acme', does: 'with the webhook address of each' },
+  );
+  withExamples(
+    add('rotate-hook-secret', 'replace the secret of the webhooks of a connection')
+      .argument('<slug>', 'the organization')
+      .option('--host <name>', 'the Git host, as list-connections shows it')
+      .option('--accept-previous-hours <hours>', 'how long the secret before is accepted (default: 24)'),
+    { line: 'signalbox admin rotate-hook-secret acme --host localhost:3000', does: 'prints the new secret' },
+  );
+  withExamples(
+    add('disconnect', 'remove a connection with its credentials')
+      .argument('<slug>', 'the organization')
+      .option('--host <name>', 'the Git host, as list-connections shows it'),
+    { line: 'signalbox admin disconnect acme --host localhost:3000', does: 'its queues wait from then on' },
+  );
+  withExamples(add('rotate-key', 'encrypt all stored secrets with SIGNALBOX_SECRET_KEY'), {
+    line: 'signalbox admin rotate-key',
+    does: 'also those that SIGNALBOX_SECRET_KEY_PREVIOUS decrypts',
+  });
 };
 
 function addConnect(connect: Command): void {

@@ -12,6 +12,7 @@ import { issueToken, listTokens, revokeToken } from '#db/token-store.ts';
 import { withTransaction } from '#db/transaction.ts';
 import { atCommandLine, byCommandLine } from './auditor.ts';
 import { connect, connectOptions, connectUsage } from './connect.ts';
+import { disconnect, printConnections, replaceHookSecret, replaceKey } from './connection.ts';
 
 const usage = `Usage: signalbox admin <command>
 
@@ -21,6 +22,10 @@ const usage = `Usage: signalbox admin <command>
   list-tokens <slug>
   revoke-token <id>
 ${connectUsage}
+  list-connections <slug>
+  disconnect <slug> --host NAME
+  rotate-hook-secret <slug> --host NAME [--accept-previous-hours N]
+  rotate-key
 
 A token is shown once, when it is created: only its hash is kept.`;
 
@@ -30,6 +35,7 @@ const options = {
   scopes: { type: 'string' },
   'expires-in-days': { type: 'string' },
   repositories: { type: 'string' },
+  'accept-previous-hours': { type: 'string' },
   ...connectOptions,
 } as const;
 
@@ -55,6 +61,21 @@ export async function admin(cells: Cells, config: AdminConfig, args: readonly st
       return inOrganization(cells, subject, printTokens);
     case 'connect':
       return inOrganization(cells, subject, (cell, id) => connectHost(cell, id, parsed.values, config));
+    case 'list-connections':
+      return inOrganization(cells, subject, async (cell, id) =>
+        say(await printConnections(cell, id, config.publicUrl)),
+      );
+    case 'disconnect':
+      return inOrganization(cells, subject, async (cell, id) =>
+        say(await disconnect(cell, id, parsed.values.host)),
+      );
+    case 'rotate-hook-secret':
+      return inOrganization(cells, subject, async (cell, id) => {
+        const { host, 'accept-previous-hours': hours } = parsed.values;
+        return say(await replaceHookSecret(cell, id, host, hours));
+      });
+    case 'rotate-key':
+      return say(await replaceKey(cells, config.secretKey));
     case 'revoke-token':
       return revoke(cells, subject);
     default:
@@ -65,6 +86,12 @@ export async function admin(cells: Cells, config: AdminConfig, args: readonly st
 function fail(code: number, message: string): number {
   console.error(message);
   return code;
+}
+
+function say(outcome: string | { readonly code: number; readonly message: string }): number {
+  if (typeof outcome !== 'string') return fail(outcome.code, outcome.message);
+  console.log(outcome);
+  return 0;
 }
 
 async function createOrganization(

@@ -7,6 +7,7 @@ import { withoutTrailing } from '#base/text.ts';
 import { recordAudit } from '#db/audit-store.ts';
 import type { Cell } from '#db/cell.ts';
 import { saveConnection } from '#db/connection-store.ts';
+import type { SecretKey } from '#db/seal.ts';
 import { withTransaction } from '#db/transaction.ts';
 import type { Credentials } from '#host/connection.ts';
 import { byCommandLine } from './auditor.ts';
@@ -82,7 +83,7 @@ export async function connect(
   cell: Cell,
   organizationId: OrganizationId,
   wishes: ConnectWishes,
-  { secretKey, publicUrl }: { readonly secretKey: Buffer | null; readonly publicUrl: string },
+  { secretKey, publicUrl }: { readonly secretKey: SecretKey | null; readonly publicUrl: string },
 ): Promise<string | Mistake> {
   const { kind } = wishes;
   if (kind !== 'gitea' && kind !== 'github')

@@ -14,6 +14,7 @@ import { searchHandlers } from './search.ts';
 import { testHealthHandlers } from './test-health.ts';
 import { testHistoryHandlers } from './test-history.ts';
 import { testingHandlers } from './testing.ts';
+import { hostConnectionHandlers } from './host-connection.ts';
 import { tokenHandlers } from './token.ts';
 import { webhookHandlers } from './webhook.ts';
 import { uploadHandlers } from './upload.ts';
@@ -33,6 +34,7 @@ export function handlersFor({ sandbox }: Pick<Deps['config'], 'sandbox'>): reado
     ...uploadHandlers,
     ...organizationHandlers,
     ...tokenHandlers,
+    ...hostConnectionHandlers,
     ...webhookHandlers,
     ...auditHandlers,
     ...(sandbox === 'off' ? {} : sandboxHandlers),

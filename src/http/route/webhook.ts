@@ -9,6 +9,7 @@ import { fullName, type RepositoryName, repositoryKey } from '#core/repository.t
 import { insertTestDelivery, replayOne, replaySince } from '#db/delivery-store.ts';
 import { type DeliveryRow, listDeliveries } from '#db/delivery-view.ts';
 import { findRepositoryIds } from '#db/repository-store.ts';
+import type { SecretKey } from '#db/seal.ts';
 import {
   changeEndpoint,
   createEndpoint,
@@ -62,7 +63,7 @@ const unknown = (id: string) =>
   });
 
 /** What seals addresses and secrets. */
-function keyOf({ deps }: Context): Buffer {
+function keyOf({ deps }: Context): SecretKey {
   if (deps.config.secretKey !== null) return deps.config.secretKey;
   throw appError('SECRET_KEY_MISSING', {
     public:
