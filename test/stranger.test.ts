@@ -1,4 +1,5 @@
 // Bodies of people who are not known, and of organizations that keep others waiting.
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -66,6 +67,18 @@ describe('a body of an unknown caller', () => {
     const { first } = open(port, head('/v1/setImpactedTargets', ...lines));
     expect(await first).toBe('HTTP/1.1 401 Unauthorized');
   });
+});
+
+it('a connection over which nothing comes does not keep the server from closing', async () => {
+  const world = await openWorldForTest();
+  const port = await listen(world);
+  const silent = open(port, '');
+  const halfway = open(port, 'POST /v1/getQueue HTTP/1.1\r\nhost: signal');
+  for (const { socket } of [silent, halfway]) if (socket.readyState !== 'open') await once(socket, 'connect');
+  // It is served, so that the server has seen the others too.
+  expect(await open(port, head('/hooks/nothing')).first).toBe('HTTP/1.1 404 Not Found');
+  await world.server.close();
+  await Promise.all([silent.closed, halfway.closed]);
 });
 
 it('five bodies of one organization that hardly move do not keep another organization waiting', async () => {

@@ -53,11 +53,11 @@ const parameters: Readonly<Record<string, Rule['parameters']>> = {
 
 const settings = { mergeMethod: 'merge_commit', landingMode: 'fast_forward' };
 
-function addRule({ host }: Scene, type: string): void {
+function addRule({ host }: Scene, type: string): number {
   const { server, fullName } = host.github!;
   const given = parameters[type];
   const rule: Rule = given === undefined ? { type } : { type, parameters: given };
-  server.addRuleset(fullName, { rules: [rule], bypassApps: [server.appId] });
+  return server.addRuleset(fullName, { rules: [rule], bypassApps: [server.appId] });
 }
 
 /** A pull request that is green in every way that the branch knew before the rule. */
@@ -71,8 +71,11 @@ async function tryLanding(scene: Scene, type: string): Promise<number> {
 }
 
 async function isHeld(scene: Scene, type: string): Promise<string> {
-  const number = await tryLanding(scene, type);
-  scene.must((await scene.host.shown(number)) !== 'merged', 'it landed past the rule');
+  return stopsAt(scene, await tryLanding(scene, type), type);
+}
+
+async function stopsAt(scene: Scene, number: number, type: string): Promise<string> {
+  scene.must((await scene.host.shown(number)) !== 'merged', `it landed past ${type}`);
   const { state, stateReason } = await scene.api.call('getQueue', scene.main);
   const reason = stateReason ?? '';
   scene.must(state === 'PAUSED', `it is ${await scene.state(number)}, and the queue says nothing of it`);
@@ -99,8 +102,33 @@ const reimplemented: Readonly<Record<string, (scene: Scene) => Promise<string>>>
   required_linear_history: (scene) => isHeld(scene, 'required_linear_history'),
 };
 
+/** One pull request meets one rule after the other, and lands when none is left. */
+async function meetEach(scene: Scene, types: readonly string[]): Promise<string> {
+  const { server, fullName } = scene.host.github!;
+  const resume = async () => {
+    await scene.api.call('updateQueue', { ...scene.main, state: 'RUNNING' });
+    await scene.settle();
+    await scene.pass(1);
+  };
+  let ruleset = addRule(scene, types[0]!);
+  const number = await scene.submit();
+  if ((await scene.state(number)) === 'testing') await scene.ci(number, 'success', 'ci/test');
+  await scene.pass(1);
+  await stopsAt(scene, number, types[0]!);
+  for (const type of types.slice(1)) {
+    const next = addRule(scene, type);
+    server.removeRuleset(fullName, ruleset);
+    ruleset = next;
+    await resume();
+    await stopsAt(scene, number, type);
+  }
+  server.removeRuleset(fullName, ruleset);
+  await resume();
+  await landed(scene, number);
+  return `the queue stopped at each of ${types.join(', ')}, and the pull request landed when none was left`;
+}
+
 function runOf(type: string, handling: string): Situation['run'] {
-  if (handling === 'refused') return (scene) => isHeld(scene, type);
   if (handling === 'harmless') return async (scene) => landed(scene, await tryLanding(scene, type));
   return reimplemented[type] ?? (() => Promise.reject(new Broken(`no situation shows how ${type} is held`)));
 }
@@ -115,12 +143,35 @@ const notInEnterprise: ReadonlySet<string> = new Set(['license_compliance_scanni
 const notDescribed =
   'the published description of the Enterprise Server that these situations run on does not have this type';
 
-export const ruleTypeSituations: readonly Situation[] = Object.entries(ruleTypes).map(
-  ([type, { handling }]) => ({
-    name: `the App may bypass a ruleset with \`${type}\` (${handling})`,
-    must: musts[handling]!,
-    ...(notInEnterprise.has(type) ? { hosts: [], cannot: { github: notDescribed } } : { hosts: ['github'] }),
+const described = Object.entries(ruleTypes).filter(([type]) => !notInEnterprise.has(type));
+const refusedTypes = described.filter(([, { handling }]) => handling === 'refused').map(([type]) => type);
+
+/** So many in one situation that none takes much longer than the others. */
+const typesAtOnce = 5;
+
+const refused: readonly Situation[] = refusedTypes.flatMap((_, at) => {
+  if (at % typesAtOnce !== 0) return [];
+  const types = refusedTypes.slice(at, at + typesAtOnce);
+  return {
+    name: `the App may bypass rulesets with ${types.map((type) => `\`${type}\``).join(', ')} (refused)`,
+    must: `with each of them ${musts['refused']!}`,
+    hosts: ['github'],
     set: { settings },
-    run: runOf(type, handling),
-  }),
-);
+    run: (scene) => meetEach(scene, types),
+  };
+});
+
+export const ruleTypeSituations: readonly Situation[] = [
+  ...refused,
+  ...Object.entries(ruleTypes)
+    .filter(([type]) => !refusedTypes.includes(type))
+    .map(([type, { handling }]): Situation => ({
+      name: `the App may bypass a ruleset with \`${type}\` (${handling})`,
+      must: musts[handling]!,
+      ...(notInEnterprise.has(type)
+        ? { hosts: [], cannot: { github: notDescribed } }
+        : { hosts: ['github'] }),
+      set: { settings },
+      run: runOf(type, handling),
+    })),
+];

@@ -32,6 +32,7 @@ import { createShare } from './share.ts';
 import { closeWhenSlow } from './slow-body.ts';
 import { createStrangers } from './stranger.ts';
 import { addUploadRoute, createUploadAddresses } from './upload-address.ts';
+import { closeUnusedConnections } from './unused-connection.ts';
 import { addWebhookRoute } from './webhook.ts';
 
 declare module 'fastify' {
@@ -72,6 +73,7 @@ export async function createApp(deps: Deps): Promise<App> {
     requestTimeout: bundleMs,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
   });
+  closeUnusedConnections(server);
   const state = { draining: false };
   const addresses = createUploadAddresses(deps);
   const tools: EndpointTools = {

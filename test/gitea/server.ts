@@ -75,8 +75,10 @@ export async function startGitea(options: GiteaOptions = {}): Promise<Gitea> {
       PATH: process.env['PATH'],
       HOME: join(folder, 'home'),
       USER: process.env['USER'] ?? 'root',
-      // Each push starts the program for its hooks, which are over before a collection of garbage is worth it.
-      GOGC: '400',
+      // Each push starts the program for its hooks, which are over before a collection of garbage is worth it; the
+      // server itself collects when it has grown to this size.
+      GOGC: 'off',
+      GOMEMLIMIT: '400MiB',
     };
     // Its answer is the last line; warnings come before it.
     const gitea = async (...args: readonly string[]) => {

@@ -91,7 +91,7 @@ async function converse(
   request: IncomingMessage,
   body: Buffer,
 ): Promise<GitAnswer> {
-  if (call.path !== 'git-receive-pack') return runBackend(repository, call, request, body, {});
+  if (call.path !== 'git-receive-pack') return capabilitiesOrBackend(repository, call, request, body);
   const { rules, content, reasons } = await judgePush(repository, principal, pushCommands(body));
   const lines = rules.map(({ ref, rule, words }) => `${ref}\t${rule}\t${words}`);
   const before = await listRefs(repository.directory, 'refs/heads', 'refs/tags');
@@ -102,6 +102,25 @@ async function converse(
   const after = await listRefs(repository.directory, 'refs/heads', 'refs/tags');
   await noticePush(site, repository, movedSince(before, after), principal);
   return { ...answer, body: withReasons(answer.body, reasons) };
+}
+
+/** What git says it can do in a repository does not change, and says nothing of its refs in version 2 of the protocol. */
+const capabilities = new WeakMap<Repository, Promise<PackAnswer>>();
+
+function capabilitiesOrBackend(
+  repository: Repository,
+  call: GitCall,
+  request: IncomingMessage,
+  body: Buffer,
+): Promise<PackAnswer> {
+  const answer = () => runBackend(repository, call, request, body, {});
+  const isAsked =
+    call.path === 'info/refs' && !call.isPush && request.headers['git-protocol'] === 'version=2';
+  if (!isAsked) return answer();
+  const known = capabilities.get(repository) ?? answer();
+  capabilities.set(repository, known);
+  known.catch(() => capabilities.delete(repository));
+  return known;
 }
 
 const contentHook = fileURLToPath(new URL('content-hook.ts', import.meta.url));
