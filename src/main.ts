@@ -13,6 +13,7 @@ import { doctor } from '#cli/admin/doctor.ts';
 import { type Config, parseEnv } from '#config/env.ts';
 import { bootstrap } from '#db/bootstrap.ts';
 import { type Cell, type Cells, cellsOf, openCell } from '#db/cell.ts';
+import { followDatabaseClock } from '#db/database-clock.ts';
 import { migrateCell } from '#db/migrate.ts';
 import type { HostFor } from '#host/host.ts';
 import { createApp } from '#http/app.ts';
@@ -52,11 +53,13 @@ const hostsFor = (config: Config, log: Log, cells: Cells): Promise<Hosts> =>
 
 async function serve(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): Promise<Closer> {
   const { hostFor, isSandboxServing } = await hostsFor(config, log, cells);
+  // The databases of all cells are taken to agree on the time.
+  const clock = followDatabaseClock(cells.first, log);
   const deps = {
     cells,
     hostFor,
     isSandboxServing,
-    clock: systemClock,
+    clock,
     log,
     blobsOf,
     config,
@@ -72,6 +75,7 @@ async function serve(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): 
       app.drain();
       await setTimeoutPromise(config.drainMs);
       await app.server.close();
+      clock.close();
     },
   };
 }
@@ -132,10 +136,12 @@ async function workOnCell(
   const { commandWords, committer, publicUrl } = config;
   const kept = { historyMonths, recordMonths, targetDays };
   const limits = { concurrency, shutdownMs, ...kept, sweepMs, commandWords, committer, publicUrl };
+  const clock = followDatabaseClock(cell, log);
+  await clock.measured;
   const worker = await startWorker({
     cell,
     log,
-    clock: systemClock,
+    clock,
     hostFor,
     mirrors,
     targets,
@@ -147,7 +153,7 @@ async function workOnCell(
   const deliveries = startDeliveries({
     cell,
     log,
-    clock: systemClock,
+    clock,
     secretKey,
     addresses: config,
     allowed: webhook.allow,
@@ -156,6 +162,7 @@ async function workOnCell(
   log.info({ cell: cell.name }, 'working on jobs');
   const close = async () => {
     await Promise.all([worker.stop(), deliveries.stop()]);
+    clock.close();
     await mirrors.close();
     await reporter.close();
   };

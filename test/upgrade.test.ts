@@ -1,8 +1,11 @@
-// A release works on the schema of the next one: `signalbox migrate` runs while its processes do.
+// Processes that differ work beside each other: a release on the schema of the next one, since `signalbox migrate` runs
+// while its processes do, and machines whose clocks are wrong.
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { followDatabaseClock } from '#db/database-clock.ts';
 import { main, openWorldForTest, pr, type World } from './harness.ts';
+import { silentLog } from './silent-log.ts';
 
 /** A pull request is submitted, tested and landed, and everything about it is read. */
 async function landOne(world: World, number: number): Promise<void> {
@@ -76,4 +79,82 @@ it('the release before writes entries and attempts on the schema of this one', a
   await world.cell.pool.query(save, [JSON.stringify([row!.entry]), JSON.stringify([row!.trip]), '[]']);
   await world.cell.pool.query(save, [JSON.stringify([row!.entry]), '[]', '[]']);
   expect(await client.call('getSubmittedPullRequest', pr(2))).toMatchObject({ state: 'merged' });
+});
+
+const seconds = (count: number) => count * 1_000;
+
+it('a worker whose clock is behind looks at its queue once a second at most, and not without a pause', async () => {
+  let looks = 0;
+  const world = await openWorldForTest({
+    wrapHosts: (hostFor) => (cell, name) => {
+      looks++;
+      return hostFor(cell, name);
+    },
+  });
+  world.clock.advance(-seconds(8));
+  const client = await world.client();
+  await client.call('sandboxConfigureRepository', { repo: main.repo, ci: { mode: 'manual', durationMs: 0 } });
+  await client.call('createQueue', {
+    ...main,
+    batch: true,
+    batchingMinSize: 8,
+    batchingMaxWaitTimeMinutes: 1,
+  });
+  await world.runJobs();
+  await client.call('submitPullRequest', pr(1));
+  await world.runJobs();
+  // By the database it is time to look again, by the worker it is not for some seconds.
+  await sql`update entry set submitted_at = now() - interval '63 seconds',
+    plan = jsonb_set(jsonb_set(plan, '{queuedAt}', to_jsonb((extract(epoch from now()) * 1000 - 63000)::bigint)),
+      '{place,since}', to_jsonb((extract(epoch from now()) * 1000 - 63000)::bigint)) where plan is not null`.execute(
+    world.cell.db,
+  );
+  await sql`select graphile_worker.reschedule_jobs(array(
+    select id from graphile_worker.jobs where key like 'wake:%'), run_at := now())`.execute(world.cell.db);
+  looks = 0;
+  await world.runJobs();
+  expect(looks).toBeGreaterThan(0);
+  expect(looks).toBeLessThan(10);
+  const { rows } = await sql<{ seconds: number }>`
+    select extract(epoch from run_at - now())::float8 as seconds from graphile_worker.jobs
+    where key like 'wake:%'`.execute(world.cell.db);
+  expect(rows).toHaveLength(1);
+  // What is left of the minute by the worker's clock, on the clock of the database.
+  expect(rows[0]!.seconds).toBeGreaterThan(0.5);
+  expect(rows[0]!.seconds).toBeLessThan(8);
+});
+
+it('whatever is put off is put off by the clock of the database', async () => {
+  const world = await openWorldForTest();
+  const client = await world.client();
+  await client.call('createQueue', main);
+  await world.runJobs();
+  // As on a machine that is an hour behind.
+  const rightNow = Date.now;
+  onTestFinished(() => void (Date.now = rightNow));
+  Date.now = () => rightNow() - seconds(3_600);
+  await client.call('submitPullRequest', pr(1));
+  await world.runJobs();
+  Date.now = rightNow;
+  const { rows } = await sql<{ key: string; seconds: number }>`
+    select key, extract(epoch from run_at - now())::float8 as seconds from graphile_worker.jobs
+    where key ~ '^(sweep-queue|tell)'`.execute(world.cell.db);
+  expect(rows.map(({ key }) => key.split(':')[0])).toContain('sweep-queue');
+  for (const row of rows) expect(row.seconds).toBeGreaterThan(-10);
+});
+
+it('the clock that a process follows is that of the database, however wrong its machine is', async () => {
+  const { cell } = await openWorldForTest();
+  const warnings: object[] = [];
+  const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) };
+  for (const wrongBy of [-seconds(60), 0, seconds(3_600)]) {
+    const clock = followDatabaseClock(cell, log, { local: () => Date.now() + wrongBy });
+    onTestFinished(clock.close);
+    await clock.measured;
+    expect(Math.abs(clock.now().getTime() - Date.now())).toBeLessThan(1_000);
+  }
+  expect(warnings).toMatchObject([
+    { differenceMs: expect.closeTo(seconds(60), -3) as number },
+    { cell: 'main' },
+  ]);
 });

@@ -13,24 +13,26 @@ async function testCell(): Promise<Cell> {
   return cell;
 }
 
-const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000);
+const minutes = (count: number) => count * 60_000;
 
 const add = (cell: Cell, terms: Partial<NewJob>, ...keys: readonly string[]) =>
   withTransaction(cell, async (tx) => {
-    const rest = { task: 'tell', at: null, keepsTime: false, priority: 0, spares: false, ...terms };
+    const rest = { task: 'tell', inMs: null, keepsTime: false, priority: 0, spares: false, ...terms };
     await Promise.all(keys.map((key) => addJob(tx, { ...rest, key, payload: { key } })));
   });
 
 type Row = {
   readonly key: string | null;
   readonly revision: number;
-  readonly run_at: Date;
+  /** Until it is due. */
+  readonly minutes: number;
   readonly attempts: number;
 };
 
 const rows = async (cell: Cell): Promise<readonly Row[]> =>
   (
-    await sql<Row>`select key, revision, run_at, attempts from graphile_worker.jobs order by id`.execute(
+    await sql<Row>`select key, revision, attempts,
+      round(extract(epoch from run_at - now()) / 60)::int as minutes from graphile_worker.jobs order by id`.execute(
       cell.db,
     )
   ).rows;
@@ -58,29 +60,27 @@ describe('a job', () => {
 
   it('of the same key is one job: the last time given counts, unless the job keeps its time', async () => {
     const cell = await testCell();
-    const [first, second, third] = [inMinutes(1), inMinutes(3), inMinutes(2)];
-    await add(cell, { at: first }, 'a');
-    await add(cell, { at: second }, 'a');
-    expect(await rows(cell)).toMatchObject([{ key: 'a', revision: 1, run_at: second }]);
-    await add(cell, { at: third, keepsTime: true }, 'a');
-    expect(await rows(cell)).toMatchObject([{ key: 'a', revision: 2, run_at: second }]);
-    await add(cell, { at: first }, 'a', 'a');
-    expect(await rows(cell)).toMatchObject([{ key: 'a', revision: 4, run_at: first }]);
+    await add(cell, { inMs: minutes(10) }, 'a');
+    await add(cell, { inMs: minutes(30) }, 'a');
+    expect(await rows(cell)).toMatchObject([{ key: 'a', revision: 1, minutes: 30 }]);
+    await add(cell, { inMs: minutes(20), keepsTime: true }, 'a');
+    expect(await rows(cell)).toMatchObject([{ key: 'a', revision: 2, minutes: 30 }]);
+    await add(cell, { inMs: minutes(10) }, 'a', 'a');
+    expect(await rows(cell)).toMatchObject([{ key: 'a', revision: 4, minutes: 10 }]);
   });
 
   it('that waits for the same instant or an earlier one is left as it is where that is enough', async () => {
     const cell = await testCell();
-    const at = inMinutes(5);
-    await add(cell, { at }, 'a');
+    await add(cell, { inMs: minutes(50) }, 'a');
     const leaves = () =>
       noticesOf(cell, async () => {
-        await add(cell, { at, spares: true }, 'a');
-        await add(cell, { at: inMinutes(9), spares: true }, 'a');
-        await add(cell, { at: inMinutes(9), spares: true, keepsTime: true }, 'a');
+        await add(cell, { inMs: minutes(50), spares: true }, 'a');
+        await add(cell, { inMs: minutes(90), spares: true }, 'a');
+        await add(cell, { inMs: minutes(90), spares: true, keepsTime: true }, 'a');
       });
     expect(await leaves()).toEqual([]);
-    expect(await rows(cell)).toMatchObject([{ revision: 0, run_at: at }]);
-    await add(cell, { at: inMinutes(4), spares: true }, 'a');
+    expect(await rows(cell)).toMatchObject([{ revision: 0, minutes: 50 }]);
+    await add(cell, { inMs: minutes(40), spares: true }, 'a');
     expect(await rows(cell)).toMatchObject([{ revision: 1 }]);
   });
 
@@ -88,10 +88,10 @@ describe('a job', () => {
     const cell = await testCell();
     await add(cell, {}, 'a');
     await takeJobs(cell, ['tell']);
-    await add(cell, { at: inMinutes(1) }, 'b');
+    await add(cell, { inMs: minutes(1) }, 'b');
     await sql`select graphile_worker.permanently_fail_jobs(array(
       select id from graphile_worker.jobs where key = 'b'))`.execute(cell.db);
-    await add(cell, { at: inMinutes(1) }, 'a', 'b');
+    await add(cell, { inMs: minutes(1) }, 'a', 'b');
     expect(await rows(cell)).toMatchObject([
       { key: null, attempts: 20 },
       { key: null, attempts: 20 },

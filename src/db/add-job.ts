@@ -15,8 +15,11 @@ export type NewJob = {
   readonly task: string;
   readonly key: string;
   readonly payload: object;
-  /** Null: at once. */
-  readonly at: Date | null;
+  /**
+   * Milliseconds from now until it is due, by the database's clock alone: it decides what is due, and that of a worker may
+   * be wrong. Null: at once.
+   */
+  readonly inMs: number | null;
   /** A pending job of the same key stays due when it is. */
   readonly keepsTime: boolean;
   readonly priority: number;
@@ -35,12 +38,15 @@ const addedOf = (condition: string, keepsTime: boolean): string => `
 // A job that is not due for a while cannot begin before this transaction ends, so reading it is enough. Each is looked up
 // by its key: with `exists` PostgreSQL may read the whole table instead.
 const addAll = statement<[jobs: string], { key: string }>(`
-  with wanted as materialized (
+  with asked as materialized (
+    select w.*, clock_timestamp() + w."inMs" * interval '1 millisecond' as at
+    from json_to_recordset($1) as w (task text, key text, payload json, "inMs" float8, "keepsTime" boolean,
+      priority smallint, spares boolean)
+  ), wanted as materialized (
     select w.*, w.spares and coalesce((
         select true from graphile_worker.jobs j where j.key = w.key and j.locked_at is null and j.attempts = 0
-          and j.run_at > now() + interval '10 seconds' and j.run_at <= w.at), false) as is_spared
-    from json_to_recordset($1) as w (task text, key text, payload json, at timestamptz, "keepsTime" boolean,
-      priority smallint, spares boolean)
+          and j.run_at > now() + interval '10 seconds' and j.run_at <= w.at + interval '250 milliseconds'), false) as is_spared
+    from asked w
   ), replaced as materialized (${addedOf('not w."keepsTime"', false)}
   ), kept as materialized (${addedOf('w."keepsTime"', true)}
   )

@@ -86,16 +86,25 @@ type Job<Task extends keyof JobPayloads> = {
   readonly task: Task;
   readonly payload: JobPayloads[Task];
   readonly key: string;
-} & Partial<Pick<NewJob, 'at' | 'keepsTime' | 'priority' | 'spares'>>;
+} & Partial<Pick<NewJob, 'inMs' | 'keepsTime' | 'priority' | 'spares'>>;
 
 const add = <Task extends keyof JobPayloads>(
   tx: Tx,
-  { task, payload, key, at = null, keepsTime = false, priority = 0, spares = false }: Job<Task>,
-): Promise<void> => addJob(tx, { task, key, payload, at, keepsTime, priority, spares });
+  { task, payload, key, inMs = null, keepsTime = false, priority = 0, spares = false }: Job<Task>,
+): Promise<void> => addJob(tx, { task, key, payload, inMs, keepsTime, priority, spares });
 
-/** Looks at a queue again at an instant; a key of its own, so that it never delays a pending look. */
-export const enqueueWakeUp = (tx: Tx, queueId: QueueId, at: Date): Promise<void> =>
-  add(tx, { task: 'reconcile-queue', payload: { queueId }, key: `wake:${queueId}`, at, spares: true });
+/** What was too early by a worker's clock is not looked at again at once: that would be a loop without a pause. */
+const wakeUpMinMs = 1_000;
+
+/** Looks at a queue again after a while; a key of its own, so that it never delays a pending look. */
+export const enqueueWakeUp = (tx: Tx, queueId: QueueId, inMs: number): Promise<void> =>
+  add(tx, {
+    task: 'reconcile-queue',
+    payload: { queueId },
+    key: `wake:${queueId}`,
+    inMs: Math.max(inMs, wakeUpMinMs),
+    spares: true,
+  });
 
 /** Asks the host for a pull request anew. */
 export const enqueueRefresh = (tx: Tx, repositoryId: RepositoryId, prNumber: number): Promise<void> =>
@@ -114,7 +123,7 @@ export const enqueueRefreshSoon = (tx: Tx, repositoryId: RepositoryId, prNumber:
     task: 'refresh-pull-request',
     payload: { repositoryId, prNumber },
     key: `refresh:${repositoryId}:${prNumber}`,
-    at: new Date(Date.now() + askAgainMs),
+    inMs: askAgainMs,
     keepsTime: true,
   });
 
@@ -124,18 +133,18 @@ export type HostTask =
 const hostJobKey = (task: HostTask, { queueId, ...rest }: AtHost & { readonly number?: number }): string =>
   `${task}:${queueId}${rest.number === undefined ? '' : `:${rest.number}`}`;
 
-/** Work at a host, at once or at an instant. */
+/** Work at a host, at once or after a while. */
 export const enqueueAtHost = <Task extends HostTask>(
   tx: Tx,
   task: Task,
   payload: JobPayloads[Task],
-  at: Date | null = null,
+  inMs: number | null = null,
 ): Promise<void> =>
   add(tx, {
     task,
     payload,
     key: hostJobKey(task, payload),
-    at,
+    inMs,
     priority: task === 'sweep-queue' ? later : 0,
   });
 
@@ -173,22 +182,30 @@ export const hurryAtHost = (tx: Tx, queueId: QueueId): Promise<unknown> => resch
 export const enqueueBranchLook = (tx: Tx, queueId: QueueId): Promise<void> =>
   add(tx, { task: 'sweep-queue', payload: { queueId, isQuick: true }, key: `branch:${queueId}` });
 
-/** Work that is due by an instant. */
-export const enqueueBy = <Task extends HostTask>(
+/** Work that is due after a while at the latest. */
+export const enqueueWithin = <Task extends HostTask>(
   tx: Tx,
   task: Task,
   payload: JobPayloads[Task],
-  at: Date,
+  inMs: number,
 ): Promise<void> =>
   add(tx, {
     task,
     payload,
     key: hostJobKey(task, payload),
-    at,
+    inMs,
     keepsTime: true,
     priority: later,
     spares: true,
   });
+
+/** The same, by this machine's clock: only where it is also that of the database. */
+export const enqueueBy = <Task extends HostTask>(
+  tx: Tx,
+  task: Task,
+  payload: JobPayloads[Task],
+  at: Date,
+): Promise<void> => enqueueWithin(tx, task, payload, at.getTime() - Date.now());
 
 /** A burst of changes is told once; what is told soon does not wait for what has time. */
 const tellAfterMs = { soon: 1_500, later: 121_000 };
@@ -198,7 +215,7 @@ export const enqueueTell = (tx: Tx, queueId: QueueId, when: 'soon' | 'later'): P
     task: 'tell',
     payload: { queueId },
     key: when === 'soon' ? hostJobKey('tell', { queueId }) : `tell-later:${queueId}`,
-    at: new Date(Date.now() + tellAfterMs[when]),
+    inMs: tellAfterMs[when],
     keepsTime: true,
     priority: later,
     spares: true,
@@ -208,30 +225,35 @@ export const enqueueTell = (tx: Tx, queueId: QueueId, when: 'soon' | 'later'): P
 export const enqueueComment = (
   tx: Tx,
   payload: JobPayloads['obey-comment'],
-  at: Date | null = null,
+  inMs: number | null = null,
 ): Promise<void> =>
-  add(tx, { task: 'obey-comment', payload, at, key: `comment:${payload.repositoryId}:${payload.commentId}` });
+  add(tx, {
+    task: 'obey-comment',
+    payload,
+    inMs,
+    key: `comment:${payload.repositoryId}:${payload.commentId}`,
+  });
 
 /** Asks the host for the label, and does what it asks for. */
 export const enqueueLabel = (
   tx: Tx,
   payload: JobPayloads['obey-label'],
-  at: Date | null = null,
+  inMs: number | null = null,
 ): Promise<void> =>
   add(tx, {
     task: 'obey-label',
     payload,
-    at,
+    inMs,
     key: `label:${payload.repositoryId}:${payload.number}:${payload.label}`,
   });
 
 /** Removes test branches that nobody needs any more; a key of its own, so that it never delays a start. */
-export const enqueueTidy = (tx: Tx, queueId: QueueId, at: Date): Promise<void> =>
+export const enqueueTidy = (tx: Tx, queueId: QueueId, inMs: number): Promise<void> =>
   add(tx, {
     task: 'publish-runs',
     payload: { queueId },
     key: `tidy:${queueId}`,
-    at,
+    inMs,
     keepsTime: true,
     priority: later,
   });
@@ -246,7 +268,7 @@ export const enqueueSandboxCi = (
     task: 'sandbox-ci',
     payload,
     key: `sandbox-ci:${payload.repositoryId}:${payload.sha}:${payload.branch}`,
-    at: new Date(Date.now() + delayMs),
+    inMs: delayMs,
   });
 
 // In a queue of the library's: uploads of a repository are read by one at a time, because a second would only wait for

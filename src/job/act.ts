@@ -121,8 +121,6 @@ export async function change(
 /** The host's record of an act or a push may come a moment after the event: then the job asks again. */
 const retryMs = [2_000, 5_000];
 
-/** When to ask again; null: often enough. */
-export function retryAt({ tries = 0 }: { readonly tries?: number }): Date | null {
-  const pauseMs = retryMs[tries];
-  return pauseMs === undefined ? null : new Date(Date.now() + pauseMs);
-}
+/** After how long to ask again; null: often enough. */
+export const retryInMs = ({ tries = 0 }: { readonly tries?: number }): number | null =>
+  retryMs[tries] ?? null;

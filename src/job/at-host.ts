@@ -90,11 +90,11 @@ export async function atHost<Task extends HostTask, Work extends QueueAtHost>(
     const asked = pauseAsked(error);
     if (asked === null) throw error;
     const now = clock.now();
-    const at = new Date(Date.now() + Math.max(asked, pauseOf(task, tries, error)));
+    const pauseMs = Math.max(asked, pauseOf(task, tries, error));
     await withTransaction(cell, async (tx) => {
       if (stopsQueue(task, error) && (await recordHostAway(tx, queueId, now)))
         await enqueueReconciles(tx, [queueId]);
-      await enqueueAtHost(tx, task, { ...payload, tries: tries + 1 }, at);
+      await enqueueAtHost(tx, task, { ...payload, tries: tries + 1 }, pauseMs);
     });
     const fields = { queue: queueId, task, tries, err: error };
     if (isFetching(error)) log.debug(fields, 'work at the host put off');

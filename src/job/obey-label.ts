@@ -9,7 +9,7 @@ import { enqueueLabel, type JobPayloads } from '#db/job.ts';
 import { listQueues } from '#db/queue-view.ts';
 import { recordByLabel } from '#db/telling-store.ts';
 import type { LabelState } from '#host/host.ts';
-import { type Asked, change, findEntry, isAtLeast, readAsked, retryAt, ruleOn } from './act.ts';
+import { type Asked, change, findEntry, isAtLeast, readAsked, retryInMs, ruleOn } from './act.ts';
 import type { TaskDeps } from './deps.ts';
 
 type Payload = JobPayloads['obey-label'];
@@ -47,10 +47,11 @@ export async function obeyLabel(deps: TaskDeps, payload: Payload): Promise<void>
   const last = state.lastChange;
   const who = { queue: queue.id, pullRequest: number, by: last?.by ?? null };
   if (last === null || last.isOn !== state.isOn) {
-    const at = retryAt(payload);
+    const inMs = retryInMs(payload);
     // A pull request may be queued without ever having had the label.
-    if (at === null && state.isOn) deps.log.info(who, 'ignored a label: the host does not say who put it on');
-    else if (at !== null && state.isOn) await again(deps, payload, at);
+    if (inMs === null && state.isOn)
+      deps.log.info(who, 'ignored a label: the host does not say who put it on');
+    else if (inMs !== null && state.isOn) await again(deps, payload, inMs);
     return;
   }
   if (last.by === null || !(await isAtLeast(asked, last.by, 'write')))
@@ -61,8 +62,8 @@ export async function obeyLabel(deps: TaskDeps, payload: Payload): Promise<void>
   if (refusal !== null) deps.log.info({ ...who, refusal }, 'a label was refused');
 }
 
-const again = (deps: TaskDeps, payload: Payload, at: Date): Promise<void> =>
-  enqueueLabel(deps.cell.db, { ...payload, tries: (payload.tries ?? 0) + 1 }, at);
+const again = (deps: TaskDeps, payload: Payload, inMs: number): Promise<void> =>
+  enqueueLabel(deps.cell.db, { ...payload, tries: (payload.tries ?? 0) + 1 }, inMs);
 
 /** Null if it was done or is tried again, else why not. */
 async function submit(
@@ -76,7 +77,7 @@ async function submit(
   const act = { kind: 'label', by, mayWrite: true, at: at.getTime(), namedSha: null } as const;
   const ruling = await ruleOn(deps, asked, queue, act);
   if (ruling === 'head_age_unknown') {
-    const later = retryAt(payload);
+    const later = retryInMs(payload);
     if (later !== null) return again(deps, payload, later).then(() => null);
   }
   if (ruling !== 'allowed') {

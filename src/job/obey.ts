@@ -11,7 +11,7 @@ import type { Tx } from '#db/cell.ts';
 import { enqueueComment, type JobPayloads } from '#db/job.ts';
 import { listEntries } from '#db/queue-view.ts';
 import { claimStrangerAnswer, releaseStrangerAnswer } from '#db/words-store.ts';
-import { type Asked, change, findServed, isAtLeast, readAsked, retryAt, ruleOn } from './act.ts';
+import { type Asked, change, findServed, isAtLeast, readAsked, retryInMs, ruleOn } from './act.ts';
 import type { TaskDeps } from './deps.ts';
 
 /** For how long it is remembered which comments were read. An older one may be a webhook that is sent once more. */
@@ -99,9 +99,9 @@ async function merge(
   if (ruling === 'names_other_head') return refusals.namesOtherHead(namedSha ?? '', headSha);
   if (ruling === 'head_is_newer') return refusals.headIsNewer(headSha, word);
   if (ruling === 'head_age_unknown') {
-    const at = retryAt(payload);
-    if (at === null) return refusals.headAgeUnknown(headSha, word);
-    await enqueueComment(deps.cell.db, { ...payload, tries: (payload.tries ?? 0) + 1 }, at);
+    const inMs = retryInMs(payload);
+    if (inMs === null) return refusals.headAgeUnknown(headSha, word);
+    await enqueueComment(deps.cell.db, { ...payload, tries: (payload.tries ?? 0) + 1 }, inMs);
     return null;
   }
   const submit = (seniority: number): EntryCommand => ({

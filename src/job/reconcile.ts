@@ -9,7 +9,7 @@ import { headGate } from '#core/queue/head-gate.ts';
 import { isEnded, isMergeabilityKnown, type Queue } from '#core/queue/model.ts';
 import {
   enqueueAtHost,
-  enqueueBy,
+  enqueueWithin,
   enqueueForgottenLanding,
   enqueueReconcile,
   enqueueRefresh,
@@ -53,7 +53,7 @@ export async function reconcileQueue(
     const send = (job: Promise<unknown>) => sent.push(job.then(() => undefined));
     // What is pushed for new runs takes the branches of ended ones with it.
     if (result.started.length > 0) send(enqueueAtHost(tx, 'publish-runs', { queueId }));
-    else if (result.concluded.length > 0) send(enqueueTidy(tx, queueId, new Date(Date.now() + tidyAfterMs)));
+    else if (result.concluded.length > 0) send(enqueueTidy(tx, queueId, tidyAfterMs));
     if (result.landing !== null)
       send(enqueueAtHost(tx, 'land', { queueId, number: result.landing.landing.id }));
     else if (result.stored.landing !== null) send(enqueueForgottenLanding(tx, result.queue));
@@ -78,13 +78,12 @@ export async function reconcileQueue(
     // Where no host serves the repository there is nobody to tell.
     if (host !== null && isTold(result.queue))
       for (const when of tellingsOf(loaded.untold, result)) send(enqueueTell(tx, queueId, when));
-    if (result.wakeAt !== null) send(enqueueWakeUp(tx, queueId, new Date(result.wakeAt)));
+    if (result.wakeAt !== null) send(enqueueWakeUp(tx, queueId, result.wakeAt - now.getTime()));
     // A queue that was stopped because its branch is not there is not asked about it again and again.
     const isUnseen = loaded.picture.branchSha === null;
     if (isUnseen && loaded.picture.queue.stateReason === null)
       send(enqueueAtHost(tx, 'sweep-queue', { queueId }));
-    else if (isUnseen || result.places.size > 0)
-      send(enqueueBy(tx, 'sweep-queue', { queueId }, new Date(Date.now() + sweepMs)));
+    else if (isUnseen || result.places.size > 0) send(enqueueWithin(tx, 'sweep-queue', { queueId }, sweepMs));
     await Promise.all(sent);
   });
 }

@@ -13,7 +13,7 @@ import {
   type Sweeping,
 } from '#db/host-store.ts';
 import {
-  enqueueBy,
+  enqueueWithin,
   enqueueForgottenLanding,
   enqueueReconcile,
   enqueueRefresh,
@@ -43,8 +43,7 @@ export async function sweepQueue(deps: TaskDeps, payload: JobPayloads['sweep-que
   const load = () => loadSweeping(cell.db, queueId);
   await atHost(deps, 'sweep-queue', rest, load, async (work, place) => {
     await sweep(deps, work, place, isQuick);
-    if (work.live.length > 0 && !isQuick)
-      await enqueueBy(cell.db, 'sweep-queue', { queueId }, new Date(Date.now() + sweepMs));
+    if (work.live.length > 0 && !isQuick) await enqueueWithin(cell.db, 'sweep-queue', { queueId }, sweepMs);
   });
 }
 

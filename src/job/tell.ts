@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { isEnded } from '#core/queue/model.ts';
 import { commentMark, ownCheck, stateLabels, statusComment, type Told } from '#core/queue/message.ts';
 import { alone } from '#db/alone.ts';
-import { enqueueBy, enqueueTell, type JobPayloads } from '#db/job.ts';
+import { enqueueWithin, enqueueTell, type JobPayloads } from '#db/job.ts';
 import { loadTelling, recordTried, recordTold, type Telling, type UntoldEntry } from '#db/telling-store.ts';
 import { HostError } from '#host/host.ts';
 import { atHost, type Place } from './at-host.ts';
@@ -34,7 +34,7 @@ async function tellAll(deps: TaskDeps, payload: JobPayloads['tell']): Promise<vo
       // Somebody else may have told something newer meanwhile, which this has overwritten: then it is untold again.
       work = await load();
     }
-    await enqueueBy(deps.cell.db, 'tell', { queueId }, new Date());
+    await enqueueWithin(deps.cell.db, 'tell', { queueId }, 0);
   });
 }
 
