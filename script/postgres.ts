@@ -2,6 +2,7 @@
 // Tests and benchmarks run one in memory; `npm run dev` keeps one in .data/.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
+  appendFileSync,
   chownSync,
   existsSync,
   mkdirSync,
@@ -33,7 +34,15 @@ type ClusterOptions = {
   /** Durable as in production; off for tests, where a crash of the machine loses nothing. */
   readonly durable?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Where it runs if not here, and which addresses may connect; asked before every start. */
+  readonly machine?: {
+    readonly address: string;
+    readonly subnet: string;
+    readonly enter: (identity: Identity) => readonly string[];
+  };
 };
+
+type Identity = { readonly uid: number; readonly gid: number };
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const binDir = findBinDir();
@@ -63,12 +72,16 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       ['-D', data, '-U', 'signalbox', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
       { ...identity, stdio: ['ignore', 'ignore', 'inherit'], cwd: home },
     );
+  const { machine } = options;
+  const address = machine?.address ?? '127.0.0.1';
+  if (machine !== undefined)
+    appendFileSync(join(data, 'pg_hba.conf'), `host all all ${machine.subnet} trust\n`);
   const port = await freePort();
   const durability = options.durable
     ? {}
     : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
   const settings = {
-    listen_addresses: '127.0.0.1',
+    listen_addresses: address,
     port: String(port),
     unix_socket_directories: socketDir,
     max_connections: '300',
@@ -84,8 +97,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   );
   const logFile = join(home, 'server.log');
   const start = async (): Promise<ChildProcess> => {
-    const child = spawn(join(binDir, 'postgres'), ['-D', data], {
-      ...identity,
+    const command = [join(binDir, 'postgres'), '-D', data];
+    const [program, ...args] = machine === undefined ? command : [...machine.enter(identity!), ...command];
+    const child = spawn(program!, args, {
+      ...(machine === undefined ? identity : {}),
       stdio: ['ignore', openSync(logFile, 'a'), openSync(logFile, 'a')],
       cwd: home,
       detached: true,
@@ -102,7 +117,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   let server = await start();
   return {
     binDir,
-    url: (database) => `postgresql://signalbox@127.0.0.1:${port}/${database}`,
+    url: (database) => `postgresql://signalbox@${address}:${port}/${database}`,
     crash: () => end(server, 'SIGKILL'),
     restart: async () => {
       // What the killed server started ends by itself within moments; until then a new one will not start.
@@ -158,7 +173,7 @@ function findBinDir(): string {
 }
 
 /** PostgreSQL refuses to run as root; there it runs as the operating system's postgres user. */
-function clusterIdentity(): { uid: number; gid: number } | undefined {
+function clusterIdentity(): Identity | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };

@@ -1,10 +1,21 @@
 // `npm run chaos`: what must survive, each fault by itself under a soak of its own. No CI flakes here, so nobody innocent
 // may be evicted at all. Exits with 1 if a goal is missed.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createRandom } from '#sim/random.ts';
+import { checkOutBefore } from './before.ts';
 import { repository } from './drive.ts';
+import {
+  count,
+  type Counts,
+  damageMirrors,
+  dumpFigures,
+  dumpWhileMonthsAreMade,
+  failOverFigure,
+  fillDisk,
+  loseMachine,
+  within,
+} from './fault.ts';
 import {
   falseEvictionsOf,
   type Figure,
@@ -16,7 +27,7 @@ import {
 } from './report.ts';
 import { type Disturbance, endWorldsOnSignal, soak, type SoakOptions } from './soak.ts';
 import { lines } from './workload.ts';
-import type { Part } from './world.ts';
+import type { Part } from './supervise.ts';
 
 const { values } = parseArgs({
   options: {
@@ -32,20 +43,11 @@ const { values } = parseArgs({
 const seed = Number(values.seed);
 const killsWanted = Number(values.kills);
 
-/** What a row counts besides what every soak does. */
-type Counts = Map<string, number>;
-
 type Row = {
   readonly name: string;
   readonly prs: number;
   readonly options: (prs: number, counts: Counts) => Partial<SoakOptions>;
   readonly figures: (counts: Counts) => Figure[];
-};
-
-const count = (counts: Counts, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
-
-const within = async (ms: number, signal: AbortSignal) => {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
 };
 
 /** A kill is due when the soak has come so far, or when nothing else has happened for this long. */
@@ -105,6 +107,12 @@ const silenceHost =
 
 const plain = (counts: Counts): Figure[] => [...counts].map(([name, value]) => ({ name, value }));
 
+/** A fault that never happened shows nothing. */
+const atLeastOnce = (name: string, counts: Counts): Figure => {
+  const value = counts.get(name) ?? 0;
+  return { name, value, goal: '>= 1', isMet: value >= 1 };
+};
+
 const rows: readonly Row[] = [
   {
     name: 'kills',
@@ -145,6 +153,64 @@ const rows: readonly Row[] = [
     prs: 200,
     options: (_prs, counts) => ({ disturb: silenceHost(counts) }),
     figures: plain,
+  },
+  {
+    name: 'the machine of the database vanishes',
+    prs: 200,
+    options: (prs, counts) => ({
+      world: { workers: 2, sweepSeconds: 5, durable: true, hasMachines: true },
+      disturb: loseMachine(prs, counts),
+    }),
+    figures: (counts) => [
+      atLeastOnce('machines that vanished', counts),
+      {
+        name: failOverFigure,
+        value: counts.get(failOverFigure) ?? Infinity,
+        goal: '<= 30',
+        isMet: (counts.get(failOverFigure) ?? Infinity) <= 30,
+      },
+    ],
+  },
+  {
+    name: 'the disk of the mirrors full',
+    prs: 200,
+    options: (_prs, counts) => ({
+      world: { workers: 1, sweepSeconds: 5, durable: false, mirrorDiskMiB: 64 },
+      disturb: fillDisk(seed, counts),
+    }),
+    figures: (counts) => [atLeastOnce('times the disk was full', counts)],
+  },
+  {
+    name: 'a mirror damaged',
+    prs: 200,
+    options: (_prs, counts) => ({ disturb: damageMirrors(seed, counts) }),
+    figures: (counts) => [atLeastOnce('times a mirror was damaged', counts)],
+  },
+  {
+    name: 'clocks 60 s wrong',
+    prs: 200,
+    options: () => ({
+      world: { workers: 3, sweepSeconds: 5, durable: false, clocksMs: [0, 60_000, -60_000] },
+    }),
+    figures: plain,
+  },
+  {
+    name: 'the release before beside this one',
+    prs: 200,
+    options: () => ({
+      world: { workers: 1, sweepSeconds: 5, durable: false, before: checkOutBefore() },
+    }),
+    figures: plain,
+  },
+  {
+    name: 'a backup while months are made',
+    prs: 200,
+    options: (_prs, counts) => ({ disturb: dumpWhileMonthsAreMade(counts) }),
+    figures: (counts) => [
+      atLeastOnce(dumpFigures.made, counts),
+      atLeastOnce(dumpFigures.landed, counts),
+      noneOf(dumpFigures.failed, counts.get(dumpFigures.failed) ?? 0),
+    ],
   },
 ];
 

@@ -19,7 +19,8 @@ export type Client = {
 };
 
 export type ClientOptions = {
-  readonly url: string;
+  /** Asked in turn. */
+  readonly urls: readonly string[];
   readonly token: string;
   /** When to give up. */
   readonly signal: AbortSignal;
@@ -31,12 +32,13 @@ const pauseMs = 250;
 
 const isWorthRetrying = (status: number): boolean => status === 429 || status >= 500;
 
-export function createClient({ url, token, signal }: ClientOptions): Client {
+export function createClient({ urls, token, signal }: ClientOptions): Client {
   const retries = new Map<number, number>();
+  let turn = 0;
 
   const attempt = async (path: string, body: object): Promise<{ status: number; text: string }> => {
     try {
-      const answer = await fetch(`${url}${path}`, {
+      const answer = await fetch(`${urls[turn++ % urls.length]!}${path}`, {
         method: 'POST',
         headers: { 'x-api-token': token, 'content-type': 'application/json' },
         body: JSON.stringify(body),

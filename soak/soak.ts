@@ -81,7 +81,7 @@ async function soakIn(world: World, options: SoakOptions): Promise<Omit<SoakResu
     AbortSignal.timeout(Math.round(minutes * (1 - verifyShare) * 60_000)),
     stuck.signal,
   ]);
-  const client = createClient({ url: world.url, token, signal });
+  const client = createClient({ urls: world.urls, token, signal });
   const ci: CiWish = { durationMs: { min: 50, max: 300 }, flakeRate: options.flakeRate, seed: String(seed) };
   const begins = await setUp(client, lines, ci, faults);
   const rules = await startRules(client, lines);
@@ -103,7 +103,7 @@ async function soakIn(world: World, options: SoakOptions): Promise<Omit<SoakResu
       if (!signal.aborted) throw error;
     });
   const checker = createClient({
-    url: world.url,
+    urls: world.urls,
     token,
     signal: AbortSignal.timeout(Math.round(Math.max(minutes * verifyShare, 2) * 60_000)),
   });

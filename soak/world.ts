@@ -1,39 +1,35 @@
 // The real thing on loopback: a private PostgreSQL, `signalbox serve` and `signalbox work` as processes of their own,
-// and one folder that holds everything. Processes are kept up as a supervisor would: one that ends is started again.
+// and one folder that holds everything.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { freePort } from '../script/free-port.ts';
 import { type Cluster, startCluster } from '../script/postgres.ts';
+import { type Machines, openMachines } from './machines.ts';
+import { type Kept, type Part, supervise, type Supervised } from './supervise.ts';
 
 export const token = 'soak-token-0123456789';
 
-export type Part = {
-  readonly name: string;
-  /** As `kill -9` does; it is started again after so many milliseconds. */
-  readonly kill: (awayMs: number) => Promise<void>;
-};
-
 export type World = {
-  readonly url: string;
+  /** Of every API. */
+  readonly urls: readonly string[];
   readonly folder: string;
   /** Where the sandbox host keeps its repositories. */
   readonly repositories: string;
-  /** The API, the workers and PostgreSQL. */
+  /** Where the workers keep their mirrors. */
+  readonly mirrors: string;
+  readonly database: {
+    readonly url: string;
+    /** Where the programs of PostgreSQL are. */
+    readonly binDir: string;
+    /** Its machine vanishes; after so many milliseconds another has its disk and its address. */
+    readonly failOver: (awayMs: number) => Promise<void>;
+  };
+  /** The APIs, the workers and PostgreSQL. */
   readonly parts: readonly Part[];
   /** Processes that ended although nobody killed them and they had been ready. */
   readonly ownEnds: () => number;
@@ -46,6 +42,14 @@ export type WorldOptions = {
   readonly sweepSeconds: number;
   /** A killed PostgreSQL must have kept what it acknowledged. */
   readonly durable: boolean;
+  /** PostgreSQL runs on one of two machines of its own. */
+  readonly hasMachines?: boolean;
+  /** The mirrors have a disk of their own, of so many MiB. */
+  readonly mirrorDiskMiB?: number;
+  /** By how many milliseconds the clocks of the workers are wrong. */
+  readonly clocksMs?: readonly number[];
+  /** A checkout of the release before: another API and another worker run from it. */
+  readonly before?: string;
 };
 
 const root = new URL('..', import.meta.url).pathname;
@@ -53,39 +57,44 @@ const root = new URL('..', import.meta.url).pathname;
 export async function openWorld(options: WorldOptions): Promise<World> {
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'signalbox-soak-'));
   for (const name of ['data', 'tmp', 'log']) mkdirSync(join(folder, name));
-  const cluster = await startCluster({ durable: options.durable });
+  const mirrors = join(folder, 'data', 'mirror', 'main');
+  mkdirSync(mirrors, { recursive: true });
+  const { mirrorDiskMiB } = options;
+  if (mirrorDiskMiB !== undefined)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mirrorDiskMiB}m`, 'signalbox-soak', mirrors]);
+  const machines = options.hasMachines === true ? openMachines() : undefined;
+  const cluster = await startCluster({
+    durable: options.durable,
+    ...(machines === undefined ? {} : { machine: machines }),
+  });
   const supervised: Supervised[] = [];
   // The last resort, if this process ends without closing: what is left must not outlive it.
-  const endAll = () => supervised.forEach(({ end }) => end());
+  const endAll = () => {
+    supervised.forEach(({ end }) => end());
+    machines?.remove();
+    if (mirrorDiskMiB !== undefined) unmount(mirrors);
+  };
   process.once('exit', endAll);
-  const database = databasePart(cluster);
+  const database = databasePart(cluster, machines);
   const close = async (keepFolder: boolean) => {
     await Promise.all([...supervised.map(({ stop }) => stop()), database.settle()]);
     await cluster.stop();
     process.off('exit', endAll);
+    endAll();
     if (!keepFolder) await removeFolder(folder);
   };
   try {
     await createDatabase(cluster);
-    const port = await freePort();
-    const environment = environmentOf(folder, cluster, port, options);
-    execFileSync(process.execPath, ['src/signalbox.ts', 'migrate'], { cwd: root, env: environment });
-    const url = `http://127.0.0.1:${port}`;
-    const isServing = () =>
-      fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2_000) }).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    supervised.push(supervise({ name: 'api', command: 'serve', folder, environment, isReady: isServing }));
-    for (let at = 1; at <= options.workers; at++)
-      supervised.push(
-        supervise({ name: `worker-${at}`, command: 'work', folder, environment, isReady: null }),
-      );
+    const { urls, kept } = await partsOf(options, folder, cluster);
+    execFileSync(process.execPath, ['src/signalbox.ts', 'migrate'], { cwd: root, env: kept[0]!.environment });
+    for (const part of kept) supervised.push(supervise(part));
     await Promise.all(supervised.map(({ ready }) => ready()));
     return {
-      url,
+      urls,
       folder,
       repositories: join(folder, 'data', 'sandbox', 'main'),
+      mirrors,
+      database: { url: cluster.url('soak'), binDir: cluster.binDir, failOver: database.failOver },
       parts: [...supervised, database],
       ownEnds: () => supervised.reduce((sum, { ownEnds }) => sum + ownEnds(), 0),
       close,
@@ -95,6 +104,45 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     console.error(`The logs are in ${join(folder, 'log')}.`);
     throw error;
   }
+}
+
+/** What runs, and where the APIs are. */
+async function partsOf(
+  options: WorldOptions,
+  folder: string,
+  cluster: Cluster,
+): Promise<{ readonly urls: readonly string[]; readonly kept: readonly Kept[] }> {
+  const { workers, clocksMs = [], before } = options;
+  const urls: string[] = [];
+  const apiOf = async (name: string, checkout: string): Promise<Kept> => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    urls.push(url);
+    const isReady = () =>
+      fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2_000) }).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    const environment = environmentOf(folder, cluster, port, options);
+    return { name, command: 'serve', root: checkout, folder, environment, isReady };
+  };
+  const workerOf = (name: string, checkout: string, clockMs: number, api: Kept): Kept => ({
+    name,
+    command: 'work',
+    root: checkout,
+    folder,
+    environment: { ...api.environment, SOAK_CLOCK_MS: String(clockMs) },
+    execArgv: clockMs === 0 ? [] : ['--import', join(root, 'soak', 'clock.ts')],
+    isReady: null,
+  });
+  const api = await apiOf('api', root);
+  const kept = [api];
+  for (let at = 1; at <= workers; at++) kept.push(workerOf(`worker-${at}`, root, clocksMs[at - 1] ?? 0, api));
+  if (before !== undefined) {
+    const apiBefore = await apiOf('api-before', before);
+    kept.push(apiBefore, workerOf('worker-before', before, 0, apiBefore));
+  }
+  return { urls, kept };
 }
 
 const environmentOf = (
@@ -125,18 +173,34 @@ async function createDatabase(cluster: Cluster): Promise<void> {
   await client.end();
 }
 
-/** Settled: no kill is under way, and none will be. */
-function databasePart(cluster: Cluster): Part & { readonly settle: () => Promise<void> } {
+type DatabasePart = Part & {
+  readonly failOver: (awayMs: number) => Promise<void>;
+  /** No kill is under way, and none will be. */
+  readonly settle: () => Promise<void>;
+};
+
+function databasePart(cluster: Cluster, machines: Machines | undefined): DatabasePart {
   let isSettling = false;
   let underWay: Promise<void> = Promise.resolve();
-  const crash = async (awayMs: number) => {
-    await cluster.crash();
-    await sleep(awayMs);
-    await cluster.restart();
-  };
+  const once = (work: () => Promise<void>) => (underWay = isSettling ? underWay : work());
   return {
     name: 'postgresql',
-    kill: (awayMs) => (underWay = isSettling ? underWay : crash(awayMs)),
+    kill: (awayMs) =>
+      once(async () => {
+        await cluster.crash();
+        await sleep(awayMs);
+        await cluster.restart();
+      }),
+    failOver: (awayMs) =>
+      once(async () => {
+        if (machines === undefined) throw new Error('The database has no other machine to go to.');
+        machines.vanish();
+        await sleep(awayMs);
+        // Of the machine that vanished nothing may write to the disk any more.
+        await cluster.crash();
+        machines.move();
+        await cluster.restart();
+      }),
     settle: () => {
       isSettling = true;
       return underWay.catch(() => undefined);
@@ -144,93 +208,12 @@ function databasePart(cluster: Cluster): Part & { readonly settle: () => Promise
   };
 }
 
-type Supervised = Part & {
-  readonly ready: () => Promise<void>;
-  readonly ownEnds: () => number;
-  readonly stop: () => Promise<void>;
-  /** At once, for a process that ends itself. */
-  readonly end: () => void;
-};
-
-type Kept = {
-  readonly name: string;
-  readonly command: 'serve' | 'work';
-  readonly folder: string;
-  readonly environment: Record<string, string>;
-  /** Null: when its log says so. */
-  readonly isReady: (() => Promise<boolean>) | null;
-};
-
-const startMs = 120_000;
-
-function supervise({ name, command, folder, environment, isReady }: Kept): Supervised {
-  const logFile = join(folder, 'log', `${name}.log`);
-  let child: ChildProcess;
-  let wasReady = false;
-  let isWanted = true;
-  let logFrom = 0;
-  let ownEnds = 0;
-  let awayMs: number | null = null;
-  const start = () => {
-    const log = openSync(logFile, 'a');
-    logFrom = statSync(logFile).size;
-    wasReady = false;
-    // A group of its own: Ctrl-C reaches only us, and we end it.
-    child = spawn(process.execPath, ['src/signalbox.ts', command], {
-      cwd: root,
-      env: environment,
-      stdio: ['ignore', log, log],
-      detached: true,
-    });
-    closeSync(log);
-    child.once('exit', (code, signalName) => {
-      if (!isWanted) return;
-      if (awayMs === null && wasReady) {
-        ownEnds += 1;
-        console.error(`${name} ended by itself with ${code ?? signalName}`);
-      }
-      setTimeout(() => isWanted && start(), awayMs ?? 500);
-      awayMs = null;
-    });
-  };
-  const isUp = async () =>
-    child.exitCode === null &&
-    child.signalCode === null &&
-    (isReady === null
-      ? readFileSync(logFile).subarray(logFrom).includes('"working on jobs"')
-      : await isReady());
-  const ready = async () => {
-    for (const until = Date.now() + startMs; !(await isUp()); await sleep(50))
-      if (Date.now() > until) throw new Error(`${name} did not start; see ${logFile}`);
-    wasReady = true;
-  };
-  const signal = (which: NodeJS.Signals) => {
-    if (child.exitCode === null && child.signalCode === null) child.kill(which);
-  };
-  start();
-  return {
-    name,
-    ready,
-    ownEnds: () => ownEnds,
-    end: () => signal('SIGKILL'),
-    kill: async (away) => {
-      awayMs = away;
-      const isRunning = child.exitCode === null && child.signalCode === null;
-      const exited = isRunning ? once(child, 'exit') : undefined;
-      signal('SIGKILL');
-      await exited;
-      await ready();
-    },
-    stop: async () => {
-      isWanted = false;
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, 'exit');
-      signal('SIGTERM');
-      const late = setTimeout(() => signal('SIGKILL'), 15_000);
-      await exited;
-      clearTimeout(late);
-    },
-  };
+function unmount(directory: string): void {
+  try {
+    execFileSync('umount', ['--lazy', directory], { stdio: 'ignore' });
+  } catch {
+    // It is not mounted any more.
+  }
 }
 
 /** Whatever still ran for a killed process may write for a moment. */
