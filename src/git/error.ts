@@ -71,7 +71,11 @@ export class GitError extends AppError {
 
 /** In this order, since a failed connection often also says that the remote hung up. */
 const signs: readonly (readonly [GitErrorKind, RegExp])[] = [
-  ['no_room', /no space left on device|disk quota exceeded/i],
+  // Where git writes a reference or a pack, it does not say why the write failed (git, refs/files-backend.c, csum-file.c).
+  [
+    'no_room',
+    /no space left on device|disk quota exceeded|couldn't write '[^'\n]*'|unable to write new index file|out of diskspace/i,
+  ],
   // Before what is missing: an object that cannot be read is also called a bad one.
   [
     'damaged',

@@ -173,6 +173,11 @@ it.each([
   ["error: cannot lock ref 'refs/x': is at 1 but expected 2", 'moved'],
   ['remote: Permission denied\nfatal: the remote end hung up unexpectedly', 'unreachable'],
   ['fatal: write error: No space left on device', 'no_room'],
+  [
+    "error: cannot update ref 'refs/signalbox/base/main': couldn't write '/mirror/refs/signalbox/base/main.lock'",
+    'no_room',
+  ],
+  ["fatal: sha1 file '/mirror/objects/pack/tmp_pack' write error. Out of diskspace", 'no_room'],
   ['error: inflate: data stream error (unknown compression method)', 'damaged'],
   ['fatal: loose object 0123 (stored in ./objects/01/23) is corrupt', 'damaged'],
   ["fatal: '/x' does not appear to be a git repository", 'unreachable'],
