@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** What ran before the schema and the jobs of this release. */
-export const commitBefore = 'a151d90';
+const commitBefore = 'a151d90';
 
 const root = new URL('..', import.meta.url).pathname;
 
