@@ -156,7 +156,7 @@ describe('the files', () => {
 
   it('have sample data for every migration, each with a number of its own', () => {
     const migrations = readdirSync('migration')
-      .filter((file) => /^\d{4}-[a-z-]+\.sql$/.test(file))
+      .filter((file) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file))
       .toSorted();
     // Branches take their numbers ahead, so one that was not needed may be missing.
     const numbers = migrations.map((file) => Number(file.slice(0, 4)));

@@ -7,7 +7,7 @@ import { runMigrations } from 'graphile-worker';
 import { type Kysely, sql } from 'kysely';
 import type { Cell } from './cell.ts';
 import type { DB } from './database.ts';
-import { listMigrations, type MigrationFile, readMigration } from './migration-file.ts';
+import { listMigrations, type MigrationFile, neededBy, readMigration } from './migration-file.ts';
 import { ensurePartitions } from './partition.ts';
 import { type Patience, withShortLocks } from './short-lock.ts';
 
@@ -81,11 +81,13 @@ async function appliedMigrations(db: Kysely<DB>): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
+/** What a newer program added is no trouble: this one may be an old process that is started again during an upgrade. */
 function refuseYoungerSchema(done: ReadonlySet<string>, known: readonly string[]): void {
-  const unknown = [...done].filter((name) => !known.includes(name)).toSorted();
-  if (unknown.length === 0) return;
+  const newest = known.at(-1)?.slice(0, 4) ?? '';
+  const harmful = [...done].filter((name) => !known.includes(name) && (neededBy(name) ?? '') > newest);
+  if (harmful.length === 0) return;
   throw new Error(
-    `The schema of this database is newer than this program: it has ${unknown.join(', ')}. ` +
+    `The schema of this database is too new for this program: it has ${harmful.toSorted().join(', ')}. ` +
       'Use the newer program, or restore a backup from before its migration.',
   );
 }

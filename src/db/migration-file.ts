@@ -4,6 +4,10 @@
 // `create index concurrently` needs: an index of a table that may be large is made while its writers go on. A run that
 // breaks in the middle is begun again with the first statement, so such a file holds only statements that can be
 // repeated (test/schema.test.ts).
+//
+// A file that takes something away is named `<number>-contract-since-<number>.sql`: programs that know the second number do
+// not use it any more. All other files only add. So a program can tell by the names of files that it has never seen
+// whether it works on their schema.
 
 import { readdir, readFile } from 'node:fs/promises';
 
@@ -21,8 +25,11 @@ export type MigrationFile = {
 /** Names of the migration files in their order, without the sample data beside them. */
 export async function listMigrations(): Promise<string[]> {
   const files = await readdir(folder);
-  return files.filter((file) => /^\d{4}-[a-z-]+\.sql$/.test(file)).toSorted();
+  return files.filter((file) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file)).toSorted();
 }
+
+/** The number of the migration that a program must know to work on the schema after this one; null: it only adds. */
+export const neededBy = (name: string): string | null => /-contract-since-(\d{4})\b/.exec(name)?.[1] ?? null;
 
 export function parseMigration(name: string, text: string): MigrationFile {
   if (!text.startsWith(`${outsideMarker}\n`)) return { name, statements: [text], isTransaction: true };
