@@ -6,10 +6,12 @@ import { parseArgs } from 'node:util';
 import { runBenchmark } from './run.ts';
 import { diskPart } from './sizes/disk.ts';
 import { fetchPart } from './sizes/fetch.ts';
+import { linePart } from './sizes/line.ts';
+import { livePart } from './sizes/live.ts';
 import type { Part, PartResult } from './sizes/part.ts';
 import { refsPart } from './sizes/refs.ts';
 
-const parts: readonly Part[] = [refsPart, fetchPart, diskPart];
+const parts: readonly Part[] = [linePart, livePart, refsPart, fetchPart, diskPart];
 
 const { values } = parseArgs({
   options: {

@@ -1,7 +1,7 @@
 // One look at a queue: look(picture, now) → what to record, what to do, and when to look again. The planner decides; this
 // puts what it is told into the shape it looks at, and what it decided into facts about entries.
 //
-//   picture ── restore ──► snapshot ── observe (each event) ──► plan ──► facts, actions, what to remember
+//   picture ── restore ──► snapshot ── observe (all events) ──► plan ──► facts, actions, what to remember
 //
 // The same picture at the same time gives the same look, so a look that was interrupted is simply taken again.
 
@@ -20,7 +20,7 @@ import {
   type Search,
   type Snapshot,
 } from '../planner/model.ts';
-import { observe } from '../planner/observe.ts';
+import { type Current, observeAll } from '../planner/observe.ts';
 import { plan } from '../planner/plan.ts';
 import { type LinePlace, linePlaces } from './line-place.ts';
 import type { Picture, PictureEntry } from './picture.ts';
@@ -62,11 +62,8 @@ export function look(picture: Picture, now: number, newRunId: () => RunId): Look
   };
   /** How runs ended in this look: a plan may have no use for a run as soon as it knows its result. */
   const ended = new Map<number, RunConclusion['outcome']>();
-  for (const event of eventsSince(picture, () => snapshot)) {
-    take(observe(snapshot, event, now));
-    const run = 'run' in event ? snapshot.runs.get(event.run) : undefined;
-    if (run !== undefined && !isActive(run)) ended.set(run.id, outcomeOf(run));
-  }
+  const events = (current: Current) => eventsSince(picture, current);
+  take(observeAll(before, events, now, (run) => ended.set(run.id, outcomeOf(run))));
   for (const run of snapshot.runs.values())
     if (isOutOfTime(snapshot, run, now)) ended.set(run.id, statusOutOfTime(run));
   const planned = plan(snapshot, now);

@@ -5,7 +5,7 @@ import { verdictOf } from '../check.ts';
 import { isEnded } from '../model.ts';
 import { noTargets, type Targets } from '../planner/lane.ts';
 import { isActive, type Item, type Run, type Snapshot } from '../planner/model.ts';
-import type { Event } from '../planner/observe.ts';
+import type { Current, Event } from '../planner/observe.ts';
 import { isReady, readinessOf } from '../readiness.ts';
 import type { Picture, PictureEntry, RunReport } from './picture.ts';
 import type { StoredItem } from './stored.ts';
@@ -75,17 +75,17 @@ function restoreItem(picture: Picture, shown: PictureEntry, stored: StoredItem):
 }
 
 /** What happened since the planner last looked. Each is asked for when those before it have been taken in. */
-export function* eventsSince(picture: Picture, snapshot: () => Snapshot): Generator<Event> {
+export function* eventsSince(picture: Picture, current: Current): Generator<Event> {
   const { branchSha, landing, hostAwayAt } = picture;
   const away = hostAwayAt !== null || branchSha === null;
-  if (away !== (snapshot().frozenAt !== null)) yield { kind: away ? 'host-away' : 'host-back' };
+  if (away !== (current.frozenAt !== null)) yield { kind: away ? 'host-away' : 'host-back' };
   if (landing !== null) yield* landingEvents(landing);
-  if (snapshot().landing === null && branchSha !== null && branchSha !== snapshot().tip)
+  if (current.landing === null && branchSha !== null && branchSha !== current.tip)
     yield { kind: 'branch-moved', tip: branchSha };
-  for (const shown of picture.entries) yield* endingsOf(shown, branchSha ?? snapshot().tip);
+  for (const shown of picture.entries) yield* endingsOf(shown, branchSha ?? current.tip);
   for (const shown of picture.entries) yield* changesOf(picture, shown);
   for (const report of picture.runs) {
-    const run = snapshot().runs.get(report.number);
+    const run = current.runs.get(report.number);
     if (run !== undefined && isActive(run)) yield* reportOf(picture, report, run);
   }
 }

@@ -76,9 +76,29 @@ export type Observed = {
   readonly actions: readonly Action[];
 };
 
-export function observe(snapshot: Snapshot, event: Event, now: number): Observed {
+export const observe = (snapshot: Snapshot, event: Event, now: number): Observed =>
+  observeAll(snapshot, () => [event], now);
+
+/** What the events before it have made of the snapshot, while the next one is asked for. */
+export type Current = Pick<Snapshot, 'tip' | 'runs' | 'landing' | 'frozenAt'>;
+
+/**
+ * Takes in one event after the other, each asked for when those before it have been taken in. All of them change one copy of
+ * the snapshot: a copy for each would cost the number of events times the number of entries. `onRunEnded` is called for
+ * each run that an event ended.
+ */
+export function observeAll(
+  snapshot: Snapshot,
+  events: (current: Current) => Iterable<Event>,
+  now: number,
+  onRunEnded: (run: Run) => void = () => undefined,
+): Observed {
   const draft = new Draft(snapshot, now);
-  apply(draft, event);
+  for (const event of events(draft)) {
+    apply(draft, event);
+    const run = 'run' in event ? draft.runs.get(event.run) : undefined;
+    if (run !== undefined && !isActive(run)) onRunEnded(run);
+  }
   return { snapshot: draft.snapshot(), facts: draft.facts, actions: draft.actions };
 }
 
