@@ -133,7 +133,15 @@ export async function openQueueWorld(cleanup: Cleanup, size: Size): Promise<Queu
       if (landing === undefined) throw new Error('Nothing was decided to land.');
       const sha = shaOf(`landed ${landing.number}`);
       const members = landing.members.map((number) => ({ number, sha }));
-      const landed = { mode: 'host', sha, tip: sha, tree: sha, testedTree: sha, members, rest: null } as const;
+      const landed = {
+        mode: 'host',
+        sha,
+        tip: sha,
+        tree: sha,
+        testedTree: sha,
+        members,
+        rest: null,
+      } as const;
       await withTransaction(cell, (tx) => recordLanded(tx, queueId, landing.number, landed, new Date()));
     },
     value: async (text) => {

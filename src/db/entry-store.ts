@@ -5,7 +5,7 @@ import { assert } from '#base/assert.ts';
 import type { EntryId, QueueId } from '#base/id.ts';
 import { evolve } from '#core/queue/evolve.ts';
 import type { Fact } from '#core/queue/fact.ts';
-import { type Entry, isEnded, isUnderTest, type Queue } from '#core/queue/model.ts';
+import { type Entry, isEnded, isUnderTest, type PlannedEntry, type Queue } from '#core/queue/model.ts';
 import { outgoingAction, outgoingRun } from '#core/queue/outgoing.ts';
 import type { Tx } from './cell.ts';
 import {
@@ -75,7 +75,7 @@ const changesText = `
     insert into trip (${tripColumns}) select ${tripColumns} from jsonb_populate_recordset(null::trip, $2)
   )`;
 
-const factsText = `
+export const factsText = `
   insert into fact (queue_id, recorded_at, pr_number, trip, kind, state, reason, actor, test_run_id, restart, payload)
   select f.queue_id, f.recorded_at, f.pr_number, f.trip, f.kind, f.state, f.reason, f.actor, f.test_run_id, f.restart, f.payload
   from jsonb_to_recordset($3) as f (n int, queue_id uuid, recorded_at timestamptz, pr_number bigint, trip int,
@@ -139,7 +139,12 @@ function payloadOf(fact: Fact): object | null {
   return Object.keys(payload).length === 0 ? null : payload;
 }
 
-function factRow(queueId: QueueId, before: Entry | null, fact: Fact, after: Entry): object {
+export function factRow(
+  queueId: QueueId,
+  before: PlannedEntry | null,
+  fact: Fact,
+  after: PlannedEntry,
+): object {
   const { kind, at, actor } = fact;
   const { stage } = after;
   const leftTest = before !== null && isUnderTest(before.stage) && stage.kind === 'pending';

@@ -1,212 +1,31 @@
-// Reads the picture of a queue, and writes what a look at it decided: queue_plan, the planner's columns of entry,
-// test_run and test_run_member, and landings that are intended.
+// Writes what a reconcile decided: queue_plan, the planner's columns of entry, test_run and test_run_member, and landings
+// that are intended.
 
-import type { EntryId, OrganizationId, QueueId, RepositoryId, RunId } from '#base/id.ts';
-import type { Check, RequiredCheck } from '#core/queue/check.ts';
+import type { QueueId, RunId } from '#base/id.ts';
 import type { LinePlace } from '#core/queue/engine/line-place.ts';
 import type { Look } from '#core/queue/engine/look.ts';
-import type { LandingReport, Picture, PictureEntry, RunReport } from '#core/queue/engine/picture.ts';
-import { isSameJson, type StoredItem, type StoredPlan } from '#core/queue/engine/stored.ts';
-import type { Fact } from '#core/queue/fact.ts';
-import { limitsFrom } from '#core/queue/planner/limits.ts';
-import type { Entry } from '#core/queue/model.ts';
-import type { Targets } from '#core/queue/planner/lane.ts';
-import type { RepositoryName } from '#core/repository.ts';
+import type { Picture } from '#core/queue/engine/picture.ts';
+import { isSameJson } from '#core/queue/engine/stored.ts';
+import type { PlannedEntry } from '#core/queue/model.ts';
 import type { Tx } from './cell.ts';
-import { type EntryChange, saveEntries } from './entry-store.ts';
+import type { LoadedPicture } from './picture-view.ts';
+import { type ChangedEntry, partsOf, placeColumns, saveProgress } from './progress-store.ts';
 import { noticeQueue } from './queue-notice.ts';
 import { saveQueue } from './queue-store.ts';
-import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type QueueRow } from './row.ts';
-import { requiredChecksColumn, wireState } from './required-view.ts';
+import { wireState } from './required-view.ts';
 import { measureRuns } from './run-measure-store.ts';
 import { holdRuns } from './run-store.ts';
 import { statement } from './statement.ts';
 import type { QueueLock } from './transaction.ts';
-import { isToldColumn } from './webhook-event.ts';
-
-type HeadRow = QueueRow & {
-  repository_id: string;
-  organization_id: string;
-  host: string;
-  owner: string;
-  name: string;
-  branch_sha: string | null;
-  host_away_at: Date | null;
-  plan: StoredPlan | null;
-  measured_at: Date | null;
-  start_p99_ms: number | null;
-  test_p99_ms: number | null;
-  is_told: boolean;
-};
-
-const selectHead = statement<[queueId: string], HeadRow>(`
-  select ${queueColumns}, q.repository_id, r.organization_id, r.host, r.owner, r.name, q.branch_sha, q.host_away_at,
-    p.state as plan, p.measured_at, p.start_p99_ms, p.test_p99_ms, ${isToldColumn('r.id')} as is_told
-  from queue q join repository r on r.id = q.repository_id left join queue_plan p on p.queue_id = q.id
-  where q.id = $1 and q.deleted_at is null`);
-
-type OpenRow = EntryRow & {
-  plan: StoredItem | null;
-  probed_tip: string | null;
-  tested_on_tip: string | null;
-  line_rank: number | null;
-  line_major: number | null;
-  line_minor: number | null;
-  targets_at: Date | null;
-  impacts_all: boolean | null;
-  untold: 'not' | 'soon' | 'later';
-};
-
-const selectOpen = statement<[queueId: string], OpenRow>(`
-  select ${entryColumns}, e.plan, e.probed_tip, e.tested_on_tip, e.line_rank, e.line_major, e.line_minor,
-    i.uploaded_at as targets_at, i.impacts_all,
-    case when l.told_at is null then 'soon'
-      when l.told_at = e.state_changed_at then case e.state when 'not_ready' then 'later' else 'not' end
-      when e.concluded_at is not null then 'soon' else 'later' end as untold
-  from entry e join queue q on q.id = e.queue_id
-  left join telling l on l.queue_id = e.queue_id and l.pr_number = e.pr_number
-  left join impacted_targets i on i.repository_id = q.repository_id and i.pr_number = e.pr_number
-    and i.head_sha = e.pr_sha
-  where e.queue_id = $1 and (e.line_rank is not null or e.plan is not null)
-  order by e.seniority`);
-
-type RunRow = {
-  id: string;
-  number: number;
-  pushed_at: Date | null;
-  outcome: string | null;
-  outcome_detail: object | null;
-  required: RequiredCheck[];
-  checks: Check[] | null;
-  started_at: Date | null;
-};
-
-const selectRuns = statement<[queueId: string], RunRow>(`
-  select t.id, t.number, t.pushed_at, t.outcome, t.outcome_detail, t.started_at,
-    ${requiredChecksColumn('t')} as required,
-    case when t.status = 'in_progress' and t.test_branch_sha is not null then (
-      select json_agg(c.body) from commit_check c
-      where c.repository_id = q.repository_id and c.sha = t.test_branch_sha) end as checks
-  from queue_plan p join queue q on q.id = p.queue_id, jsonb_array_elements(p.state -> 'runs') as r
-  join test_run t on t.queue_id = $1 and t.number = (r ->> 'id')::bigint
-  where p.queue_id = $1`);
-
-type LandingRow = { number: number; status: string; landed_sha: string | null; detail: object | null };
-
-const selectLanding = statement<[queueId: string], LandingRow>(`
-  select number, status, landed_sha, detail from landing
-  where queue_id = $1 and not observed and status <> 'intended' order by number limit 1`);
-
-/** Where the targets of many entries come from; only lanes need them. */
-export type TargetSource = (
-  repositoryId: RepositoryId,
-  wanted: readonly { readonly prNumber: number; readonly headSha: string; readonly at: number }[],
-) => Promise<ReadonlyMap<number, Targets>>;
-
-export type LoadedPicture = {
-  readonly picture: Picture;
-  readonly repository: RepositoryName & {
-    readonly id: RepositoryId;
-    readonly organizationId: OrganizationId;
-  };
-  /** As the rows hold them now. */
-  readonly places: ReadonlyMap<number, LinePlace>;
-  /** Whether some pull request is to be told where it stands; soon, if its trip begins or has ended. */
-  readonly untold: 'not' | 'soon' | 'later';
-  /** When the times of the queue's runs were last computed. */
-  readonly measuredAt: Date | null;
-  /** Whether an endpoint of the organization may want to know of what happens. */
-  readonly isTold: boolean;
-};
-
-/** Null when the queue was deleted meanwhile. */
-export async function loadPicture(
-  tx: Tx,
-  lock: QueueLock,
-  targetsOf: TargetSource,
-): Promise<LoadedPicture | null> {
-  const { queueId } = lock;
-  const [heads, open, runs, landings] = await Promise.all([
-    selectHead(tx, queueId),
-    selectOpen(tx, queueId),
-    selectRuns(tx, queueId),
-    selectLanding(tx, queueId),
-  ]);
-  const [head] = heads;
-  if (head === undefined) return null;
-  const queue = queueOf(head);
-  const repositoryId = head.repository_id as RepositoryId;
-  const inLanes = queue.settings.mode === 'parallel' || queue.switching?.mode === 'parallel';
-  const wanted = open.flatMap((row) =>
-    inLanes && row.targets_at !== null && row.impacts_all === false
-      ? [{ prNumber: row.pr_number, headSha: row.pr_sha, at: row.targets_at.getTime() }]
-      : [],
-  );
-  const sets = wanted.length === 0 ? new Map<number, Targets>() : await targetsOf(repositoryId, wanted);
-  const { organization_id: organizationId, host, owner, name } = head;
-  return {
-    repository: { id: repositoryId, organizationId: organizationId as OrganizationId, host, owner, name },
-    places: new Map(open.flatMap(placeOf)),
-    untold: (['soon', 'later'] as const).find((when) => open.some((row) => row.untold === when)) ?? 'not',
-    measuredAt: head.measured_at,
-    isTold: head.is_told,
-    picture: {
-      queue,
-      branchSha: head.branch_sha,
-      limits: limitsFrom({ startP99Ms: head.start_p99_ms, testP99Ms: head.test_p99_ms }),
-      hostAwayAt: head.host_away_at,
-      stored: head.plan,
-      entries: open.map((row) => pictureEntry(row, sets)),
-      runs: runs.map(reportOf),
-      landing: landings.map(landingReport)[0] ?? null,
-    },
-  };
-}
-
-const placeOf = ({ pr_number: pr, line_rank: rank, line_major: major, line_minor: minor }: OpenRow) =>
-  rank === null || major === null || minor === null
-    ? []
-    : [[pr, { rank: rank as LinePlace['rank'], major, minor }] as const];
-
-function pictureEntry(row: OpenRow, sets: ReadonlyMap<number, Targets>): PictureEntry {
-  return {
-    entry: entryOf(row),
-    stored: row.plan,
-    targets:
-      row.targets_at === null
-        ? null
-        : { at: row.targets_at.getTime(), set: sets.get(row.pr_number) ?? 'ALL' },
-    probedTip: row.probed_tip,
-    testedOnTip: row.tested_on_tip,
-  };
-}
-
-function reportOf(row: RunRow): RunReport {
-  return {
-    id: row.id as RunId,
-    number: row.number,
-    // Written by the jobs as the union says.
-    outcome:
-      row.outcome === null ? null : ({ kind: row.outcome, ...row.outcome_detail } as RunReport['outcome']),
-    pushedAt: row.pushed_at?.getTime() ?? null,
-    required: row.required,
-    checks: row.checks ?? [],
-    startedAt: row.started_at?.getTime() ?? null,
-  };
-}
-
-function landingReport({ number, status, landed_sha: sha, detail }: LandingRow): LandingReport {
-  // Written by the landing job as the union says.
-  return { number, kind: status, ...(sha === null ? {} : { tip: sha }), ...detail } as LandingReport;
-}
 
 const upsertPlan = statement<[queueId: string, state: string]>(`
   insert into queue_plan (queue_id, state) values ($1, $2)
   on conflict (queue_id) do update set state = excluded.state`);
 
+// Rows that no fact is about: only their place in the line, or what the planner remembers of them, has changed.
 const updateItems = statement<[queueId: string, items: string]>(`
-  update entry e set plan = i.plan, line_rank = i.rank, line_major = i.major, line_minor = i.minor
-  from jsonb_to_recordset($2) as i (pr bigint, plan jsonb, rank smallint, major bigint, minor bigint)
+  update entry e set plan = i.plan, line_rank = i.line_rank, line_major = i.line_major, line_minor = i.line_minor
+  from jsonb_to_recordset($2) as i (pr bigint, plan jsonb, line_rank smallint, line_major bigint, line_minor bigint)
   where e.queue_id = $1 and e.pr_number = i.pr`);
 
 const insertRuns = statement<[queueId: string, runs: string, members: string]>(`
@@ -282,14 +101,15 @@ export async function saveLook(
   const entries = new Map(picture.entries.map(({ entry }) => [entry.pullRequest.number, entry]));
   const sent: Promise<unknown>[] = [];
   if (look.queue !== picture.queue) sent.push(saveQueue(tx, lock, look.queue));
-  const changes = [...look.facts].map(([pr, bodies]): EntryChange => {
-    const before = entries.get(pr)!;
-    const facts = bodies.map((body): Fact => ({ ...body, at: now, actor: 'queue' }));
-    return { before, facts, newId: before.id satisfies EntryId };
-  });
-  if (changes.length > 0) sent.push(saveEntries(tx, lock, changes, isTold));
-  const items = changedItems(picture, places, look);
-  if (items.length > 0) sent.push(updateItems(tx, queueId, JSON.stringify(items)));
+  const changes = changedEntries(picture, places, look);
+  sent.push(saveProgress(tx, lock, changes.filter(hasFacts), now, isTold));
+  sent.push(
+    savePlaces(
+      tx,
+      queueId,
+      changes.filter((change) => !hasFacts(change)),
+    ),
+  );
   if (!isSameJson(look.stored, picture.stored))
     sent.push(upsertPlan(tx, queueId, JSON.stringify(look.stored)));
   if (look.started.length > 0) sent.push(saveRuns(tx, queueId, picture, look, entries, now));
@@ -304,27 +124,38 @@ export async function saveLook(
   await Promise.all(sent);
 }
 
-const samePlace = (a: LinePlace | undefined, b: LinePlace | undefined): boolean =>
+const samePlace = (a: LinePlace | null, b: LinePlace | undefined): boolean =>
   a?.rank === b?.rank && a?.major === b?.major && a?.minor === b?.minor;
 
-function changedItems(picture: Picture, before: ReadonlyMap<number, LinePlace>, look: Look): object[] {
-  const rows: object[] = [];
+/** Every entry that is to be written, with where it stands and what the planner remembers of it. */
+function changedEntries(
+  picture: Picture,
+  before: ReadonlyMap<number, LinePlace>,
+  look: Look,
+): readonly ChangedEntry[] {
+  const changes: ChangedEntry[] = [];
   for (const { entry, stored } of picture.entries) {
     const { number: pr } = entry.pullRequest;
-    const place = look.places.get(pr);
+    const place = look.places.get(pr) ?? null;
     const changed = look.items.get(pr);
-    // Facts about an entry rewrite its row, and its place with it.
-    if (changed === undefined && !look.facts.has(pr) && samePlace(place, before.get(pr))) continue;
-    const plan = changed === undefined ? stored : changed;
-    rows.push({
-      pr,
-      plan,
-      rank: place?.rank ?? null,
-      major: place?.major ?? null,
-      minor: place?.minor ?? null,
-    });
+    const facts = look.facts.get(pr) ?? [];
+    if (changed === undefined && facts.length === 0 && samePlace(place, before.get(pr))) continue;
+    changes.push({ before: entry, facts, place, plan: changed === undefined ? stored : changed });
   }
-  return rows;
+  return changes;
+}
+
+const hasFacts = ({ facts }: ChangedEntry): boolean => facts.length > 0;
+
+async function savePlaces(tx: Tx, queueId: QueueId, changes: readonly ChangedEntry[]): Promise<void> {
+  for (const part of partsOf(changes)) {
+    const rows = part.map(({ before, plan, place }) => ({
+      pr: before.pullRequest.number,
+      plan,
+      ...placeColumns(place),
+    }));
+    await updateItems(tx, queueId, JSON.stringify(rows));
+  }
 }
 
 const statuses = {
@@ -352,7 +183,7 @@ function saveRuns(
   queueId: QueueId,
   { queue }: Picture,
   { started }: Look,
-  entries: ReadonlyMap<number, Entry>,
+  entries: ReadonlyMap<number, PlannedEntry>,
   now: Date,
 ): Promise<unknown> {
   const headOf = (pr: number) => entries.get(pr)!.pullRequest.headSha;
@@ -382,7 +213,7 @@ function saveLanding(
   queueId: QueueId,
   { queue, runs }: Picture,
   { landing, base }: NonNullable<Look['landing']>,
-  entries: ReadonlyMap<number, Entry>,
+  entries: ReadonlyMap<number, PlannedEntry>,
   now: Date,
 ): Promise<unknown> {
   const { proof, id: number } = landing;

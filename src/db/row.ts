@@ -1,7 +1,7 @@
 // Rows to nouns and back. The column lists alias what would collide, so that one statement can read a queue and an entry.
 
 import type { EntryId, QueueId, RunId } from '#base/id.ts';
-import type { Entry, Queue, QueueState, SettableQueueState, Stage } from '#core/queue/model.ts';
+import type { Entry, PlannedEntry, Queue, QueueState, SettableQueueState, Stage } from '#core/queue/model.ts';
 import { isEnded } from '#core/queue/model.ts';
 import type { CancelledReason } from '#core/queue/reason.ts';
 import { placeAlone } from '#core/queue/engine/line-place.ts';
@@ -44,6 +44,24 @@ export const entryColumns = `e.id as entry_id, e.pr_number, e.trip, e.state as e
   e.pr_mergeability, e.pr_draft, e.pr_state, e.pr_body, e.commit_title, e.landing, e.end_requested,
   e.restart_requested`;
 
+/** As far as a reconcile reads it. */
+export const plannedColumns = `e.pr_number, e.trip, e.state as entry_state, e.state_changed_at, e.reason, e.test_run_id, e.priority,
+  e.no_batch, e.forced, e.submitted_at, e.seniority, e.queued_at, e.wait_ms, e.test_ms, e.in_queue_ms, e.restarts, e.pr_sha,
+  e.pr_base_branch, e.pr_fork, e.head_review, e.pr_mergeability, e.pr_draft, e.landing, e.end_requested, e.restart_requested`;
+
+export type PlannedRow = Omit<
+  EntryRow,
+  | 'entry_id'
+  | 'used_default_priority'
+  | 'pr_title'
+  | 'pr_author'
+  | 'pr_url'
+  | 'pr_state'
+  | 'pr_body'
+  | 'commit_title'
+  | 'commit_identity'
+>;
+
 export type EntryRow = Omit<
   Selectable<EntryTable>,
   | 'id'
@@ -59,20 +77,32 @@ export type EntryRow = Omit<
 > & { readonly entry_id: string; readonly entry_state: string };
 
 export function entryOf(row: EntryRow): Entry {
+  const planned = plannedEntryOf(row);
   return {
+    ...planned,
     id: row.entry_id as EntryId,
     pullRequest: {
-      number: row.pr_number,
+      ...planned.pullRequest,
       title: row.pr_title,
       body: row.pr_body,
+      author: row.pr_author,
+      url: row.pr_url,
+      state: row.pr_state as Entry['pullRequest']['state'],
+    },
+    usedDefaultPriority: row.used_default_priority,
+    commitTitle: row.commit_title,
+  };
+}
+
+export function plannedEntryOf(row: PlannedRow): PlannedEntry {
+  return {
+    pullRequest: {
+      number: row.pr_number,
       headSha: row.pr_sha,
       baseBranch: row.pr_base_branch,
-      author: row.pr_author,
       fork: row.pr_fork,
-      url: row.pr_url,
       mergeability: row.pr_mergeability as Entry['pullRequest']['mergeability'],
       draft: row.pr_draft,
-      state: row.pr_state as Entry['pullRequest']['state'],
     },
     // Written as the type says.
     headReview: row.head_review as Entry['headReview'],
@@ -80,7 +110,6 @@ export function entryOf(row: EntryRow): Entry {
     stage: stageOf(row),
     stageChangedAt: row.state_changed_at,
     priority: row.priority,
-    usedDefaultPriority: row.used_default_priority,
     noBatch: row.no_batch,
     forced: row.forced,
     submittedAt: row.submitted_at,
@@ -90,7 +119,6 @@ export function entryOf(row: EntryRow): Entry {
     testMs: row.test_ms,
     inQueueMs: row.in_queue_ms,
     restarts: row.restarts,
-    commitTitle: row.commit_title,
     landing: row.landing,
     endRequested: row.end_requested as CancelledReason | null,
     restartRequested: row.restart_requested,
@@ -98,7 +126,7 @@ export function entryOf(row: EntryRow): Entry {
 }
 
 /** The database holds a state, a reason and a run; only valid combinations were ever written. */
-function stageOf(row: EntryRow): Stage {
+function stageOf(row: PlannedRow): Stage {
   const { entry_state: kind, reason } = row;
   return { kind, reason, runId: row.test_run_id as RunId | null } as Stage;
 }
@@ -172,7 +200,7 @@ export const tripColumns = ([
 ] satisfies readonly (keyof TripTable)[]).join(', ');
 
 /** The row of a trip that has just ended. */
-export function tripRow(queueId: QueueId, entry: Entry): Selectable<TripTable> {
+export function tripRow(queueId: QueueId, entry: PlannedEntry): Selectable<TripTable> {
   const { stage } = entry;
   return {
     queue_id: queueId,

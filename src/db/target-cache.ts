@@ -4,7 +4,7 @@
 import type { RepositoryId } from '#base/id.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
 import type { Cell } from './cell.ts';
-import type { TargetSource } from './plan-store.ts';
+import type { TargetSource } from './picture-view.ts';
 import { readTargetHashes } from './target-store.ts';
 
 type Wanted = Parameters<TargetSource>[1];

@@ -19,7 +19,8 @@ import {
   enqueueWakeUp,
   type JobPayloads,
 } from '#db/job.ts';
-import { loadPicture, saveLook } from '#db/plan-store.ts';
+import { loadPicture } from '#db/picture-view.ts';
+import { saveLook } from '#db/plan-store.ts';
 import { withQueueLock } from '#db/transaction.ts';
 import type { TaskDeps } from './deps.ts';
 

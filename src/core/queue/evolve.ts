@@ -2,7 +2,7 @@
 
 import { assert, unreachable } from '#base/assert.ts';
 import type { EntryId } from '#base/id.ts';
-import type { Fact } from './fact.ts';
+import type { Fact, ProgressFact } from './fact.ts';
 import { type Entry, type Stage, isEnded, isInQueue, isUnderTest } from './model.ts';
 
 /** `newId` is used only when the pull request has no entry in this queue yet. */
@@ -45,6 +45,29 @@ export function evolve(entry: Entry | null, fact: Fact, newId: EntryId): Entry {
       return { ...entry, pullRequest: { ...fact.pullRequest, body: entry.pullRequest.body } };
     case 'examined':
       return { ...entry, headReview: fact.review };
+    default:
+      return progress(entry, fact);
+  }
+}
+
+/** What a reconcile may change of an entry. */
+type Progress = Pick<
+  Entry,
+  | 'stage'
+  | 'stageChangedAt'
+  | 'queuedAt'
+  | 'waitMs'
+  | 'testMs'
+  | 'inQueueMs'
+  | 'restarts'
+  | 'landing'
+  | 'endRequested'
+  | 'restartRequested'
+>;
+
+/** The same for facts that are not about the pull request itself: they need no more of an entry than this. */
+export function progress<Known extends Progress>(entry: Known, fact: ProgressFact): Known {
+  switch (fact.kind) {
     case 'restart_requested':
       return { ...entry, restarts: entry.restarts + 1, restartRequested: true };
     case 'restarted':
@@ -62,7 +85,7 @@ export function evolve(entry: Entry | null, fact: Fact, newId: EntryId): Entry {
   }
 }
 
-function move(entry: Entry, to: Stage, at: Date): Entry {
+function move<Known extends Progress>(entry: Known, to: Stage, at: Date): Known {
   const from = entry.stage;
   const elapsedMs = Math.max(0, at.getTime() - entry.stageChangedAt.getTime());
   return {

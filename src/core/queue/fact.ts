@@ -44,8 +44,17 @@ export type FactBody =
   /** It goes from one stage to another. */
   | { readonly kind: 'moved'; readonly to: Stage; readonly reason: Reason | null };
 
-export type Fact = FactBody & {
+/** Facts about how far an entry has come; the others are about the pull request itself. Only these follow from a plan. */
+export type ProgressBody = Exclude<
+  FactBody,
+  { readonly kind: 'submitted' | 'rewritten' | 'observed' | 'examined' }
+>;
+
+type Recorded = {
   readonly at: Date;
   /** Who caused it: `api:<token>`, `app:<token>` or `person:<name>` (by the dashboard), `user:<login>`, `host` or `queue`. */
   readonly actor: string;
 };
+
+export type Fact = FactBody & Recorded;
+export type ProgressFact = ProgressBody & Recorded;

@@ -13,7 +13,7 @@
 // Example. mallory opens #7 from mallory/widgets; it changes .github/workflows/ci.yml. grace, who may write, approves
 // commit a1. Commit a1 is tested. mallory pushes b2: the attempt ends, and b2 needs an approval of its own.
 
-import type { Entry } from './model.ts';
+import type { PlannedEntry } from './model.ts';
 import type { QueueSettings } from './settings.ts';
 import { hashTarget } from './target-hash.ts';
 
@@ -34,7 +34,7 @@ export type HeadGate =
 export const globsKey = (globs: readonly string[]): string => String(hashTarget(globs.join('\n')));
 
 type Settings = Pick<QueueSettings, 'forks' | 'protectedPaths'>;
-type Head = Pick<Entry, 'pullRequest' | 'headReview'>;
+type Head = Pick<PlannedEntry, 'pullRequest' | 'headReview'>;
 
 /** Why the head needs an approval, whether or not it has one. */
 export function approvalReasons(

@@ -139,6 +139,14 @@ export type Entry = {
   readonly restartRequested: boolean;
 };
 
+/**
+ * An entry as far as a plan needs it. What a pull request says of itself is left out: its texts are most of what an entry
+ * holds, and no decision depends on them.
+ */
+export type PlannedEntry = Omit<Entry, 'id' | 'pullRequest' | 'usedDefaultPriority' | 'commitTitle'> & {
+  readonly pullRequest: Omit<PullRequest, 'title' | 'body' | 'author' | 'url' | 'state'>;
+};
+
 export const isEnded = (stage: Stage): boolean =>
   stage.kind === 'merged' || stage.kind === 'failed' || stage.kind === 'cancelled';
 

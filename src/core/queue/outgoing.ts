@@ -49,8 +49,10 @@ export function outgoingAction(fact: Fact): OutgoingAction | null {
   }
 }
 
+type Staged = Pick<Entry, 'stage'>;
+
 /** The test run that an event is about: the one it has, or the one it leaves. */
-export function outgoingRun(before: Entry | null, after: Entry): string | null {
+export function outgoingRun(before: Staged | null, after: Staged): string | null {
   if ('runId' in after.stage) return after.stage.runId;
   return before !== null && isUnderTest(before.stage) && 'runId' in before.stage ? before.stage.runId : null;
 }

@@ -2,7 +2,7 @@
 // its head may be tested (head-gate.ts), and in parallel mode its impacted targets are known.
 
 import { headGate, type HeadGate } from './head-gate.ts';
-import type { Entry, Queue } from './model.ts';
+import type { PlannedEntry, Queue } from './model.ts';
 
 export type Readiness = {
   /** In parallel mode a pull request needs impacted targets before it can be put in a lane. */
@@ -16,7 +16,7 @@ export type Readiness = {
   readonly headGate: HeadGate;
 };
 
-export function readinessOf(queue: Queue, entry: Entry, hasImpactedTargets: boolean): Readiness {
+export function readinessOf(queue: Queue, entry: PlannedEntry, hasImpactedTargets: boolean): Readiness {
   const { pullRequest } = entry;
   return {
     requiresImpactedTargets: queue.settings.mode === 'parallel',
@@ -31,7 +31,7 @@ export function readinessOf(queue: Queue, entry: Entry, hasImpactedTargets: bool
  * An entry in the line keeps its place until its head was examined: the globs were changed, or an older version admitted
  * it. No test branch is pushed before that either way (job/head-review.ts).
  */
-function gateOf(queue: Queue, entry: Entry): HeadGate {
+function gateOf(queue: Queue, entry: PlannedEntry): HeadGate {
   const gate = headGate(queue.settings, entry);
   return gate.kind === 'unexamined' && entry.stage.kind !== 'not_ready' ? { kind: 'open' } : gate;
 }

@@ -7,7 +7,7 @@
 
 import { assert, unreachable } from '#base/assert.ts';
 import type { RunId } from '#base/id.ts';
-import type { FactBody } from '../fact.ts';
+import type { ProgressBody } from '../fact.ts';
 import { isEnded, type Queue, type Stage } from '../model.ts';
 import { deadlineOf, statusOutOfTime } from '../planner/clock.ts';
 import { misshapen, violationsOfStep } from '../planner/invariant.ts';
@@ -38,7 +38,7 @@ export type Look = {
   readonly stored: StoredPlan;
   /** What to remember of entries, where that changed; null: nothing any more. */
   readonly items: ReadonlyMap<number, StoredItem | null>;
-  readonly facts: ReadonlyMap<number, readonly FactBody[]>;
+  readonly facts: ReadonlyMap<number, readonly ProgressBody[]>;
   readonly places: ReadonlyMap<number, LinePlace>;
   readonly started: readonly { readonly id: RunId; readonly run: Run }[];
   readonly concluded: readonly RunConclusion[];
@@ -189,10 +189,10 @@ function factsAbout(
   facts: readonly Fact[],
   ids: ReadonlyMap<number, RunId>,
   started: Started,
-): Map<number, FactBody[]> {
-  const about = new Map<number, FactBody[]>();
+): Map<number, ProgressBody[]> {
+  const about = new Map<number, ProgressBody[]>();
   const entries = new Map(picture.entries.map((shown) => [numberOf(shown), shown]));
-  const record = (pr: number, body: FactBody) => {
+  const record = (pr: number, body: ProgressBody) => {
     const list = about.get(pr);
     if (list === undefined) about.set(pr, [body]);
     else list.push(body);
@@ -234,11 +234,11 @@ function restartReasons({ landing }: Picture) {
 
 const isEnding = ({ kind }: Fact): boolean => kind === 'cancelled' || kind === 'merged';
 
-type Record = (pr: number, body: FactBody) => void;
+type Record = (pr: number, body: ProgressBody) => void;
 type EntryFact = Exclude<Fact, { kind: 'mode_switched' }>;
 
 function recordMove(fact: EntryFact, shown: PictureEntry, ids: ReadonlyMap<number, RunId>, record: Record) {
-  const move = (to: Stage, reason: Extract<FactBody, { kind: 'moved' }>['reason'] = null) =>
+  const move = (to: Stage, reason: Extract<ProgressBody, { kind: 'moved' }>['reason'] = null) =>
     record(fact.pr, { kind: 'moved', to, reason });
   /** A run that is kept no more was the last one that the entry shows. */
   const runId = (run: number): RunId | null => {
@@ -279,7 +279,7 @@ const stageKinds = { testing: 'testing', passed: 'tests_passed', suspected: 'pen
 function showAgain(
   after: Snapshot,
   started: Started,
-  about: ReadonlyMap<number, readonly FactBody[]>,
+  about: ReadonlyMap<number, readonly ProgressBody[]>,
   entries: ReadonlyMap<number, PictureEntry>,
   record: Record,
 ): void {
@@ -299,7 +299,7 @@ function showAgain(
 /** Where the facts so far leave an entry. */
 function stageAfter(
   pr: number,
-  about: ReadonlyMap<number, readonly FactBody[]>,
+  about: ReadonlyMap<number, readonly ProgressBody[]>,
   entries: ReadonlyMap<number, PictureEntry>,
 ): Stage {
   const moved = about.get(pr)?.findLast((fact) => fact.kind === 'moved');
@@ -310,7 +310,7 @@ function stageAfter(
 function showSearch(
   search: Search,
   started: Started,
-  about: ReadonlyMap<number, readonly FactBody[]>,
+  about: ReadonlyMap<number, readonly ProgressBody[]>,
   entries: ReadonlyMap<number, PictureEntry>,
   record: Record,
 ): void {

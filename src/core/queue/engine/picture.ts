@@ -1,7 +1,7 @@
 // One immutable picture of a queue as its tables hold it: everything a look may take into account.
 
 import type { Check, RequiredCheck } from '../check.ts';
-import type { Entry, Queue } from '../model.ts';
+import type { PlannedEntry, Queue } from '../model.ts';
 import type { Targets } from '../planner/lane.ts';
 import type { Limits, Tip } from '../planner/model.ts';
 import type { FailedReason } from '../reason.ts';
@@ -10,7 +10,7 @@ import type { RunId } from '#base/id.ts';
 import type { StoredItem, StoredPlan } from './stored.ts';
 
 export type PictureEntry = {
-  readonly entry: Entry;
+  readonly entry: PlannedEntry;
   readonly stored: StoredItem | null;
   /** Null where none were uploaded for its head. */
   readonly targets: { readonly at: number; readonly set: Targets } | null;
