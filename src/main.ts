@@ -22,6 +22,7 @@ import { type Hosts, openHosts } from './hosts.ts';
 import { useNetworkOf } from './network.ts';
 import { createMirrorReporter } from '#job/mirror-report.ts';
 import { createMirrors } from '#job/mirrors.ts';
+import { createKeptQueues } from '#db/kept-entries.ts';
 import { createTargetCache } from '#db/target-cache.ts';
 import { startDeliveries } from '#job/delivery-loop.ts';
 import { startWatchdog, type Watchdog } from '#job/watchdog.ts';
@@ -145,6 +146,7 @@ async function workOnCell(
     hostFor,
     mirrors,
     targets,
+    queues: createKeptQueues(),
     blobs: blobsOf(cell),
     watch,
     ...limits,

@@ -15,6 +15,7 @@ import type { Deps } from '#http/deps.ts';
 import { createApp } from '#http/app.ts';
 import type { TaskDeps } from '#job/deps.ts';
 import { createMirrors, type Mirrors } from '#job/mirrors.ts';
+import { createKeptQueues } from '#db/kept-entries.ts';
 import { createTargetCache } from '#db/target-cache.ts';
 import { tasks } from '#job/task.ts';
 import { openHosts } from '../src/hosts.ts';
@@ -135,6 +136,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
       hostFor,
       mirrors,
       targets,
+      queues: createKeptQueues(),
       blobs: createBlobStore(cell),
       sweepMs: 30_000,
       historyMonths: 24,

@@ -6,6 +6,7 @@ import type { QueueId, RepositoryId, RunId } from '#base/id.ts';
 import { systemClock } from '#base/clock.ts';
 import { type Cell, openCell } from '#db/cell.ts';
 import { recordChecks } from '#db/check-store.ts';
+import { createKeptQueues } from '#db/kept-entries.ts';
 import { recordLanded } from '#db/landing-store.ts';
 import { ensureOrganization } from '#db/organization-store.ts';
 import { recordBuilt, recordPushed } from '#db/run-store.ts';
@@ -76,7 +77,13 @@ export async function openQueueWorld(cleanup: Cleanup, size: Size): Promise<Queu
   const turns = watchTurns();
   cleanup.add(turns.close);
   const { queueId, repositoryId } = await makeQueue(cell, size);
-  const deps = { cell, clock: systemClock, targets: createTargetCache(cell), sweepMs: 3_600_000 };
+  const deps = {
+    cell,
+    clock: systemClock,
+    targets: createTargetCache(cell),
+    queues: createKeptQueues(),
+    sweepMs: 3_600_000,
+  };
   let submitted = 0;
   return {
     cell,

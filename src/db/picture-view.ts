@@ -2,71 +2,47 @@
 
 import type { OrganizationId, RepositoryId, RunId } from '#base/id.ts';
 import type { Check, RequiredCheck } from '#core/queue/check.ts';
-import type { LinePlace } from '#core/queue/engine/line-place.ts';
 import type { LandingReport, Picture, PictureEntry, RunReport } from '#core/queue/engine/picture.ts';
-import type { StoredItem, StoredPlan } from '#core/queue/engine/stored.ts';
+import type { StoredPlan } from '#core/queue/engine/stored.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
 import { limitsFrom } from '#core/queue/planner/limits.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { Tx } from './cell.ts';
-import { requiredChecksColumn } from './required-view.ts';
+import type { KeptQueues } from './kept-entries.ts';
 import {
-  plannedColumns,
-  plannedEntryOf,
-  type PlannedRow,
-  queueColumns,
-  queueOf,
-  type QueueRow,
-} from './row.ts';
+  type Horizon,
+  horizonColumns,
+  type OpenEntry,
+  readOpenEntries,
+  renewOpenEntries,
+} from './open-entry-view.ts';
+import { requiredChecksColumn } from './required-view.ts';
+import { queueColumns, queueOf, type QueueRow } from './row.ts';
 import { statement } from './statement.ts';
 import type { QueueLock } from './transaction.ts';
 import { isToldColumn } from './webhook-event.ts';
 
-type HeadRow = QueueRow & {
-  repository_id: string;
-  organization_id: string;
-  host: string;
-  owner: string;
-  name: string;
-  branch_sha: string | null;
-  host_away_at: Date | null;
-  plan: StoredPlan | null;
-  measured_at: Date | null;
-  start_p99_ms: number | null;
-  test_p99_ms: number | null;
-  is_told: boolean;
-};
+type HeadRow = QueueRow &
+  Horizon & {
+    repository_id: string;
+    organization_id: string;
+    host: string;
+    owner: string;
+    name: string;
+    branch_sha: string | null;
+    host_away_at: Date | null;
+    plan: StoredPlan | null;
+    measured_at: Date | null;
+    start_p99_ms: number | null;
+    test_p99_ms: number | null;
+    is_told: boolean;
+  };
 
 const selectHead = statement<[queueId: string], HeadRow>(`
   select ${queueColumns}, q.repository_id, r.organization_id, r.host, r.owner, r.name, q.branch_sha, q.host_away_at,
-    p.state as plan, p.measured_at, p.start_p99_ms, p.test_p99_ms, ${isToldColumn('r.id')} as is_told
+    p.state as plan, p.measured_at, p.start_p99_ms, p.test_p99_ms, ${isToldColumn('r.id')} as is_told, ${horizonColumns}
   from queue q join repository r on r.id = q.repository_id left join queue_plan p on p.queue_id = q.id
   where q.id = $1 and q.deleted_at is null`);
-
-type OpenRow = PlannedRow & {
-  plan: StoredItem | null;
-  probed_tip: string | null;
-  tested_on_tip: string | null;
-  line_rank: number | null;
-  line_major: number | null;
-  line_minor: number | null;
-  targets_at: Date | null;
-  impacts_all: boolean | null;
-  untold: 'not' | 'soon' | 'later';
-};
-
-const selectOpen = statement<[queueId: string], OpenRow>(`
-  select ${plannedColumns}, e.plan, e.probed_tip, e.tested_on_tip, e.line_rank, e.line_major, e.line_minor,
-    i.uploaded_at as targets_at, i.impacts_all,
-    case when l.told_at is null then 'soon'
-      when l.told_at = e.state_changed_at then case e.state when 'not_ready' then 'later' else 'not' end
-      when e.concluded_at is not null then 'soon' else 'later' end as untold
-  from entry e join queue q on q.id = e.queue_id
-  left join telling l on l.queue_id = e.queue_id and l.pr_number = e.pr_number
-  left join impacted_targets i on i.repository_id = q.repository_id and i.pr_number = e.pr_number
-    and i.head_sha = e.pr_sha
-  where e.queue_id = $1 and (e.line_rank is not null or e.plan is not null)
-  order by e.seniority`);
 
 type RunRow = {
   id: string;
@@ -107,8 +83,8 @@ export type LoadedPicture = {
     readonly id: RepositoryId;
     readonly organizationId: OrganizationId;
   };
-  /** As the rows hold them now. */
-  readonly places: ReadonlyMap<number, LinePlace>;
+  /** The entries of the picture, in the same order. */
+  readonly open: readonly OpenEntry[];
   /** Whether some pull request is to be told where it stands; soon, if its trip begins or has ended. */
   readonly untold: 'not' | 'soon' | 'later';
   /** When the times of the queue's runs were last computed. */
@@ -117,16 +93,18 @@ export type LoadedPicture = {
   readonly isTold: boolean;
 };
 
-/** Null when the queue was deleted meanwhile. */
+/** Null when the queue was deleted meanwhile. `queues`: what this worker keeps of long ones; without it each is read whole. */
 export async function loadPicture(
   tx: Tx,
   lock: QueueLock,
   targetsOf: TargetSource,
+  queues?: KeptQueues,
 ): Promise<LoadedPicture | null> {
   const { queueId } = lock;
-  const [heads, open, runs, landings] = await Promise.all([
+  const kept = queues?.find(queueId);
+  const [heads, found, runs, landings] = await Promise.all([
     selectHead(tx, queueId),
-    selectOpen(tx, queueId),
+    kept === undefined ? readOpenEntries(tx, queueId) : renewOpenEntries(tx, queueId, kept),
     selectRuns(tx, queueId),
     selectLanding(tx, queueId),
   ]);
@@ -134,18 +112,18 @@ export async function loadPicture(
   if (head === undefined) return null;
   const queue = queueOf(head);
   const repositoryId = head.repository_id as RepositoryId;
-  const inLanes = queue.settings.mode === 'parallel' || queue.switching?.mode === 'parallel';
-  const wanted = open.flatMap((row) =>
-    inLanes && row.targets_at !== null && row.impacts_all === false
-      ? [{ prNumber: row.pr_number, headSha: row.pr_sha, at: row.targets_at.getTime() }]
-      : [],
-  );
-  const sets = wanted.length === 0 ? new Map<number, Targets>() : await targetsOf(repositoryId, wanted);
+  // What impacts which lane is written beside the entries, so a queue with lanes is always read whole.
+  const isSingle = queue.settings.mode === 'single' && queue.switching === null;
+  const isRenewed = kept !== undefined && isSingle && found !== null;
+  const open =
+    isRenewed || (kept === undefined && found !== null) ? found : await readOpenEntries(tx, queueId);
+  if (!isSingle) queues?.forget(queueId);
+  else if (!isRenewed) queues?.keep(queueId, head, open);
   const { organization_id: organizationId, host, owner, name } = head;
   return {
     repository: { id: repositoryId, organizationId: organizationId as OrganizationId, host, owner, name },
-    places: new Map(open.flatMap(placeOf)),
-    untold: (['soon', 'later'] as const).find((when) => open.some((row) => row.untold === when)) ?? 'not',
+    open,
+    untold: (['soon', 'later'] as const).find((when) => open.some(({ untold }) => untold === when)) ?? 'not',
     measuredAt: head.measured_at,
     isTold: head.is_told,
     picture: {
@@ -154,29 +132,30 @@ export async function loadPicture(
       limits: limitsFrom({ startP99Ms: head.start_p99_ms, testP99Ms: head.test_p99_ms }),
       hostAwayAt: head.host_away_at,
       stored: head.plan,
-      entries: open.map((row) => pictureEntry(row, sets)),
+      entries: isSingle ? open.map(({ shown }) => shown) : await withTargets(repositoryId, open, targetsOf),
       runs: runs.map(reportOf),
       landing: landings.map(landingReport)[0] ?? null,
     },
   };
 }
 
-const placeOf = ({ pr_number: pr, line_rank: rank, line_major: major, line_minor: minor }: OpenRow) =>
-  rank === null || major === null || minor === null
-    ? []
-    : [[pr, { rank: rank as LinePlace['rank'], major, minor }] as const];
-
-function pictureEntry(row: OpenRow, sets: ReadonlyMap<number, Targets>): PictureEntry {
-  return {
-    entry: plannedEntryOf(row),
-    stored: row.plan,
-    targets:
-      row.targets_at === null
-        ? null
-        : { at: row.targets_at.getTime(), set: sets.get(row.pr_number) ?? 'ALL' },
-    probedTip: row.probed_tip,
-    testedOnTip: row.tested_on_tip,
-  };
+async function withTargets(
+  repositoryId: RepositoryId,
+  open: readonly OpenEntry[],
+  targetsOf: TargetSource,
+): Promise<readonly PictureEntry[]> {
+  const wanted = open.flatMap(({ shown: { entry, targets }, hasTargets }) =>
+    hasTargets && targets !== null
+      ? [{ prNumber: entry.pullRequest.number, headSha: entry.pullRequest.headSha, at: targets.at }]
+      : [],
+  );
+  const sets = wanted.length === 0 ? new Map<number, Targets>() : await targetsOf(repositoryId, wanted);
+  return open.map(({ shown }) => {
+    const set = sets.get(shown.entry.pullRequest.number);
+    return shown.targets === null || set === undefined
+      ? shown
+      : { ...shown, targets: { at: shown.targets.at, set } };
+  });
 }
 
 function reportOf(row: RunRow): RunReport {

@@ -9,6 +9,7 @@ import { isSameJson } from '#core/queue/engine/stored.ts';
 import type { PlannedEntry } from '#core/queue/model.ts';
 import type { Tx } from './cell.ts';
 import type { LoadedPicture } from './picture-view.ts';
+import type { OpenEntry } from './open-entry-view.ts';
 import { type ChangedEntry, partsOf, placeColumns, saveProgress } from './progress-store.ts';
 import { noticeQueue } from './queue-notice.ts';
 import { saveQueue } from './queue-store.ts';
@@ -93,7 +94,7 @@ const markObserved = statement<[queueId: string, number: number]>(
 export async function saveLook(
   tx: Tx,
   lock: QueueLock,
-  { picture, places, measuredAt, isTold }: LoadedPicture,
+  { picture, open, measuredAt, isTold }: LoadedPicture,
   look: Look,
   now: Date,
 ): Promise<void> {
@@ -101,7 +102,7 @@ export async function saveLook(
   const entries = new Map(picture.entries.map(({ entry }) => [entry.pullRequest.number, entry]));
   const sent: Promise<unknown>[] = [];
   if (look.queue !== picture.queue) sent.push(saveQueue(tx, lock, look.queue));
-  const changes = changedEntries(picture, places, look);
+  const changes = changedEntries(open, look);
   sent.push(saveProgress(tx, lock, changes.filter(hasFacts), now, isTold));
   sent.push(
     savePlaces(
@@ -124,22 +125,19 @@ export async function saveLook(
   await Promise.all(sent);
 }
 
-const samePlace = (a: LinePlace | null, b: LinePlace | undefined): boolean =>
+const samePlace = (a: LinePlace | null, b: LinePlace | null): boolean =>
   a?.rank === b?.rank && a?.major === b?.major && a?.minor === b?.minor;
 
 /** Every entry that is to be written, with where it stands and what the planner remembers of it. */
-function changedEntries(
-  picture: Picture,
-  before: ReadonlyMap<number, LinePlace>,
-  look: Look,
-): readonly ChangedEntry[] {
+function changedEntries(open: readonly OpenEntry[], look: Look): readonly ChangedEntry[] {
   const changes: ChangedEntry[] = [];
-  for (const { entry, stored } of picture.entries) {
+  for (const { shown, place: before } of open) {
+    const { entry, stored } = shown;
     const { number: pr } = entry.pullRequest;
     const place = look.places.get(pr) ?? null;
     const changed = look.items.get(pr);
     const facts = look.facts.get(pr) ?? [];
-    if (changed === undefined && facts.length === 0 && samePlace(place, before.get(pr))) continue;
+    if (changed === undefined && facts.length === 0 && samePlace(place, before)) continue;
     changes.push({ before: entry, facts, place, plan: changed === undefined ? stored : changed });
   }
   return changes;

@@ -9,7 +9,7 @@ import type { ProgressBody, ProgressFact } from '#core/queue/fact.ts';
 import { isEnded, type PlannedEntry } from '#core/queue/model.ts';
 import type { Tx } from './cell.ts';
 import { factRow, factsText } from './entry-store.ts';
-import { tripRow } from './row.ts';
+import { tripColumns, tripRow } from './row.ts';
 import { statement } from './statement.ts';
 import type { QueueLock } from './transaction.ts';
 import { insertDeliveries, runOf, wantedInQueue } from './webhook-event.ts';
@@ -54,9 +54,6 @@ const assignments = Object.keys(columns)
 const recordColumns = Object.entries(columns)
   .map(([name, type]) => `${name} ${type}`)
   .join(', ');
-
-const tripColumns = `queue_id, concluded_at, pr_number, trip, conclusion, reason, submitted_at, queued_at, wait_ms, test_ms,
-  in_queue_ms, restarts, head_sha`;
 
 const changesText = `
   saved as (

@@ -4,6 +4,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { BlobStore } from '#blob/blob.ts';
 import type { Cell } from '#db/cell.ts';
+import type { KeptQueues } from '#db/kept-entries.ts';
 import type { HostFor } from '#host/host.ts';
 import type { Mirrors } from './mirrors.ts';
 import type { TargetCache } from '#db/target-cache.ts';
@@ -15,6 +16,8 @@ export type TaskDeps = {
   readonly hostFor: HostFor;
   readonly mirrors: Mirrors;
   readonly targets: TargetCache;
+  /** What is kept of long queues between two reconciles; absent: each is read whole. */
+  readonly queues?: KeptQueues;
   /** Where the bytes of uploads are. */
   readonly blobs: BlobStore;
   /** How often an active queue is asked for what webhooks may have missed. */

@@ -42,14 +42,15 @@ const isTold = ({ settings }: Queue): boolean =>
   settings.labelCommandsEnabled;
 
 export async function reconcileQueue(
-  { cell, clock, targets, sweepMs, hostFor }: TaskDeps,
+  { cell, clock, targets, queues, sweepMs, hostFor }: TaskDeps,
   { queueId }: JobPayloads['reconcile-queue'],
 ): Promise<void> {
   await withQueueLock(cell, queueId, async (tx, lock) => {
-    const loaded = await loadPicture(tx, lock, targets.source);
+    const loaded = await loadPicture(tx, lock, targets.source, queues);
     if (loaded === null) return;
     const now = clock.now();
     const result = look(loaded.picture, now.getTime(), () => newId() as RunId);
+    queues?.find(queueId)?.expectClosed(result);
     const sent = [saveLook(tx, lock, loaded, result, now)];
     const send = (job: Promise<unknown>) => sent.push(job.then(() => undefined));
     // What is pushed for new runs takes the branches of ended ones with it.
