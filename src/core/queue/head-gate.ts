@@ -30,8 +30,16 @@ export type HeadGate =
       readonly protectedPaths: readonly string[];
     };
 
-/** A name for a list of globs. */
-export const globsKey = (globs: readonly string[]): string => String(hashTarget(globs.join('\n')));
+const keys = new WeakMap<readonly string[], string>();
+
+/** A name for a list of globs; computed once for a list, since it is asked for with every entry of a queue. */
+export function globsKey(globs: readonly string[]): string {
+  const known = keys.get(globs);
+  if (known !== undefined) return known;
+  const key = String(hashTarget(globs.join('\n')));
+  keys.set(globs, key);
+  return key;
+}
 
 type Settings = Pick<QueueSettings, 'forks' | 'protectedPaths'>;
 type Head = Pick<PlannedEntry, 'pullRequest' | 'headReview'>;

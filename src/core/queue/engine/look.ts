@@ -25,7 +25,7 @@ import { plan } from '../planner/plan.ts';
 import { type LinePlace, linePlaces } from './line-place.ts';
 import type { Picture, PictureEntry } from './picture.ts';
 import { eventsSince, needsProbe, restore } from './restore.ts';
-import { isSameJson, type StoredItem, type StoredPlan } from './stored.ts';
+import { isSameItem, type StoredItem, type StoredPlan } from './stored.ts';
 
 /** How a run ended that was under way before. */
 type RunConclusion = {
@@ -124,7 +124,7 @@ function itemsAfter(picture: Picture, { items }: Snapshot): Map<number, StoredIt
   for (const shown of picture.entries) {
     const item = items.get(numberOf(shown));
     const next = item === undefined ? null : storedItem(shown, item);
-    if (!isSameJson(next, shown.stored)) changed.set(numberOf(shown), next);
+    if (!isSameItem(next, shown.stored)) changed.set(numberOf(shown), next);
   }
   return changed;
 }

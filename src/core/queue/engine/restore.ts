@@ -82,8 +82,9 @@ export function* eventsSince(picture: Picture, current: Current): Generator<Even
   if (landing !== null) yield* landingEvents(landing);
   if (current.landing === null && branchSha !== null && branchSha !== current.tip)
     yield { kind: 'branch-moved', tip: branchSha };
-  for (const shown of picture.entries) yield* endingsOf(shown, branchSha ?? current.tip);
-  for (const shown of picture.entries) yield* changesOf(picture, shown);
+  for (const shown of picture.entries)
+    if (mayHaveEnded(shown)) yield* endingsOf(shown, branchSha ?? current.tip);
+  for (const shown of picture.entries) if (mayHaveChanged(shown)) yield* changesOf(picture, shown);
   for (const report of picture.runs) {
     const run = current.runs.get(report.number);
     if (run !== undefined && isActive(run)) yield* reportOf(picture, report, run);
@@ -106,6 +107,16 @@ function* landingEvents(landing: NonNullable<Picture['landing']>): Generator<Eve
       yield { kind: 'landing-refused', landing: number, pr: landing.pr, reason: landing.reason };
   }
 }
+
+// Asked of every entry of a queue that may have 10,000, hardly any of which has changed.
+const mayHaveEnded = ({ entry, stored }: PictureEntry): boolean =>
+  stored !== null && (stored.trip !== entry.trip || isEnded(entry.stage));
+
+const mayHaveChanged = ({ entry, stored, targets, testedOnTip }: PictureEntry): boolean =>
+  stored?.trip !== entry.trip ||
+  (targets?.at ?? null) !== stored.targetsAt ||
+  testedOnTip !== stored.testedOnTip ||
+  entry.restartRequested;
 
 function* endingsOf(shown: PictureEntry, tip: string): Generator<Event> {
   const { entry, stored } = shown;

@@ -32,6 +32,18 @@ export type StoredItem = {
   readonly targetsAt: number | null;
 };
 
+/** The place of an entry that stayed where it is is the very object that was restored. */
+export const isSameItem = (a: StoredItem | null, b: StoredItem | null): boolean =>
+  a === b ||
+  (a !== null &&
+    b !== null &&
+    a.trip === b.trip &&
+    a.queuedAt === b.queuedAt &&
+    a.patienceFrom === b.patienceFrom &&
+    a.testedOnTip === b.testedOnTip &&
+    a.targetsAt === b.targetsAt &&
+    isSameJson(a.place, b.place));
+
 /** The database keeps the fields of an object in an order of its own. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;

@@ -188,6 +188,7 @@ function* unfair(before: Snapshot, { snapshot }: Step): Generator<string> {
     const earlier = before.items.get(pr);
     if (
       earlier !== undefined &&
+      earlier !== item &&
       (earlier.seniority !== item.seniority || earlier.submittedAt !== item.submittedAt)
     )
       yield `#${pr} lost its seniority`;

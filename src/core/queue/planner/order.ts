@@ -10,11 +10,12 @@ export const ageingMs = 4 * 3_600_000;
 export const hasAged = (item: Item, now: number): boolean => now - item.submittedAt >= ageingMs;
 
 export function inOrder(items: Iterable<Item>, now: number): Item[] {
-  const rank = (item: Item): number => (isUrgent(item.priority) ? 0 : hasAged(item, now) ? 1 : 2);
-  return [...items].toSorted((a, b) => {
-    const ranks = rank(a) - rank(b);
-    if (ranks !== 0) return ranks;
-    const byPriority = rank(a) === 2 ? a.priority - b.priority : 0;
-    return byPriority !== 0 ? byPriority : a.seniority - b.seniority;
+  // Once for each: a comparison asks for it some fourteen times in a queue of 10,000.
+  const ranked = Array.from(items, (item) => {
+    const rank = isUrgent(item.priority) ? 0 : hasAged(item, now) ? 1 : 2;
+    return { item, rank, priority: rank === 2 ? item.priority : 0 };
   });
+  return ranked
+    .sort((a, b) => a.rank - b.rank || a.priority - b.priority || a.item.seniority - b.item.seniority)
+    .map(({ item }) => item);
 }

@@ -7,7 +7,7 @@ import type { Group, Item } from './model.ts';
 import { ageingMs, inOrder } from './order.ts';
 import type { Strategy } from './strategy.ts';
 
-/** What may start in this state of the queue, in the order in which it is considered. */
+/** What may start in this state of the queue, in no order. */
 function startable(draft: Draft): Item[] {
   if (draft.state === 'PAUSED') return [];
   const able: Item[] = [];
@@ -20,7 +20,7 @@ function startable(draft: Draft): Item[] {
     // From then on nothing but urgent goes before it.
     draft.wake(item.submittedAt + ageingMs);
   }
-  return inOrder(able, draft.now);
+  return able;
 }
 
 /** Whether it may still land before somebody who waits for it: one that is not ready is out of the line. */
@@ -38,8 +38,8 @@ export function preempt(draft: Draft): boolean {
 }
 
 function placeUrgent(draft: Draft): void {
-  for (const item of startable(draft)) {
-    if (!isUrgent(item.priority)) return;
+  const urgent = startable(draft).filter((item) => isUrgent(item.priority));
+  for (const item of inOrder(urgent, draft.now)) {
     const walk = new LaneWalk(draft.settings.mode);
     walk.add(0, [item.targets]);
     // Whoever depends on it, and whoever depends on those: their order among each other stays.
@@ -78,16 +78,17 @@ export function startProposals(draft: Draft, strategy: Strategy): void {
 
 /** Takes the strategy's proposals as far as they are sound and the budget goes; answers whether any was taken. */
 function startRound(draft: Draft, strategy: Strategy): boolean {
-  const pending = startable(draft);
+  const able = startable(draft);
   const free = draft.settings.concurrency - draft.activeRuns('line');
-  if (pending.length === 0 || free <= 0) return false;
+  if (able.length === 0 || free <= 0) return false;
+  const pending = inOrder(able, draft.now);
   const { proposals, wakeAt } = strategy({ settings: draft.settings, pending, free, now: draft.now });
   if (wakeAt !== null) draft.wake(wakeAt);
-  const able = new Set(pending.map((item) => item.pr));
+  const unplaced = new Set(pending.map((item) => item.pr));
   let left = free;
   for (const { members, without = [] } of proposals) {
     if (left === 0) return true;
-    if (members.length === 0 || !members.every((pr) => able.delete(pr))) continue;
+    if (members.length === 0 || !members.every((pr) => unplaced.delete(pr))) continue;
     placeGroup(draft, members, without);
     left--;
   }
