@@ -148,6 +148,7 @@ export async function openQueueWorld(cleanup: Cleanup, size: Size): Promise<Queu
         testedTree: sha,
         members,
         rest: null,
+        flaw: null,
       } as const;
       await withTransaction(cell, (tx) => recordLanded(tx, queueId, landing.number, landed, new Date()));
     },
