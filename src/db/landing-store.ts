@@ -17,6 +17,8 @@ export type IntendedLanding = QueueAtHost & {
   readonly method: QueueSettings['mergeMethod'];
   readonly baseSha: string;
   readonly members: readonly MemberRecord[];
+  /** The open drafts that show test commits which this landing may put on the branch. */
+  readonly drafts: readonly number[];
   /** The run that proves it; null with a direct proof. */
   readonly run: {
     readonly id: RunId;
@@ -33,6 +35,7 @@ type LandingRow = AtHostRow & {
   method: IntendedLanding['method'];
   base_sha: string;
   members: MemberRecord[];
+  drafts: number[];
   test_run_id: string | null;
   test_branch_sha: string | null;
   test_tree_sha: string | null;
@@ -44,7 +47,11 @@ const selectLanding = statement<[queueId: string, number: number], LandingRow>(`
     ${requiredChecksColumn('t')} as required,
     (select json_agg(${memberColumns} order by m.position) from landing_member m
       join entry e on e.queue_id = $1 and e.pr_number = m.pr_number
-      where m.queue_id = $1 and m.number = $2) as members
+      where m.queue_id = $1 and m.number = $2) as members,
+    (select coalesce(json_agg(d.test_pr_number), '[]') from test_run d
+      where d.queue_id = $1 and d.phase <> 'closed' and d.test_pr_number is not null and not exists (
+        select from test_run_member o where o.queue_id = $1 and o.test_run_id = d.id and o.under_test and not exists (
+          select from landing_member m where m.queue_id = $1 and m.number = $2 and m.pr_number = o.pr_number))) as drafts
   from landing l join queue q on q.id = l.queue_id join repository r on r.id = q.repository_id
   left join test_run t on t.queue_id = l.queue_id and t.id = l.test_run_id
   where l.queue_id = $1 and l.number = $2 and l.status = 'intended'`);
@@ -61,6 +68,7 @@ export async function loadLanding(db: Tx, queueId: QueueId, number: number): Pro
     method,
     baseSha: row.base_sha,
     members: row.members.map(memberOf),
+    drafts: row.drafts,
     run:
       id === null || sha === null || tree === null
         ? null

@@ -23,6 +23,7 @@ export async function fastForward(
   const heads = await pushHeads(landing, place, seen, { onlyFound: objection !== null });
   const refused = { kind: 'refused', pr: 0, reason: 'PR_UPDATED_AT_MERGE_TIME' } as const;
   const why = objection ?? (heads.kind === 'moved' ? { ...refused, pr: heads.pr } : null);
+  if (why === null) await closeDrafts(landing, place);
   const pushed = await pushBranch(landing, place, wanted, why);
   if (pushed.kind === 'not-landed') {
     await restoreHeads(landing, place, heads.heads);
@@ -43,6 +44,14 @@ export async function fastForward(
     flaw: null,
   } as const;
   return { kind: 'landed', halt: null, commits: { ...landed, tip: pushed.tip } };
+}
+
+/**
+ * A host shows a pull request as merged when its head gets onto the branch while it is open, and the head of a draft that
+ * shows a test branch is a commit that lands.
+ */
+async function closeDrafts({ repository, drafts }: IntendedLanding, { host }: Place): Promise<void> {
+  for (const number of drafts) await host.closePullRequest(repository, number);
 }
 
 type Pushed =

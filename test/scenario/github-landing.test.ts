@@ -26,6 +26,22 @@ it('lands a batch by GitHub’s merge call, each member with the tree that was t
   expect(queue.server.pullRequest(widgets, two.number).merged).not.toBeNull();
 });
 
+it('closes the drafts of test branches before it pushes, so that GitHub shows none of them as merged', async () => {
+  const queue = await openGithubQueue({
+    mergeMethod: 'merge_commit',
+    landingMode: 'fast_forward',
+    createPrsForTestingBranches: true,
+  });
+  const one = await queue.propose('one');
+  await queue.submit(one.number);
+  const draft = queue.server.pullRequest(widgets, one.number + 1);
+  expect(draft).toMatchObject({ state: 'open', draft: true });
+  await queue.pass();
+  expect(await queue.state(one.number)).toBe('merged');
+  expect(queue.server.pullRequest(widgets, one.number).merged).not.toBeNull();
+  expect(queue.server.pullRequest(widgets, draft.number)).toMatchObject({ state: 'closed', merged: null });
+});
+
 it('stops at the member before which somebody pushed, at GitHub too', async () => {
   const queue = await openGithubQueue(together);
   const { one, two } = await twoTested(queue);
