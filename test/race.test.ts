@@ -8,6 +8,7 @@ import { withTransaction } from '#db/transaction.ts';
 import { sql } from 'kysely';
 import type { QueueId, RepositoryId, RunId } from '#base/id.ts';
 import { openTestCell } from './database.ts';
+import { takeJobs } from './taken-job.ts';
 
 /** A queue with a row of its own, and nothing in it. */
 async function aQueue({
@@ -106,6 +107,34 @@ it('queues are marked dirty side by side, however many, without waiting in a cir
   await mark(ids);
   const rounds = Array.from({ length: 40 }, (_, round) => mark(round % 2 === 0 ? ids : ids.toReversed()));
   await expect(Promise.all(rounds)).resolves.toHaveLength(40);
+});
+
+it('queues are marked dirty in the order of their ids, also beside a release that adds one job after the other', async () => {
+  const { cell, close } = await openTestCell();
+  onTestFinished(close);
+  const ids = Array.from(
+    { length: 12 },
+    (_, index) => `01940000-0000-7000-8000-0000000001${String(index).padStart(2, '0')}` as QueueId,
+  );
+  const add = (tx: Tx, id: QueueId) =>
+    sql`select graphile_worker.add_job('reconcile-queue', '{}', job_key := ${`reconcile:${id}`}::text)`.execute(
+      tx,
+    );
+  // The last of them is under way, the others are pending.
+  await add(cell.db, ids.at(-1)!);
+  await takeJobs(cell, ['reconcile-queue']);
+  for (const id of ids.slice(0, -1)) await add(cell.db, id);
+  const first = Promise.withResolvers<void>();
+  const other = withTransaction(cell, async (tx) => {
+    await add(tx, ids[0]!);
+    first.resolve();
+    // Long enough for the list to have locked what it can.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    for (const id of ids.slice(1)) await add(tx, id);
+  });
+  await first.promise;
+  const list = withTransaction(cell, (tx) => enqueueReconciles(tx, ids.toReversed()));
+  await expect(Promise.all([other, list])).resolves.toHaveLength(2);
 });
 
 it('runs are written side by side, by whoever has news of them, without waiting in a circle', async () => {
