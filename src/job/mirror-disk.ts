@@ -4,7 +4,7 @@
 // with the same folder know of each other.
 
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export type MirrorOnDisk = { readonly path: string; readonly bytes: number; readonly usedAt: number };
@@ -32,11 +32,19 @@ export async function listMirrors(directory: string): Promise<readonly MirrorOnD
   for (const name of names) {
     const path = join(directory, name);
     if (name.endsWith(removedSuffix)) await rm(path, { recursive: true, force: true });
-    if (!name.endsWith('.git') || !existsSync(join(path, 'HEAD'))) continue;
+    if (!name.endsWith('.git') || (await isLink(path)) || !existsSync(join(path, 'HEAD'))) continue;
     const usedAt = (await markedAt(path, 'signalbox-used')) ?? 0;
     mirrors.push({ path, bytes: await bytesIn(path), usedAt });
   }
   return mirrors;
+}
+
+/** Whether it is the former name of a mirror; one that leads nowhere is removed. */
+async function isLink(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => null);
+  if (found?.isSymbolicLink() !== true) return false;
+  if (!existsSync(path)) await rm(path, { force: true });
+  return true;
 }
 
 /** What its files take. A file that goes meanwhile takes nothing. */

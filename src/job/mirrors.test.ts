@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -6,7 +6,7 @@ import type { RepositoryId } from '#base/id.ts';
 import { gitHttp, listenOnLoopback } from '../../test/git-http.ts';
 import { makeRemote, temporaryFolder } from '../../test/git-remote.ts';
 import { openSlowLink } from '../../test/slow-link.ts';
-import { bytesIn, mirrorsToRemove } from './mirror-disk.ts';
+import { bytesIn, listMirrors, mirrorsToRemove } from './mirror-disk.ts';
 import { isTidyDue } from './mirror-upkeep.ts';
 import { createMirrors, type MirrorsOptions } from './mirrors.ts';
 
@@ -68,8 +68,15 @@ it('a mirror of an earlier release is used on', async () => {
   expect(await openMirrors(folder).fetched(remote.path)).toBe('github');
   const [made] = readdirSync(folder);
   renameSync(join(folder, made!), join(folder, `${id}.git`));
-  expect(await openMirrors(folder).fetched(remote.path)).toBe('github');
-  expect(readdirSync(folder)).toEqual([made]);
+  const { mirrors, fetched } = openMirrors(folder);
+  expect(await fetched(remote.path)).toBe('github');
+  expect(readdirSync(folder).toSorted()).toEqual([`${id}.git`, made!].toSorted());
+  // A worker of the earlier release finds it by the name that it knows, and it counts once.
+  expect(realpathSync(join(folder, `${id}.git`))).toBe(realpathSync(join(folder, made!)));
+  expect((await listMirrors(folder)).map(({ path }) => path)).toEqual([join(folder, made!)]);
+  await mirrors.discard(id);
+  expect(await listMirrors(folder)).toEqual([]);
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 describe('a disk budget', () => {

@@ -6,8 +6,8 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { rename, symlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { RepositoryId } from '#base/id.ts';
 import type { Log } from '#base/log.ts';
 import type { FetchProgress, FirstFetchPace } from '#git/first-fetch.ts';
@@ -223,8 +223,15 @@ const pathOf = (directory: string, repositoryId: RepositoryId, url: string): str
 
 /**
  * Earlier releases named a mirror by its repository alone. The objects in it are right whatever they were fetched from,
- * and its references are written with each fetch, so it is renamed rather than fetched again.
+ * and its references are written with each fetch, so it is renamed rather than fetched again. Its former name leads to it:
+ * a worker of the earlier release may use the same folder until it is replaced.
  */
 async function adoptFormer(former: string, path: string): Promise<void> {
-  if (!existsSync(path) && existsSync(former)) await rename(former, path).catch(() => undefined);
+  if (existsSync(path) || !existsSync(former)) return;
+  try {
+    await rename(former, path);
+    await symlink(basename(path), former);
+  } catch {
+    // Another worker did it, or it is fetched again.
+  }
 }
