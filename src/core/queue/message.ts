@@ -359,7 +359,7 @@ export function testPullRequestWords(
     // Titles are read for references as well.
     title: `Test of ${all.slice(0, 5).join(', ')}${all.length > 5 ? ` and ${all.length - 5} more` : ''} for ${queue.targetBranch}`,
     body: [
-      `The merge queue tests this as ${code(queue.targetBranch)} will be, in this draft. Do not merge it. The draft is closed when its test is over, or shown as merged if the commit that it shows lands.`,
+      `The merge queue tests this as ${code(queue.targetBranch)} will be, in this draft. Do not merge it. The draft is closed when its test is over.`,
       members.map(({ number, title }) => `- ${code(`#${number}`)} ${code(title)}`).join('\n'),
     ].join('\n\n'),
   };
