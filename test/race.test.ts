@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Check } from '#core/queue/check.ts';
 import { recordChecks } from '#db/check-store.ts';
-import { enqueueAtHost, enqueueReconciles } from '#db/job.ts';
+import { enqueueAtHost, enqueueReconciles, enqueueRefresh } from '#db/job.ts';
 import type { Cell, Tx } from '#db/cell.ts';
 import { holdRuns, recordPushed } from '#db/run-store.ts';
 import { withTransaction } from '#db/transaction.ts';
@@ -135,6 +135,22 @@ it('queues are marked dirty in the order of their ids, also beside a release tha
   await first.promise;
   const list = withTransaction(cell, (tx) => enqueueReconciles(tx, ids.toReversed()));
   await expect(Promise.all([other, list])).resolves.toHaveLength(2);
+});
+
+it('pull requests are asked for side by side, in whatever order, without waiting in a circle', async () => {
+  const { cell, close } = await openTestCell();
+  onTestFinished(close);
+  const repositoryId = '01940000-0000-7000-8000-0000000000a1' as RepositoryId;
+  const numbers = Array.from({ length: 40 }, (_, index) => index + 1);
+  const ask = (order: readonly number[]) =>
+    withTransaction(cell, (tx) =>
+      Promise.all(order.map((number) => enqueueRefresh(tx, repositoryId, number))),
+    );
+  await ask(numbers);
+  const rounds = Array.from({ length: 20 }, (_, round) =>
+    ask(round % 2 === 0 ? numbers : numbers.toReversed()),
+  );
+  await expect(Promise.all(rounds)).resolves.toHaveLength(20);
 });
 
 it('runs are written side by side, by whoever has news of them, without waiting in a circle', async () => {

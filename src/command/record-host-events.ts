@@ -164,12 +164,18 @@ async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
   const dirty = words.length === 0 ? [] : await recordChecks(tx, words);
   if (dirty.length > 0) await enqueueReconciles(tx, dirty);
   for (const key of [...heads.keys()].toSorted()) await recordHead(tx, ...heads.get(key)!);
-  for (const key of [...refreshes.keys()].toSorted()) await enqueueRefresh(tx, ...refreshes.get(key)!);
   const commentKey = (comment: (typeof comments)[number]) => `${comment.repositoryId} ${comment.commentId}`;
+  const newComments: typeof comments = [];
   for (const comment of comments.toSorted((a, b) => (commentKey(a) < commentKey(b) ? -1 : 1)))
-    if (await hearComment(tx, comment.repositoryId, comment.commentId)) await enqueueComment(tx, comment);
-  for (const key of [...labels.keys()].toSorted()) await enqueueLabel(tx, labels.get(key)!);
-  for (const queueId of await movedQueues(tx, moves)) await enqueueBranchLook(tx, queueId);
+    if (await hearComment(tx, comment.repositoryId, comment.commentId)) newComments.push(comment);
+  const moved = await movedQueues(tx, moves);
+  // In one turn, so that they are added in the order of their keys.
+  await Promise.all([
+    ...[...refreshes.values()].map((refresh) => enqueueRefresh(tx, ...refresh)),
+    ...newComments.map((comment) => enqueueComment(tx, comment)),
+    ...[...labels.values()].map((label) => enqueueLabel(tx, label)),
+    ...moved.map((queueId) => enqueueBranchLook(tx, queueId)),
+  ]);
 }
 
 /** The queues whose branch is not where we know it to be. */

@@ -67,7 +67,8 @@ async function sweep(deps: TaskDeps, work: Sweeping, place: Place, isQuick: bool
     if (halt !== null && (moved || tip === null))
       await haltQueue(tx, lock, repository, { reason: halt, now: deps.clock.now() });
     if (moved || news.length > 0 || tip === null) await enqueueReconcile(tx, lock);
-    for (const number of refresh) await enqueueRefresh(tx, repository.id, number);
+    // In one turn, so that they are added in the order of their keys.
+    await Promise.all([...refresh].map((number) => enqueueRefresh(tx, repository.id, number)));
     await enqueueForgottenLanding(tx, queue);
   });
 }
