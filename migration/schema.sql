@@ -558,10 +558,13 @@ CREATE TABLE public.test_run (
     required_sources text[] DEFAULT '{}'::text[] NOT NULL,
     rule_changes jsonb DEFAULT '[]'::jsonb NOT NULL,
     stopped_count integer,
-    saved_ms bigint
+    saved_ms bigint,
+    ahead bigint[]
 );
 
 COMMENT ON COLUMN public.test_run.outcome IS 'passed, failed, infrastructure, not_started, conflict, timed_out, cancelled; null while it is under way';
+
+COMMENT ON COLUMN public.test_run.ahead IS 'what it is tested on top of, in order; null: that is in test_run_member';
 
 CREATE TABLE public.test_run_member (
     queue_id uuid NOT NULL,

@@ -102,7 +102,7 @@ export async function openQueueWorld(cleanup: Cleanup, size: Size): Promise<Queu
     },
     publish: async () => {
       const { rows } = await cell.pool.query<{ id: RunId }>(
-        `select id from test_run where queue_id = $1 and status = 'in_progress' and phase = 'asked'`,
+        `select id from test_run where queue_id = $1 and status = 'in_progress' and phase <> 'pushed'`,
         [queueId],
       );
       const required = [{ name: 'ci', source: null }];

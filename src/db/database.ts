@@ -5,6 +5,14 @@
 
 import type { ColumnType } from "kysely";
 
+export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[]
+  ? U[]
+  : ArrayTypeImpl<T>;
+
+export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U>
+  ? ColumnType<S[], I[], U[]>
+  : T[];
+
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
@@ -496,6 +504,10 @@ export interface TestRollup {
 }
 
 export interface TestRun {
+  /**
+   * what it is tested on top of, in order; null: that is in test_run_member
+   */
+  ahead: ArrayType<number> | null;
   base_sha: string | null;
   check_suites: Generated<Json>;
   composition: Generated<string>;

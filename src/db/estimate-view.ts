@@ -5,6 +5,7 @@ import { type LineEntry, placesMax } from '#core/queue/estimate-group.ts';
 import type { TestHistory } from '#core/queue/estimate.ts';
 import type { EntryState } from '#core/queue/model.ts';
 import type { Tx } from './cell.ts';
+import { membersOf } from './run-member.ts';
 import { statement } from './statement.ts';
 
 /** What counts as lately. */
@@ -66,8 +67,7 @@ export const lineStatement = `
     t.status, t.created_at,
     case when $2 then (
       select json_agg(m.pr_number) from (
-        select m.pr_number from test_run_member m
-        where m.queue_id = t.queue_id and m.test_run_id = t.id and not m.under_test
+        select m.pr_number from ${membersOf('t')} m where not m.under_test
         order by m.position desc limit 8) m) end as behind
   from entry e left join test_run t on e.line_rank = 0 and t.queue_id = e.queue_id and t.id = e.test_run_id
   where e.queue_id = $1 and e.line_rank < 2

@@ -6,6 +6,7 @@ import type { Check, RequiredCheck } from '#core/queue/check.ts';
 import type { StoredItem } from '#core/queue/engine/stored.ts';
 import type { EntryState } from '#core/queue/model.ts';
 import type { Run, Search } from '#core/queue/planner/model.ts';
+import { unpackRuns } from '#core/queue/engine/packed-plan.ts';
 import type { Tx } from './cell.ts';
 import { type KeptChecks, keptChecks } from './kept-check.ts';
 import { requiredChecksColumn } from './required-view.ts';
@@ -48,17 +49,22 @@ export const graphStatement = `
         and i.head_sha = e.pr_sha
       where e.queue_id = q.id and e.line_rank < 2
       order by e.line_rank, e.line_major, e.line_minor limit ${graphEntriesMax + 1}) e), '[]') as entries,
-    p.state ->> 'tip' as tip, coalesce(p.state -> 'runs', '[]') as runs, coalesce(p.state -> 'searches', '[]') as searches,
+    p.state ->> 'tip' as tip, p.state -> 'entries' as named, coalesce(p.state -> 'runs', '[]') as runs, coalesce(p.state -> 'searches', '[]') as searches,
     coalesce((select json_object_agg(t.number, t.id)
       from jsonb_array_elements(p.state -> 'runs') as r
       join test_run t on t.queue_id = q.id and t.number = (r ->> 'id')::bigint), '{}') as "runIds"
   from queue q left join queue_plan p on p.queue_id = q.id where q.id = $1`;
 
-const selectGraph = statement<[queueId: string], GraphPicture>(graphStatement);
+type PictureRow = GraphPicture & { readonly named: readonly number[] | null };
+
+const selectGraph = statement<[queueId: string], PictureRow>(graphStatement);
 
 /** Null when the queue was deleted meanwhile. */
 export async function readGraph(db: Tx, queueId: QueueId): Promise<GraphPicture | null> {
-  return (await selectGraph(db, queueId))[0] ?? null;
+  const [row] = await selectGraph(db, queueId);
+  if (row === undefined) return null;
+  const { named, ...picture } = row;
+  return { ...picture, runs: unpackRuns(named, picture.runs) as readonly Run[] };
 }
 
 export type FailedBatch = {

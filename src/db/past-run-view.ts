@@ -3,6 +3,7 @@
 import type { QueueId } from '#base/id.ts';
 import type { Tx } from './cell.ts';
 import { isByFlakyTests } from './failed-test-view.ts';
+import { membersOf } from './run-member.ts';
 import { statement } from './statement.ts';
 
 export type PastRunWindow = { readonly queueId: QueueId; readonly since: Date; readonly until: Date };
@@ -36,7 +37,7 @@ const selectPastRuns = statement<
   lateral (
     select coalesce(json_agg(m.pr_number order by m.position) filter (where m.under_test), '[]') as tested,
       coalesce(json_agg(m.pr_number order by m.position) filter (where not m.under_test), '[]') as ahead
-    from test_run_member m where m.queue_id = t.queue_id and m.test_run_id = t.id) m
+    from ${membersOf('t')} m) m
   order by t.created_at desc, t.id desc`);
 
 /** The last to begin first, those after the cursor. */

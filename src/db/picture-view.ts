@@ -3,6 +3,7 @@
 import type { OrganizationId, RepositoryId, RunId } from '#base/id.ts';
 import type { Check, RequiredCheck } from '#core/queue/check.ts';
 import type { LandingReport, Picture, PictureEntry, RunReport } from '#core/queue/engine/picture.ts';
+import { type PackedPlan, unpackPlan } from '#core/queue/engine/packed-plan.ts';
 import type { StoredPlan } from '#core/queue/engine/stored.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
 import { limitsFrom } from '#core/queue/planner/limits.ts';
@@ -31,7 +32,7 @@ type HeadRow = QueueRow &
     name: string;
     branch_sha: string | null;
     host_away_at: Date | null;
-    plan: StoredPlan | null;
+    plan: StoredPlan | PackedPlan | null;
     measured_at: Date | null;
     start_p99_ms: number | null;
     test_p99_ms: number | null;
@@ -131,7 +132,7 @@ export async function loadPicture(
       branchSha: head.branch_sha,
       limits: limitsFrom({ startP99Ms: head.start_p99_ms, testP99Ms: head.test_p99_ms }),
       hostAwayAt: head.host_away_at,
-      stored: head.plan,
+      stored: head.plan === null ? null : unpackPlan(head.plan),
       entries: isSingle ? open.map(({ shown }) => shown) : await withTargets(repositoryId, open, targetsOf),
       runs: runs.map(reportOf),
       landing: landings.map(landingReport)[0] ?? null,

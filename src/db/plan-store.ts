@@ -5,6 +5,7 @@ import type { QueueId, RunId } from '#base/id.ts';
 import type { LinePlace } from '#core/queue/engine/line-place.ts';
 import type { Look } from '#core/queue/engine/look.ts';
 import type { Picture } from '#core/queue/engine/picture.ts';
+import { packPlan } from '#core/queue/engine/packed-plan.ts';
 import { isSameJson } from '#core/queue/engine/stored.ts';
 import type { PlannedEntry } from '#core/queue/model.ts';
 import type { Tx } from './cell.ts';
@@ -15,6 +16,7 @@ import { noticeQueue } from './queue-notice.ts';
 import { saveQueue } from './queue-store.ts';
 import { wireState } from './required-view.ts';
 import { measureRuns } from './run-measure-store.ts';
+import { longPhase, rowsMax } from './run-member.ts';
 import { holdRuns } from './run-store.ts';
 import { statement } from './statement.ts';
 import type { QueueLock } from './transaction.ts';
@@ -31,10 +33,10 @@ const updateItems = statement<[queueId: string, items: string]>(`
 
 const insertRuns = statement<[queueId: string, runs: string, members: string]>(`
   with runs as (
-    insert into test_run (queue_id, id, number, kind, created_at, test_branch, base_sha, composition)
-    select $1, r.id, r.number, r.kind, r.created_at, r.test_branch, r.base_sha, r.composition
+    insert into test_run (queue_id, id, number, kind, created_at, test_branch, base_sha, composition, ahead, phase)
+    select $1, r.id, r.number, r.kind, r.created_at, r.test_branch, r.base_sha, r.composition, r.ahead, r.phase
     from jsonb_to_recordset($2) as r (id uuid, number bigint, kind text, created_at timestamptz, test_branch text,
-      base_sha text, composition text)
+      base_sha text, composition text, ahead bigint[], phase text)
   )
   insert into test_run_member (queue_id, test_run_id, position, pr_number, head_sha, under_test)
   select $1, m.id, m.position, m.pr, m.head, m.under_test
@@ -112,7 +114,7 @@ export async function saveLook(
     ),
   );
   if (!isSameJson(look.stored, picture.stored))
-    sent.push(upsertPlan(tx, queueId, JSON.stringify(look.stored)));
+    sent.push(upsertPlan(tx, queueId, JSON.stringify(packPlan(look.stored))));
   if (look.started.length > 0) sent.push(saveRuns(tx, queueId, picture, look, entries, now));
   if (look.concluded.length > 1) sent.push(holdRuns(tx, queueId));
   if (look.concluded.length > 0)
@@ -176,34 +178,45 @@ const conclusionRow = ({ number, outcome }: Look['concluded'][number]) => ({
 const testBranchOf = (targetBranch: string, pr: number, runId: RunId): string =>
   `signalbox/${targetBranch}/pr-${pr}/${runId}`;
 
-function saveRuns(
+/** Runs are written with one statement for so many members, so that making its text takes one short turn after another. */
+const membersMax = 20_000;
+
+async function saveRuns(
   tx: Tx,
   queueId: QueueId,
   { queue }: Picture,
   { started }: Look,
   entries: ReadonlyMap<number, PlannedEntry>,
   now: Date,
-): Promise<unknown> {
+): Promise<void> {
   const headOf = (pr: number) => entries.get(pr)!.pullRequest.headSha;
-  const runs = started.map(({ id, run: { id: number, of, composition } }) => ({
-    id,
-    number,
-    kind: of.kind === 'line' ? 'main' : 'bisection',
-    created_at: now,
-    test_branch: testBranchOf(queue.targetBranch, composition.members.at(-1)!, id),
-    base_sha: composition.base,
-    composition: [composition.base, ...composition.members.map(headOf)].join('+'),
-  }));
-  const members = started.flatMap(({ id, run: { composition } }) =>
-    composition.members.map((pr, position) => ({
+  let runs: object[] = [];
+  let members: object[] = [];
+  let named = 0;
+  for (const [index, { id, run }] of started.entries()) {
+    const { base, members: all, tested } = run.composition;
+    const isLong = all.length > rowsMax;
+    runs.push({
       id,
-      position,
-      pr,
-      head: headOf(pr),
-      under_test: position >= composition.members.length - composition.tested,
-    })),
-  );
-  return insertRuns(tx, queueId, JSON.stringify(runs), JSON.stringify(members));
+      number: run.id,
+      kind: run.of.kind === 'line' ? 'main' : 'bisection',
+      created_at: now,
+      test_branch: testBranchOf(queue.targetBranch, all.at(-1)!, id),
+      base_sha: base,
+      composition: [base, ...all.map(headOf)].join('+'),
+      ahead: isLong ? all.slice(0, -tested) : null,
+      phase: isLong ? longPhase : 'asked',
+    });
+    for (let position = isLong ? all.length - tested : 0; position < all.length; position++) {
+      const pr = all[position]!;
+      members.push({ id, position, pr, head: headOf(pr), under_test: position >= all.length - tested });
+    }
+    named += all.length;
+    if (named < membersMax && index < started.length - 1) continue;
+    const sent = insertRuns(tx, queueId, JSON.stringify(runs), JSON.stringify(members));
+    [runs, members, named] = [[], [], 0];
+    await sent;
+  }
 }
 
 function saveLanding(

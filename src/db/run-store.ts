@@ -8,6 +8,7 @@ import type { HeadReview } from '#core/queue/model.ts';
 import type { Tx } from './cell.ts';
 import { type CommitIdentity, identityColumn } from './commit-identity-store.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from './host-view.ts';
+import { longPhase, membersOf } from './run-member.ts';
 import { statement } from './statement.ts';
 import { isToldColumn, recordTestsBegin } from './webhook-event.ts';
 
@@ -82,11 +83,12 @@ const selectOpenRuns = statement<[queueId: string], OpenRunRow>(`
     (select count(*) from test_run o where o.queue_id = $1 and o.number < t.number
       and sha256(o.composition::bytea) = sha256(t.composition::bytea)) as repeats,
     case when t.status = 'in_progress' then (
-      select json_agg(${memberColumns} order by m.position) from test_run_member m
-      join entry e on e.queue_id = $1 and e.pr_number = m.pr_number
-      where m.queue_id = $1 and m.test_run_id = t.id) end as members
+      select json_agg(${memberColumns} order by m.position) from ${membersOf('t')} m
+      join entry e on e.queue_id = $1 and e.pr_number = m.pr_number) end as members
   from test_run t where t.queue_id = $1 and t.phase <> 'closed' and t.outcome is distinct from 'conflict'
   order by t.number`);
+
+const isAsked = ({ phase }: OpenRunRow): boolean => phase === 'asked' || phase === longPhase;
 
 /** What of a queue's runs is to be brought to the host, and what is to be taken away, also from a deleted queue. */
 export async function loadPublishing(db: Tx, queueId: QueueId): Promise<Publishing | null> {
@@ -96,7 +98,7 @@ export async function loadPublishing(db: Tx, queueId: QueueId): Promise<Publishi
   return {
     ...queueAtHostOf(queue),
     asked: runs
-      .filter((run) => run.status === 'in_progress' && run.phase === 'asked')
+      .filter((run) => run.status === 'in_progress' && isAsked(run))
       .map((run) => ({
         id: run.id as RunId,
         baseSha: run.base_sha,

@@ -9,6 +9,7 @@ import type { Tx } from './cell.ts';
 import type { TestRun } from './database.ts';
 import { failedTestsOf } from './failed-test-view.ts';
 import { requiredChecksColumn, wireState } from './required-view.ts';
+import { membersOf } from './run-member.ts';
 
 export type RunMember = {
   readonly prNumber: number;
@@ -22,6 +23,7 @@ type PlannerColumns =
   | 'number'
   | 'phase'
   | 'composition'
+  | 'ahead'
   | 'outcome'
   | 'outcome_detail'
   | 'pushed_at'
@@ -49,11 +51,10 @@ type RunFilter =
       readonly take: number;
     };
 
-const members = sql`(
+const members = sql.raw(`(
   select coalesce(json_agg(json_build_object('prNumber', m.pr_number, 'headSha', m.head_sha, 'underTest', m.under_test,
     'title', coalesce(e.pr_title, ''), 'url', coalesce(e.pr_url, '')) order by m.position), '[]')
-  from test_run_member m left join entry e on e.queue_id = m.queue_id and e.pr_number = m.pr_number
-  where m.queue_id = t.queue_id and m.test_run_id = t.id) as members`;
+  from ${membersOf('t')} m left join entry e on e.queue_id = t.queue_id and e.pr_number = m.pr_number) as members`);
 
 // While a run is under way what CI says of it is in commit_check; a concluded one keeps its own.
 const liveChecks = sql.raw(`

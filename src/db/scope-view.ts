@@ -11,6 +11,7 @@ import type { Tx } from './cell.ts';
 import { failedTestsOf } from './failed-test-view.ts';
 import { requiredChecksColumn } from './required-view.ts';
 import { entryColumns, entryOf, type EntryRow, queueColumns, queueOf, type QueueRow } from './row.ts';
+import { membersOf } from './run-member.ts';
 import { statement } from './statement.ts';
 
 export type Principal = {
@@ -85,9 +86,9 @@ export const lineColumns = `
         where m.queue_id = t.queue_id and m.test_run_id = t.id and m.under_test),
       'tested', coalesce((select json_agg(m.pr_number order by m.position) from test_run_member m
         where m.queue_id = t.queue_id and m.test_run_id = t.id and m.under_test), '[]'),
-      'ahead', coalesce((select json_agg(m.pr_number order by m.position) from test_run_member m
-        join entry a on a.queue_id = m.queue_id and a.pr_number = m.pr_number and a.line_rank = 0
-        where m.queue_id = t.queue_id and m.test_run_id = t.id and not m.under_test), '[]'),
+      'ahead', coalesce((select json_agg(m.pr_number order by m.position) from ${membersOf('t')} m
+        join entry a on a.queue_id = t.queue_id and a.pr_number = m.pr_number and a.line_rank = 0
+        where not m.under_test), '[]'),
       'checks', coalesce((select json_agg(c.body) from commit_check c
         where c.repository_id = q.repository_id and c.sha = t.test_branch_sha), '[]'))
     from test_run t where t.queue_id = e.queue_id and t.id = e.test_run_id) end as line_run,

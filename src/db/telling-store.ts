@@ -7,6 +7,7 @@ import { type AtHostRow, atHostColumns, type QueueAtHost, queueAtHostOf } from '
 import { failedTestsOf } from './failed-test-view.ts';
 import { listEntries } from './queue-view.ts';
 import { requiredChecksColumn, ruleChangeOf } from './required-view.ts';
+import { membersOf } from './run-member.ts';
 import { statement } from './statement.ts';
 
 export type UntoldEntry = Pick<Told, 'standing' | 'run' | 'landing' | 'refusal' | 'branchRuleChange'> & {
@@ -52,8 +53,7 @@ const selectUntold = statement<[queueId: string], UntoldRow>(`
     (select json_build_object('required', ${requiredChecksColumn('t')},
       'checks', coalesce((select json_agg(c.body) from commit_check c
         where c.repository_id = q.repository_id and c.sha = t.test_branch_sha), '[]'),
-      'ahead', coalesce((select json_agg(m.pr_number order by m.position) from test_run_member m
-        where m.queue_id = t.queue_id and m.test_run_id = t.id and not m.under_test), '[]'),
+      'ahead', coalesce((select json_agg(m.pr_number order by m.position) from ${membersOf('t')} m where not m.under_test), '[]'),
       'failedTests', ${failedTestsOf('q.repository_id')}, 'ruleChange', ${ruleChangeOf('t', 'e.pr_number')})
       from test_run t where t.queue_id = e.queue_id and t.id = e.test_run_id) as run,
     (select json_build_object('sha', coalesce(m.commit_sha, d.landed_sha), 'tree', d.landed_tree,

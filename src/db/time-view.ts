@@ -4,6 +4,7 @@
 import type { QueueId } from '#base/id.ts';
 import type { Moment, Pause } from '#core/queue/time-spent.ts';
 import type { Tx } from './cell.ts';
+import { membersOf } from './run-member.ts';
 import { statement } from './statement.ts';
 
 const momentsMax = 2_000;
@@ -34,8 +35,7 @@ const selectCulprits = statement<
   from jsonb_to_recordset($3) as w (n int, run_id uuid, at timestamptz, reason text)
   join test_run r on r.queue_id = $1 and r.id = w.run_id
   cross join lateral (
-    select t.pr_number from trip t
-    join test_run_member m on m.queue_id = $1 and m.test_run_id = r.id and m.pr_number = t.pr_number
+    select t.pr_number from trip t join ${membersOf('r')} m on m.pr_number = t.pr_number
     where t.queue_id = $1 and t.concluded_at between r.created_at and w.at and t.pr_number <> $2
       and case w.reason
         when 'PREREQUISITE_MERGE_ITEM_FAILED' then t.conclusion = 'failed'

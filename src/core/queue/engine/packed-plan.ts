@@ -1,0 +1,67 @@
+// The stored plan of a long line, in few bytes. A run in a line names everything ahead of it, so n runs name n * n / 2
+// entries: 1,000 runs half a million, which would be read and written with every reconcile. Packed, the entries that runs
+// name are listed once, in line order, and a run names ranges of that list. In a single line that is one range.
+//
+//   line 1 2 3, runs 1 | 1 2 | 1 2 3   →   entries [1, 2, 3], ranges [0, 1] | [0, 2] | [0, 3]
+
+import type { StoredPlan } from './stored.ts';
+
+type StoredRun = StoredPlan['runs'][number];
+type PackedRun = Omit<StoredRun, 'composition'> & {
+  readonly composition: Omit<StoredRun['composition'], 'members'> & {
+    /** From and up to, one after the other. */
+    readonly ranges: readonly number[];
+  };
+};
+
+export type PackedPlan = Omit<StoredPlan, 'runs'> & {
+  readonly entries: readonly number[];
+  readonly runs: readonly PackedRun[];
+};
+
+/** The release before does not read packed plans, and cannot have more runs than this in one line. */
+const runsMax = 64;
+
+export function packPlan(plan: StoredPlan): StoredPlan | PackedPlan {
+  if (plan.runs.length <= runsMax) return plan;
+  const indexes = new Map<number, number>();
+  const add = (pr: number) => {
+    if (!indexes.has(pr)) indexes.set(pr, indexes.size);
+  };
+  for (const { members } of plan.line) members.forEach(add);
+  for (const { composition } of plan.runs) composition.members.forEach(add);
+  const runs = plan.runs.map(({ composition: { members, ...composition }, ...run }): PackedRun => ({
+    ...run,
+    composition: { ...composition, ranges: rangesOf(members, indexes) },
+  }));
+  return { ...plan, entries: [...indexes.keys()], runs };
+}
+
+function rangesOf(members: readonly number[], indexes: ReadonlyMap<number, number>): number[] {
+  const ranges: number[] = [];
+  for (const pr of members) {
+    const index = indexes.get(pr)!;
+    if (ranges.at(-1) === index) ranges[ranges.length - 1] = index + 1;
+    else ranges.push(index, index + 1);
+  }
+  return ranges;
+}
+
+export function unpackPlan(plan: StoredPlan | PackedPlan): StoredPlan {
+  if (!('entries' in plan)) return plan;
+  const { entries, runs, ...rest } = plan;
+  return { ...rest, runs: unpackRuns(entries, runs) };
+}
+
+/** Where `entries` is null the runs are not packed. */
+export function unpackRuns(
+  entries: readonly number[] | null,
+  runs: readonly (StoredRun | PackedRun)[],
+): readonly StoredRun[] {
+  if (entries === null) return runs as readonly StoredRun[];
+  return (runs as readonly PackedRun[]).map(({ composition: { ranges, ...composition }, ...run }) => {
+    const members: number[] = [];
+    for (let at = 0; at < ranges.length; at += 2) members.push(...entries.slice(ranges[at], ranges[at + 1]));
+    return { ...run, composition: { ...composition, members } };
+  });
+}
