@@ -91,11 +91,14 @@ export function* partsOf<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
 }
 
 /** Members of a batch are told of together, so what is about a run is written with one statement. */
-function* partsWithRuns(rows: readonly ProgressRows[]): Generator<readonly ProgressRows[]> {
-  const ofRuns = rows.filter(({ isOfRun }) => isOfRun);
+function* partsWithRuns(changes: readonly ChangedEntry[]): Generator<readonly ChangedEntry[]> {
+  const ofRuns = changes.filter(isOfRun);
   if (ofRuns.length > 0) yield ofRuns;
-  yield* partsOf(rows.filter(({ isOfRun }) => !isOfRun));
+  yield* partsOf(changes.filter((change) => !isOfRun(change)));
 }
+
+const isOfRun = ({ before, facts }: ChangedEntry): boolean =>
+  'runId' in before.stage || facts.some((fact) => fact.kind === 'moved' && 'runId' in fact.to);
 
 /** Applies facts to entries and records both. `isTold`: whether an endpoint may want to know, as it was loaded. */
 export async function saveProgress(
@@ -106,21 +109,21 @@ export async function saveProgress(
   isTold: boolean,
 ): Promise<void> {
   const save = isTold ? updateToldEntries : updateEntries;
-  const rows = changes.map((change) => progressRows(queueId, change, at));
-  for (const part of isTold ? partsWithRuns(rows) : partsOf(rows))
+  for (const part of isTold ? partsWithRuns(changes) : partsOf(changes)) {
+    const rows = part.map((change) => progressRows(queueId, change, at));
     await save(
       tx,
-      JSON.stringify(part.map(({ entry }) => entry)),
-      JSON.stringify(part.flatMap(({ trips }) => trips)),
-      JSON.stringify(part.flatMap(({ facts }) => facts).map((fact, n) => ({ n, ...fact }))),
+      JSON.stringify(rows.map(({ entry }) => entry)),
+      JSON.stringify(rows.flatMap(({ trips }) => trips)),
+      JSON.stringify(rows.flatMap(({ facts }) => facts).map((fact, n) => ({ n, ...fact }))),
     );
+  }
 }
 
 type ProgressRows = {
   readonly entry: object;
   readonly trips: readonly object[];
   readonly facts: readonly object[];
-  readonly isOfRun: boolean;
 };
 
 function progressRows(
@@ -158,5 +161,5 @@ function progressRows(
     plan,
     ...placeColumns(place),
   } satisfies Record<keyof typeof columns | 'queue_id' | 'pr_number', unknown>;
-  return { entry: row, trips, facts: rows, isOfRun: 'runId' in stage || 'runId' in before.stage };
+  return { entry: row, trips, facts: rows };
 }

@@ -1,6 +1,7 @@
 // A look at a queue: lock, one read, one pure decision, one transaction. What is to be done in the world follows as jobs
 // of the same transaction, and what comes of it is recorded and marks the queue dirty again.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { v7 as newId } from 'uuid';
 import type { RunId } from '#base/id.ts';
 import { type Look, look } from '#core/queue/engine/look.ts';
@@ -23,6 +24,9 @@ import { loadPicture } from '#db/picture-view.ts';
 import { saveLook } from '#db/plan-store.ts';
 import { withQueueLock } from '#db/transaction.ts';
 import type { TaskDeps } from './deps.ts';
+
+/** So many facts are decided and written within one short turn of the event loop. */
+const turnMax = 200;
 
 /** Test branches that nobody needs are removed together. */
 const tidyAfterMs = 2_000;
@@ -51,6 +55,8 @@ export async function reconcileQueue(
     const now = clock.now();
     const result = look(loaded.picture, now.getTime(), () => newId() as RunId);
     queues?.find(queueId)?.expectClosed(result);
+    // What is decided about many entries has taken a while, and so does writing it: others have their turn in between.
+    if (result.facts.size > turnMax) await nextTurn();
     const sent = [saveLook(tx, lock, loaded, result, now)];
     const send = (job: Promise<unknown>) => sent.push(job.then(() => undefined));
     // What is pushed for new runs takes the branches of ended ones with it.

@@ -43,10 +43,21 @@ it('a host that keeps old test branches does not stop new runs', async () => {
 });
 
 it('more than 64 pull requests are under test at once', async () => {
-  const { client, numbered, settle, runs } = await openStory({ settings: { concurrency: 100 } });
+  const { client, numbered, settle, runs, git, world } = await openStory({ settings: { concurrency: 100 } });
+  const before = Number(await git('rev-list', '--count', 'main'));
   for (let number = 1; number <= 80; number++) await client.call('submitPullRequest', numbered(number));
   await settle();
   expect(await runs()).toHaveLength(80);
+  // The last run is on top of the 79 ahead of it, each with its own commit.
+  const last = (await runs()).at(-1)!;
+  expect(last.dependentPrs.map(({ prNumber }) => prNumber)).toEqual(
+    Array.from({ length: 79 }, (_, at) => at + 1),
+  );
+  expect(last.testedPullRequests.map(({ prNumber }) => prNumber)).toEqual([80]);
+  expect(Number(await git('rev-list', '--count', last.testBranchSha!))).toBe(before + 80);
+  // What is ahead of a long run is no row for each of its members.
+  const { rows } = await world.cell.pool.query<{ count: number }>('select count(*) from test_run_member');
+  expect(rows[0]!.count).toBeLessThan((80 * 81) / 2 - 1_000);
 }, 240_000);
 
 it('an event that cannot be recorded takes no other with it', async () => {
