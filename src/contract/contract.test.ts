@@ -248,7 +248,7 @@ describe('the published document', () => {
     const told = new Set([...commonErrors, ...operations.flatMap(([, { errors }]) => errors)]);
     const untold = Object.keys(errorRegistry).filter((code) => !told.has(code as ErrorCode));
     const ofUploads = ['UPLOAD_ADDRESS_EXPIRED', 'UPLOAD_ADDRESS_INVALID', 'UPLOAD_ALREADY_STORED'];
-    const others = ['CONNECTION_NOT_FOUND', 'CROSS_SITE_REFUSED', 'ROUTE_NOT_FOUND'];
+    const others = ['CROSS_SITE_REFUSED', 'ROUTE_NOT_FOUND'];
     expect(untold.toSorted()).toEqual([...others, ...ofUploads]);
   });
 
