@@ -13,11 +13,14 @@ export const rowsMax = 64;
  */
 export const longPhase = 'asked_long';
 
-/** The members of a run as a table of position, pr_number, head_sha and under_test; `run`: the name of its test_run. */
+/**
+ * The members of a run as a table of position, pr_number, head_sha and under_test; `run`: the name of its test_run. No colon is
+ * followed by a name: pgbench, which is given statements of ours to compare with, takes that for a variable.
+ */
 export const membersOf = (run: string): string => `(
   select tm.position, tm.pr_number, tm.head_sha, tm.under_test from test_run_member tm
   where tm.queue_id = ${run}.queue_id and tm.test_run_id = ${run}.id
   union all
   select ta.n::int - 1, ta.pr_number, ta.head_sha, false
-  from unnest(${run}.ahead, (string_to_array(${run}.composition, '+'))[2:cardinality(${run}.ahead) + 1])
+  from unnest(${run}.ahead, (string_to_array(${run}.composition, '+'))[2 : cardinality(${run}.ahead) + 1])
     with ordinality as ta (pr_number, head_sha, n))`;
