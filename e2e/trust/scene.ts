@@ -4,7 +4,7 @@
 
 import type { QueueId } from '#base/id.ts';
 import type { Operation, ResponseOf } from '#contract/endpoint.ts';
-import { enqueueBy } from '#db/job.ts';
+import { enqueueWithin } from '#db/job.ts';
 import type { Host } from '#host/host.ts';
 import { type Audit, gitIn, openAudit } from './audit.ts';
 import {
@@ -259,7 +259,7 @@ function timeOf({ world, interposed, queueId, isReal, settle }: Timing) {
   const sweep = async () => {
     // What was read from the host a moment ago is kept for a while; a real Gitea cannot follow our clock.
     if (!isReal) world.clock.advance(30_000);
-    await enqueueBy(world.cell.db, 'sweep-queue', { queueId }, new Date());
+    await enqueueWithin(world.cell.db, 'sweep-queue', { queueId }, 0);
     await world.makeJobsDue('sweep-queue');
     await settle();
   };

@@ -199,14 +199,6 @@ export const enqueueWithin = <Task extends HostTask>(
     spares: true,
   });
 
-/** The same, by this machine's clock: only where it is also that of the database. */
-export const enqueueBy = <Task extends HostTask>(
-  tx: Tx,
-  task: Task,
-  payload: JobPayloads[Task],
-  at: Date,
-): Promise<void> => enqueueWithin(tx, task, payload, at.getTime() - Date.now());
-
 /** A burst of changes is told once; what is told soon does not wait for what has time. */
 const tellAfterMs = { soon: 1_500, later: 121_000 };
 

@@ -103,7 +103,9 @@ export async function objectionToMembers(
     const objection = objectionToMember(landing, one);
     if (objection !== null) return objection;
     // Its approvals are read again after this, and without one it is not ready.
-    const { member } = one;
+    const { now } = one;
+    // Where its head is, the host says now: an entry of an older release does not have it.
+    const member = now === null ? one.member : { ...one.member, fork: now.fork };
     if (!hasOwnHead(one) && (await lacksApproval(landing, place.host, member)))
       return { kind: 'restart', prs: [member.number] };
   }

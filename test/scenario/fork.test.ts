@@ -115,6 +115,27 @@ describe('a pull request from a fork', () => {
     await story.expectMerged(1);
   });
 
+  it('does not land unapproved where the release before recorded it without its fork', async () => {
+    const story = await openWithPeople({ ci: 'manual' });
+    const { team, ci, time, world, repository } = story;
+    await team.submit(1, { ...outsider, files: { 'a.txt': 'a' } });
+    await review(story, 1, 'grace');
+    await story.expectState(1, 'testing');
+    await story.host.loseWebhooks();
+    await review(story, 1, 'grace', { state: 'dismissed' });
+    await story.host.deliverWebhooks();
+    await world.cell.db
+      .updateTable('entry')
+      .set({ pr_fork: null })
+      .where('queue_id', 'in', (queue) =>
+        queue.selectFrom('queue').select('id').where('repository_id', '=', repository.id),
+      )
+      .execute();
+    await ci.pass(1);
+    await time.wait();
+    expect(await story.branchLog()).toEqual([]);
+  });
+
   it('is never tested where the queue refuses forks, and starts where it allows them', async () => {
     const story = await openWithPeople({ settings: { forks: 'refuse' } });
     const { team, expectState, waitingFor } = story;
