@@ -69,6 +69,12 @@ export class GitError extends AppError {
   }
 }
 
+/** The error of a file of a mirror that we write ourselves: a full disk is what it is where git writes. */
+export function diskErrorOf(error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT' ? new GitError('no_room', message) : error;
+}
+
 /** In this order, since a failed connection often also says that the remote hung up. */
 const signs: readonly (readonly [GitErrorKind, RegExp])[] = [
   // Where git writes a reference or a pack, it does not say why the write failed (git, refs/files-backend.c, csum-file.c).

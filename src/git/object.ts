@@ -3,10 +3,11 @@
 // merge before it.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { deflate } from 'node:zlib';
+import { diskErrorOf } from './error.ts';
 
 export type Person = { readonly name: string; readonly email: string };
 
@@ -117,14 +118,23 @@ export async function writeLooseCommit(directory: string, bytes: Buffer): Promis
   const packed = await deflated(whole, { level: 1 });
   // git removes a file of this name if a crash leaves it behind.
   const temporary = join(directory, 'objects', `tmp_obj_${randomUUID()}`);
-  await writeFile(temporary, packed, { mode: 0o444, flag: 'wx' });
+  try {
+    await writeFile(temporary, packed, { mode: 0o444, flag: 'wx' });
+    await moveInto(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw diskErrorOf(error);
+  }
+  return sha;
+}
+
+async function moveInto(temporary: string, file: string): Promise<void> {
   try {
     await rename(temporary, file);
   } catch {
     await mkdir(dirname(file), { recursive: true });
     await rename(temporary, file);
   }
-  return sha;
 }
 
 /** Also makes it young again, so that no clean-up takes it for left over. An empty file is what a power cut leaves. */

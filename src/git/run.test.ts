@@ -1,11 +1,12 @@
 import type { RequestListener } from 'node:http';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { gitHttp, listenOnLoopback } from '../../test/git-http.ts';
 import { makeRemote, temporaryFolder } from '../../test/git-remote.ts';
-import { GitError, kindOf } from './error.ts';
+import { diskErrorOf, GitError, kindOf } from './error.ts';
 import { openMirror } from './mirror.ts';
 import { runGit, withoutCredentials, withoutProgress } from './run.ts';
 
@@ -183,6 +184,13 @@ it.each([
   ["fatal: '/x' does not appear to be a git repository", 'unreachable'],
 ])('%j is %s', (output, kind) => {
   expect(kindOf(output)).toBe(kind);
+});
+
+it('a file that we write on a full disk fails as git does there, and any other error is left as it is', async () => {
+  const full = await writeFile('/dev/full', 'x').catch(diskErrorOf);
+  expect(full).toBeInstanceOf(GitError);
+  expect(full).toMatchObject({ kind: 'no_room' });
+  expect(await writeFile('/nowhere/x', 'x').catch(diskErrorOf)).toMatchObject({ code: 'ENOENT' });
 });
 
 it('an error holds each line of progress as it was shown last, and the words after it', () => {
