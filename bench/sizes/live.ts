@@ -7,7 +7,7 @@ import { openQueueWorld, type Reconcile } from './queue-world.ts';
 
 const size = { concurrency: 20, bodyBytes: 4_096 };
 const count = 10_000;
-const rounds = { short: 25, full: 250 };
+const rounds = { short: 60, full: 500 };
 
 export const livePart: Part = {
   name: 'live',

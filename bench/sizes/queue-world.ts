@@ -72,7 +72,13 @@ export async function openQueueWorld(cleanup: Cleanup, size: Size): Promise<Queu
   await withClient(cluster.url('postgres'), (client) => client.query('create database sizes'));
   const url = cluster.url('sizes');
   migrate(url);
-  const cell = openCell({ name: 'main', url, connections: 4, readerConnections: 1, onError: console.error });
+  const cell = openCell({
+    name: 'main',
+    url,
+    connections: 4,
+    readerConnections: 1,
+    onError: () => undefined,
+  });
   cleanup.add(cell.close);
   const turns = watchTurns();
   cleanup.add(turns.close);

@@ -179,7 +179,7 @@ const testBranchOf = (targetBranch: string, pr: number, runId: RunId): string =>
   `signalbox/${targetBranch}/pr-${pr}/${runId}`;
 
 /** Runs are written with one statement for so many members, so that making its text takes one short turn after another. */
-const membersMax = 10_000;
+const membersMax = 2_000;
 
 async function saveRuns(
   tx: Tx,

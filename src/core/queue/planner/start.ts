@@ -98,7 +98,8 @@ function startRound(draft: Draft, strategy: Strategy): boolean {
 /** Puts a group at the end of the line and starts its run on top of what it depends on there. */
 function placeGroup(draft: Draft, members: readonly number[], without: readonly number[]): void {
   const group: Group = { id: draft.nextId++, members };
-  const assumed = draft.append(group).filter((pr) => !without.includes(pr));
+  const ahead = draft.append(group);
+  const assumed = without.length === 0 ? ahead : ahead.filter((pr) => !without.includes(pr));
   for (const pr of members) draft.put(pr, { kind: 'line', group: group.id, shown: 'testing' });
   const run = draft.startRun(
     { kind: 'line', group: group.id },
