@@ -20,6 +20,14 @@ const model = ['test/planner/model-check.test.ts'];
 
 const gitea = ['test/gitea/**/*.test.ts', 'test/{host-contract,authority,cost}/gitea*.test.ts'];
 
+/** These replace or measure something of the process they run in: each has one of its own. */
+const ownProcess = [
+  'test/{blob,network,package}.test.ts',
+  'test/cli/**/*.test.ts',
+  'test/app/{calls,stream}.test.ts',
+  'test/webhook/process.test.ts',
+];
+
 /** Every core is taken, so anything may take some times longer than alone; what never ends is found out all the same. */
 const testTimeout = 30_000;
 const expect = { poll: { timeout: 10_000 } };
@@ -47,9 +55,19 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'process',
+          include: ownProcess,
+          globalSetup: ['test/global-setup.ts'],
+          testTimeout,
+          hookTimeout: 60_000,
+          expect,
+        },
+      },
+      {
+        test: {
           name: 'database',
           include: ['{src,test,soak}/**/*.test.ts'],
-          exclude: [...unit, ...gitea],
+          exclude: [...unit, ...gitea, ...ownProcess],
           // Files share a process, which loads the service once: half of their time was loading it. Each test opens a
           // database of its own, and no module keeps anything between two of them.
           isolate: false,

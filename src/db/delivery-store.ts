@@ -170,13 +170,16 @@ const updateFailed = statement<
   with failed as (
     update webhook_delivery set status = case when $5::timestamptz is null then 'dead' else 'pending' end,
       due_at = coalesce($5, due_at), claimed_until = null, attempts = attempts + 1, log = ${appended}
-    where endpoint_id = $1 and seq = $2
+    where endpoint_id = $1 and seq = $2 and status = 'pending' returning seq
   )
   update webhook_endpoint set failing_since = coalesce(failing_since, $4), failures_in_row = failures_in_row + 1,
     last_failure = $7, paused_until = coalesce($6, paused_until)
-  where id = $1 returning failing_since`);
+  where id = $1 and exists (select from failed) returning failing_since`);
 
-/** `dueAt` null: it is given up. Answers since when the endpoint has failed without a success. */
+/**
+ * `dueAt` null: it is given up. A try that fails after its claim was over changes nothing where another worker has
+ * delivered it meanwhile. Answers since when the endpoint has failed without a success.
+ */
 export async function recordFailed(
   db: Tx,
   endpointId: string,

@@ -17,6 +17,22 @@ const typesOf = (world: WebhookWorld) =>
   world.receiver.received.map(({ body }) => (JSON.parse(body) as { type: string }).type);
 
 describe('a delivery that is not taken', () => {
+  it('stays delivered where another worker delivered it meanwhile', async () => {
+    const world = await openWebhookWorld();
+    const { endpoint } = await world.createEndpoint();
+    await createQueue(world.admin);
+    await world.submit(1);
+    world.receiver.answer = (_, response) => {
+      // The claim of this try was over, and another worker was faster.
+      void world.cell.pool
+        .query(`update webhook_delivery set status = 'delivered', delivered_at = now(), claimed_until = null`)
+        .then(() => response.writeHead(500).end());
+    };
+    await world.deliver();
+    expect((await deliveriesOf(world, endpoint.id))[0]).toMatchObject({ state: 'delivered' });
+    expect(await stateOf(world, endpoint.id)).toMatchObject({ failingSince: null });
+  });
+
   it('is tried again after growing pauses under its id, and what follows it waits', async () => {
     const world = await openWebhookWorld();
     const { endpoint } = await world.createEndpoint();
