@@ -85,7 +85,7 @@ const signs: readonly (readonly [GitErrorKind, RegExp])[] = [
   // Before what is missing: an object that cannot be read is also called a bad one.
   [
     'damaged',
-    /is corrupt|object file \S+ is empty|packfile \S+ (cannot be accessed|is far too short|is truncated|claims to have|does not match)|inflate: |bad packed object|index file \S+ is too small|garbage at end of loose object|hash mismatch|unable to unpack|not a git repository:/i,
+    /is corrupt|object file \S+ is empty|packfile \S+ (cannot be accessed|is far too short|is truncated|claims to have|does not match)|inflate: |bad packed object|index file \S+ is too small|garbage at end of loose object|hash mismatch|unable to unpack|unable to read [0-9a-f]{40}|not a git repository:/i,
   ],
   [
     'missing',

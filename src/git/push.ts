@@ -107,8 +107,9 @@ function judge({ stdout, stderr }: GitAnswer, remote: Remote | undefined): PushR
   const rejections = rejectionsOf(stdout.toString('utf8'));
   if (rejections.length === 0) throw new GitError(kindOf(stderr), `git push: ${stderr.trim()}`);
   if (rejections.some(({ reason }) => brokenPack.test(reason))) {
-    const isMissing = kindOf(stderr) === 'missing';
-    throw new GitError(isMissing ? 'missing' : 'unreachable', `git push: ${stderr.trim()}`);
+    const kind = kindOf(stderr);
+    const isOurs = kind === 'missing' || kind === 'damaged';
+    throw new GitError(isOurs ? kind : 'unreachable', `git push: ${stderr.trim()}`);
   }
   const moved = rejections.filter(({ reason }) => movedReason.test(reason));
   const refused = rejections.filter((rejection) => {

@@ -181,6 +181,7 @@ it.each([
   ["fatal: sha1 file '/mirror/objects/pack/tmp_pack' write error. Out of diskspace", 'no_room'],
   ['error: inflate: data stream error (unknown compression method)', 'damaged'],
   ['fatal: loose object 0123 (stored in ./objects/01/23) is corrupt', 'damaged'],
+  ['fatal: unable to read 8a33a105e6a73a73ae2da9ec5be751fd9f77e569', 'damaged'],
   ["fatal: '/x' does not appear to be a git repository", 'unreachable'],
 ])('%j is %s', (output, kind) => {
   expect(kindOf(output)).toBe(kind);
