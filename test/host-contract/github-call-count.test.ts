@@ -146,6 +146,18 @@ it('many pull requests are read in one call, and one that is not there is left o
   expect(counted(server)).toMatchObject({ [graphql]: 1 });
 });
 
+it('many pull requests are read one by one from a server that does not know rulesets in GraphQL', async () => {
+  const { server, host, repository, propose } = await openGithub();
+  const numbers: number[] = [];
+  for (const branch of ['one', 'two']) numbers.push((await propose(branch)).number);
+  await server.settled();
+  const unknown = { data: null, errors: [{ message: "Field 'rules' doesn't exist on type 'Ref'" }] };
+  server.tamper((operation, answer) => (operation === graphql ? { ...answer, body: unknown } : answer));
+  const query = { repository, targetBranch: 'main', asOf: performance.now() };
+  const found = await host.readPullRequests!({ ...query, numbers: [...numbers, 99] });
+  expect([...found.keys()]).toEqual(numbers);
+});
+
 describe('comment and check', () => {
   const comment = (id: string | null, body: string): StatusComment => ({
     id,

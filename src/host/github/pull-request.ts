@@ -93,13 +93,23 @@ export async function readPullRequest(reader: Reader, query: PullRequestQuery): 
       return seenPull(reader, repository, asOf, one);
     }
   }
-  const pull = await findPullRequest(client, repository, number);
+  return readByRest(reader, repository, number, asOf);
+}
+
+async function readByRest(
+  reader: Reader,
+  repository: HostRepository,
+  number: number,
+  asOf: number | undefined,
+): Promise<Seen | null> {
+  const askedAt = performance.now();
+  const pull = await findPullRequest(reader.client, repository, number);
   if (pull === null) return null;
-  lastRead.keep(repository, pull, askedAt);
+  reader.lastRead.keep(repository, pull, askedAt);
   return seenPull(reader, repository, asOf, { pull, review: null });
 }
 
-/** Many pull requests, in as few queries as GitHub allows. */
+/** Many pull requests, in as few queries as GitHub allows; a server that does not know the query is asked for each. */
 export async function readPullRequests(
   reader: Reader,
   { repository, numbers, targetBranch, asOf }: PullRequestsQuery,
@@ -108,7 +118,13 @@ export async function readPullRequests(
   for (let at = 0; at < numbers.length; at += pullsAtOnce) {
     const askedAt = performance.now();
     const branch = asOf === undefined ? null : targetBranch;
-    const queried = await queryPulls(reader.client, repository, numbers.slice(at, at + pullsAtOnce), branch);
+    const some = numbers.slice(at, at + pullsAtOnce);
+    const queried = await queryPulls(reader.client, repository, some, branch);
+    if (queried === null)
+      for (const number of some) {
+        const one = await readByRest(reader, repository, number, asOf);
+        if (one !== null) seen.set(number, one);
+      }
     if (queried !== null && branch !== null) reader.confirm(repository, branch, queried.rulesPrint, askedAt);
     for (const [number, one] of queried?.pulls ?? []) {
       reader.lastRead.keep(repository, one.pull, askedAt);
