@@ -1,5 +1,5 @@
-# Signalbox as an image: the built service, its production dependencies and git, without build tools or an npm package of
-# development. `npm run check:image` performs these steps without Docker. See docs/guide/deploying.md.
+# Signalbox as an image: the built service, its production dependencies and git, without build tools and development
+# packages. `npm run check:image` performs these steps without Docker. See docs/how-to/deploying.md.
 
 ARG NODE_IMAGE=node:24-bookworm-slim
 

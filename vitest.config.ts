@@ -1,18 +1,18 @@
 import { defineConfig } from 'vitest/config';
-import { compileCache } from './test/compile-cache.ts';
+import { compileCache } from './test/support/compile-cache.ts';
 
 const unit = [
-  '{sim,eval,fuzz}/**/*.test.ts',
+  'test/{sim,eval,fuzz}/**/*.test.ts',
   'test/planner/**/*.test.ts',
   'test/authority/schedule.test.ts',
-  'src/{base,core,sim,contract,config,report,blob,event,git,cli,demo}/**/*.test.ts',
-  'src/http/{rate-limit,body-budget,page-token,shared-read,validate}.test.ts',
+  'src/{base,core,contract,config,report,blob,event,git,cli,tool}/**/*.test.ts',
+  'src/http/{guard/rate-limit,body/body-budget,guard/page-token,endpoint/shared-read,endpoint/validate}.test.ts',
   'src/host/{gitea,github}/**/*.test.ts',
   'src/host/doctor.test.ts',
   'src/db/seal.test.ts',
   'test/github-server/**/*.test.ts',
-  'test/{tidy,deploy,licences}.test.ts',
-  'test/docs/{links,troubleshooting}.test.ts',
+  'test/{project,walk}/*.test.ts',
+  'test/docs/{links,not-run,troubleshooting}.test.ts',
   'web/**/*.test.ts',
 ];
 
@@ -22,14 +22,14 @@ const gitea = ['test/gitea/**/*.test.ts', 'test/{host-contract,authority,cost}/g
 
 /** These replace or measure something of the process they run in: each has one of its own. */
 const ownProcess = [
-  'test/{blob,network,package}.test.ts',
+  'test/service/{blob,network,package}.test.ts',
   'test/cli/**/*.test.ts',
   'test/app/{calls,stream}.test.ts',
   'test/webhook/process.test.ts',
 ];
 
 /** Every core is taken, so anything may take some times longer than alone; what never ends is found out all the same. */
-const testTimeout = 30_000;
+const testTimeout = 60_000;
 const expect = { poll: { timeout: 10_000 } };
 
 export default defineConfig({
@@ -45,7 +45,7 @@ export default defineConfig({
         test: {
           name: 'gitea',
           include: gitea,
-          globalSetup: ['test/global-setup.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
@@ -57,7 +57,7 @@ export default defineConfig({
         test: {
           name: 'process',
           include: ownProcess,
-          globalSetup: ['test/global-setup.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
           testTimeout,
           hookTimeout: 60_000,
           expect,
@@ -66,12 +66,12 @@ export default defineConfig({
       {
         test: {
           name: 'database',
-          include: ['{src,test,soak}/**/*.test.ts'],
+          include: ['{src,test}/**/*.test.ts'],
           exclude: [...unit, ...gitea, ...ownProcess],
           // Files share a process, which loads the service once: half of their time was loading it. Each test opens a
           // database of its own, and no module keeps anything between two of them.
           isolate: false,
-          globalSetup: ['test/global-setup.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
           testTimeout,
           hookTimeout: 60_000,
           expect,

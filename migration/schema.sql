@@ -17,6 +17,23 @@ CREATE TABLE public.api_token_use (
     bytes bigint DEFAULT 0 NOT NULL
 );
 
+CREATE TABLE public.attempt (
+    queue_id uuid NOT NULL,
+    concluded_at timestamp with time zone NOT NULL,
+    pr_number bigint NOT NULL,
+    attempt integer NOT NULL,
+    conclusion text NOT NULL,
+    reason text,
+    submitted_at timestamp with time zone NOT NULL,
+    queued_at timestamp with time zone,
+    wait_ms bigint DEFAULT 0 NOT NULL,
+    test_ms bigint DEFAULT 0 NOT NULL,
+    in_queue_ms bigint DEFAULT 0 NOT NULL,
+    restarts integer DEFAULT 0 NOT NULL,
+    head_sha text DEFAULT ''::text NOT NULL
+)
+PARTITION BY RANGE (concluded_at);
+
 CREATE TABLE public.audit (
     organization_id uuid NOT NULL,
     at timestamp with time zone DEFAULT now() NOT NULL,
@@ -52,11 +69,11 @@ CREATE TABLE public.content_use (
     count integer NOT NULL
 );
 
-CREATE TABLE public.entry (
+CREATE TABLE public.queue_entry (
     queue_id uuid NOT NULL,
     pr_number bigint NOT NULL,
     id uuid NOT NULL,
-    trip integer DEFAULT 1 NOT NULL,
+    attempt integer DEFAULT 1 NOT NULL,
     state text DEFAULT 'not_ready'::text NOT NULL,
     state_changed_at timestamp with time zone DEFAULT now() NOT NULL,
     reason text,
@@ -98,6 +115,51 @@ CREATE TABLE public.entry (
 )
 WITH (fillfactor='80');
 
+CREATE VIEW public.entry AS
+ SELECT queue_entry.queue_id,
+    queue_entry.pr_number,
+    queue_entry.id,
+    queue_entry.attempt AS trip,
+    queue_entry.state,
+    queue_entry.state_changed_at,
+    queue_entry.reason,
+    queue_entry.test_run_id,
+    queue_entry.priority,
+    queue_entry.used_default_priority,
+    queue_entry.no_batch,
+    queue_entry.forced,
+    queue_entry.submitted_at,
+    queue_entry.seniority,
+    queue_entry.queued_at,
+    queue_entry.concluded_at,
+    queue_entry.wait_ms,
+    queue_entry.test_ms,
+    queue_entry.in_queue_ms,
+    queue_entry.restarts,
+    queue_entry.line_rank,
+    queue_entry.line_major,
+    queue_entry.line_minor,
+    queue_entry.pr_title,
+    queue_entry.pr_sha,
+    queue_entry.pr_base_branch,
+    queue_entry.pr_author,
+    queue_entry.pr_url,
+    queue_entry.pr_mergeability,
+    queue_entry.pr_draft,
+    queue_entry.pr_state,
+    queue_entry.plan,
+    queue_entry.landing,
+    queue_entry.end_requested,
+    queue_entry.restart_requested,
+    queue_entry.probed_tip,
+    queue_entry.tested_on_tip,
+    queue_entry.commit_title,
+    queue_entry.pr_body,
+    queue_entry.pr_fork,
+    queue_entry.head_review,
+    queue_entry.commit_identity
+   FROM public.queue_entry;
+
 CREATE SEQUENCE public.entry_seniority
     START WITH 1
     INCREMENT BY 1
@@ -105,12 +167,12 @@ CREATE SEQUENCE public.entry_seniority
     NO MAXVALUE
     CACHE 1;
 
-CREATE TABLE public.fact (
+CREATE TABLE public.queue_fact (
     queue_id uuid NOT NULL,
     recorded_at timestamp with time zone NOT NULL,
     seq bigint NOT NULL,
     pr_number bigint,
-    trip integer,
+    attempt integer,
     kind text NOT NULL,
     state text,
     reason text,
@@ -121,14 +183,20 @@ CREATE TABLE public.fact (
 )
 PARTITION BY RANGE (recorded_at);
 
-ALTER TABLE public.fact ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.fact_seq_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
+CREATE VIEW public.fact AS
+ SELECT queue_fact.queue_id,
+    queue_fact.recorded_at,
+    queue_fact.seq,
+    queue_fact.pr_number,
+    queue_fact.attempt AS trip,
+    queue_fact.kind,
+    queue_fact.state,
+    queue_fact.reason,
+    queue_fact.actor,
+    queue_fact.test_run_id,
+    queue_fact.restart,
+    queue_fact.payload
+   FROM public.queue_fact;
 
 CREATE TABLE public.failure_text (
     repository_id uuid NOT NULL,
@@ -143,11 +211,17 @@ CREATE TABLE public.health_settings (
     changed_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
-CREATE TABLE public.heard_comment (
+CREATE TABLE public.processed_comment (
     repository_id uuid NOT NULL,
     comment_id text NOT NULL,
-    heard_at timestamp with time zone DEFAULT now() NOT NULL
+    processed_at timestamp with time zone DEFAULT now() NOT NULL
 );
+
+CREATE VIEW public.heard_comment AS
+ SELECT processed_comment.repository_id,
+    processed_comment.comment_id,
+    processed_comment.processed_at AS heard_at
+   FROM public.processed_comment;
 
 CREATE TABLE public.host_connection (
     id uuid NOT NULL,
@@ -204,15 +278,32 @@ CREATE TABLE public.landing (
     rule_changes jsonb DEFAULT '[]'::jsonb NOT NULL
 );
 
-CREATE TABLE public.landing_member (
+CREATE TABLE public.landing_pull_request (
     queue_id uuid NOT NULL,
     number bigint NOT NULL,
     "position" integer NOT NULL,
     pr_number bigint NOT NULL,
-    trip integer NOT NULL,
+    attempt integer NOT NULL,
     head_sha text NOT NULL,
     commit_sha text,
     forced boolean DEFAULT false NOT NULL
+);
+
+CREATE VIEW public.landing_member AS
+ SELECT landing_pull_request.queue_id,
+    landing_pull_request.number,
+    landing_pull_request."position",
+    landing_pull_request.pr_number,
+    landing_pull_request.attempt AS trip,
+    landing_pull_request.head_sha,
+    landing_pull_request.commit_sha,
+    landing_pull_request.forced
+   FROM public.landing_pull_request;
+
+CREATE TABLE public.no_access_reply (
+    repository_id uuid NOT NULL,
+    pr_number bigint NOT NULL,
+    replied_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.organization (
@@ -257,13 +348,25 @@ CREATE TABLE public.queue (
     state_reason text
 );
 
+ALTER TABLE public.queue_fact ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.queue_fact_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.queue_plan (
     queue_id uuid NOT NULL,
     state jsonb NOT NULL,
     measured_at timestamp with time zone,
     start_p99_ms bigint,
     test_p99_ms bigint,
-    test_p50_ms bigint
+    test_p50_ms bigint,
+    situation jsonb,
+    ended_count integer,
+    failed_count integer
 );
 
 CREATE TABLE public.repository (
@@ -278,7 +381,8 @@ CREATE TABLE public.repository (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     words_read_at timestamp with time zone DEFAULT now() NOT NULL,
     is_sandbox boolean DEFAULT false NOT NULL,
-    host_id text
+    host_id text,
+    comments_read_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.repository_mirror (
@@ -378,23 +482,35 @@ CREATE TABLE public.session (
     CONSTRAINT session_person_scopes CHECK (((person_id IS NULL) = (scopes IS NULL)))
 );
 
-CREATE TABLE public.stranger_answer (
-    repository_id uuid NOT NULL,
-    pr_number bigint NOT NULL,
-    answered_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-CREATE TABLE public.telling (
+CREATE TABLE public.status_comment (
     queue_id uuid NOT NULL,
     pr_number bigint NOT NULL,
-    told_at timestamp with time zone,
+    posted_state_at timestamp with time zone,
     written_at timestamp with time zone,
-    words_hash text,
+    text_hash text,
     comment_id text,
     comment_tried boolean DEFAULT false NOT NULL,
     by_label boolean DEFAULT false NOT NULL,
     label_used_at timestamp with time zone
 );
+
+CREATE VIEW public.stranger_answer AS
+ SELECT no_access_reply.repository_id,
+    no_access_reply.pr_number,
+    no_access_reply.replied_at AS answered_at
+   FROM public.no_access_reply;
+
+CREATE VIEW public.telling AS
+ SELECT status_comment.queue_id,
+    status_comment.pr_number,
+    status_comment.posted_state_at AS told_at,
+    status_comment.written_at,
+    status_comment.text_hash AS words_hash,
+    status_comment.comment_id,
+    status_comment.comment_tried,
+    status_comment.by_label,
+    status_comment.label_used_at
+   FROM public.status_comment;
 
 CREATE TABLE public.test_case (
     repository_id uuid NOT NULL,
@@ -562,7 +678,7 @@ CREATE TABLE public.test_run (
     ahead bigint[]
 );
 
-COMMENT ON COLUMN public.test_run.outcome IS 'passed, failed, infrastructure, not_started, conflict, timed_out, cancelled; null while it is under way';
+COMMENT ON COLUMN public.test_run.outcome IS 'passed, failed, flaky, infrastructure, not_started, conflict, timed_out, cancelled; null while it is under way';
 
 COMMENT ON COLUMN public.test_run.ahead IS 'what it is tested on top of, in order; null: that is in test_run_member';
 
@@ -608,22 +724,21 @@ CREATE TABLE public.test_shape_hour (
 )
 WITH (fillfactor='70');
 
-CREATE TABLE public.trip (
-    queue_id uuid NOT NULL,
-    concluded_at timestamp with time zone NOT NULL,
-    pr_number bigint NOT NULL,
-    trip integer NOT NULL,
-    conclusion text NOT NULL,
-    reason text,
-    submitted_at timestamp with time zone NOT NULL,
-    queued_at timestamp with time zone,
-    wait_ms bigint DEFAULT 0 NOT NULL,
-    test_ms bigint DEFAULT 0 NOT NULL,
-    in_queue_ms bigint DEFAULT 0 NOT NULL,
-    restarts integer DEFAULT 0 NOT NULL,
-    head_sha text DEFAULT ''::text NOT NULL
-)
-PARTITION BY RANGE (concluded_at);
+CREATE VIEW public.trip AS
+ SELECT attempt.queue_id,
+    attempt.concluded_at,
+    attempt.pr_number,
+    attempt.attempt AS trip,
+    attempt.conclusion,
+    attempt.reason,
+    attempt.submitted_at,
+    attempt.queued_at,
+    attempt.wait_ms,
+    attempt.test_ms,
+    attempt.in_queue_ms,
+    attempt.restarts,
+    attempt.head_sha
+   FROM public.attempt;
 
 CREATE TABLE public.upload (
     repository_id uuid NOT NULL,
@@ -735,6 +850,9 @@ ALTER TABLE ONLY public.api_token
 ALTER TABLE ONLY public.api_token_use
     ADD CONSTRAINT api_token_use_pkey PRIMARY KEY (api_token_id, day);
 
+ALTER TABLE ONLY public.attempt
+    ADD CONSTRAINT attempt_pkey PRIMARY KEY (queue_id, concluded_at, pr_number, attempt);
+
 ALTER TABLE ONLY public.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (organization_id, at, seq);
 
@@ -744,20 +862,11 @@ ALTER TABLE ONLY public.commit_check
 ALTER TABLE ONLY public.content_use
     ADD CONSTRAINT content_use_pkey PRIMARY KEY (budget, at);
 
-ALTER TABLE ONLY public.entry
-    ADD CONSTRAINT entry_pkey PRIMARY KEY (queue_id, pr_number);
-
-ALTER TABLE ONLY public.fact
-    ADD CONSTRAINT fact_pkey PRIMARY KEY (queue_id, recorded_at, seq);
-
 ALTER TABLE ONLY public.failure_text
     ADD CONSTRAINT failure_text_pkey PRIMARY KEY (repository_id, hash);
 
 ALTER TABLE ONLY public.health_settings
     ADD CONSTRAINT health_settings_pkey PRIMARY KEY (repository_id);
-
-ALTER TABLE ONLY public.heard_comment
-    ADD CONSTRAINT heard_comment_pkey PRIMARY KEY (repository_id, comment_id);
 
 ALTER TABLE ONLY public.host_connection
     ADD CONSTRAINT host_connection_organization_id_kind_host_key_key UNIQUE (organization_id, kind, host_key);
@@ -771,11 +880,14 @@ ALTER TABLE ONLY public.impacted_targets
 ALTER TABLE ONLY public.job_strike
     ADD CONSTRAINT job_strike_pkey PRIMARY KEY (job_id);
 
-ALTER TABLE ONLY public.landing_member
-    ADD CONSTRAINT landing_member_pkey PRIMARY KEY (queue_id, number, "position");
-
 ALTER TABLE ONLY public.landing
     ADD CONSTRAINT landing_pkey PRIMARY KEY (queue_id, number);
+
+ALTER TABLE ONLY public.landing_pull_request
+    ADD CONSTRAINT landing_pull_request_pkey PRIMARY KEY (queue_id, number, "position");
+
+ALTER TABLE ONLY public.no_access_reply
+    ADD CONSTRAINT no_access_reply_pkey PRIMARY KEY (repository_id, pr_number);
 
 ALTER TABLE ONLY public.organization
     ADD CONSTRAINT organization_pkey PRIMARY KEY (id);
@@ -786,8 +898,17 @@ ALTER TABLE ONLY public.organization
 ALTER TABLE ONLY public.person
     ADD CONSTRAINT person_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.processed_comment
+    ADD CONSTRAINT processed_comment_pkey PRIMARY KEY (repository_id, comment_id);
+
 ALTER TABLE ONLY public.pull_request_head
     ADD CONSTRAINT pull_request_head_pkey PRIMARY KEY (repository_id, pr_number, head_sha);
+
+ALTER TABLE ONLY public.queue_entry
+    ADD CONSTRAINT queue_entry_pkey PRIMARY KEY (queue_id, pr_number);
+
+ALTER TABLE ONLY public.queue_fact
+    ADD CONSTRAINT queue_fact_pkey PRIMARY KEY (queue_id, recorded_at, seq);
 
 ALTER TABLE ONLY public.queue
     ADD CONSTRAINT queue_pkey PRIMARY KEY (id);
@@ -825,11 +946,8 @@ ALTER TABLE ONLY public.server_key
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_pkey PRIMARY KEY (hash);
 
-ALTER TABLE ONLY public.stranger_answer
-    ADD CONSTRAINT stranger_answer_pkey PRIMARY KEY (repository_id, pr_number);
-
-ALTER TABLE ONLY public.telling
-    ADD CONSTRAINT telling_pkey PRIMARY KEY (queue_id, pr_number);
+ALTER TABLE ONLY public.status_comment
+    ADD CONSTRAINT status_comment_pkey PRIMARY KEY (queue_id, pr_number);
 
 ALTER TABLE ONLY public.test_case
     ADD CONSTRAINT test_case_pkey PRIMARY KEY (repository_id, id);
@@ -873,9 +991,6 @@ ALTER TABLE ONLY public.test_shape_hour
 ALTER TABLE ONLY public.test_shape
     ADD CONSTRAINT test_shape_pkey PRIMARY KEY (repository_id, hash);
 
-ALTER TABLE ONLY public.trip
-    ADD CONSTRAINT trip_pkey PRIMARY KEY (queue_id, concluded_at, pr_number, trip);
-
 ALTER TABLE ONLY public.upload_blob
     ADD CONSTRAINT upload_blob_pkey PRIMARY KEY (upload_id, uploaded_at, part);
 
@@ -895,29 +1010,13 @@ CREATE INDEX api_token_organization ON public.api_token USING btree (organizatio
 
 CREATE INDEX commit_check_age ON public.commit_check USING btree (reported_at);
 
-CREATE INDEX entry_concluded ON public.entry USING btree (queue_id, concluded_at DESC, seniority DESC) WHERE (concluded_at IS NOT NULL);
-
-CREATE INDEX entry_line ON public.entry USING btree (queue_id, line_rank, line_major, line_minor, pr_number) WHERE (line_rank IS NOT NULL);
-
-CREATE INDEX entry_newest ON public.entry USING btree (queue_id, seniority DESC);
-
-CREATE INDEX entry_planned ON public.entry USING btree (queue_id) WHERE (plan IS NOT NULL);
-
-CREATE INDEX fact_entry ON ONLY public.fact USING btree (queue_id, pr_number, recorded_at, seq) WHERE (pr_number IS NOT NULL);
-
-CREATE INDEX fact_of_queue ON ONLY public.fact USING btree (queue_id, recorded_at) WHERE (pr_number IS NULL);
-
-CREATE INDEX fact_restart ON ONLY public.fact USING btree (queue_id, recorded_at) WHERE restart;
-
-CREATE INDEX heard_comment_age ON public.heard_comment USING btree (heard_at);
-
 CREATE INDEX host_connection_real ON public.host_connection USING btree (host_key) WHERE (kind <> 'sandbox'::text);
 
-CREATE INDEX landing_member_commit ON public.landing_member USING btree (commit_sha);
-
-CREATE INDEX landing_member_pull_request ON public.landing_member USING btree (queue_id, pr_number, number DESC);
-
 CREATE INDEX landing_open ON public.landing USING btree (queue_id) WHERE (NOT observed);
+
+CREATE INDEX landing_pull_request_commit ON public.landing_pull_request USING btree (commit_sha);
+
+CREATE INDEX landing_pull_request_newest ON public.landing_pull_request USING btree (queue_id, pr_number, number DESC);
 
 CREATE INDEX landing_run ON public.landing USING btree (queue_id, test_run_id) WHERE (test_run_id IS NOT NULL);
 
@@ -927,9 +1026,25 @@ CREATE UNIQUE INDEX person_identity ON public.person USING btree (organization_i
 
 CREATE UNIQUE INDEX person_name ON public.person USING btree (organization_id, lower(name));
 
+CREATE INDEX processed_comment_age ON public.processed_comment USING btree (processed_at);
+
 CREATE INDEX pull_request_head_age ON public.pull_request_head USING btree (seen_at);
 
 CREATE UNIQUE INDEX queue_branch ON public.queue USING btree (repository_id, branch) WHERE (deleted_at IS NULL);
+
+CREATE INDEX queue_entry_concluded ON public.queue_entry USING btree (queue_id, concluded_at DESC, seniority DESC) WHERE (concluded_at IS NOT NULL);
+
+CREATE INDEX queue_entry_line ON public.queue_entry USING btree (queue_id, line_rank, line_major, line_minor, pr_number) WHERE (line_rank IS NOT NULL);
+
+CREATE INDEX queue_entry_newest ON public.queue_entry USING btree (queue_id, seniority DESC);
+
+CREATE INDEX queue_entry_planned ON public.queue_entry USING btree (queue_id) WHERE (plan IS NOT NULL);
+
+CREATE INDEX queue_fact_entry ON ONLY public.queue_fact USING btree (queue_id, pr_number, recorded_at, seq) WHERE (pr_number IS NOT NULL);
+
+CREATE INDEX queue_fact_of_queue ON ONLY public.queue_fact USING btree (queue_id, recorded_at) WHERE (pr_number IS NULL);
+
+CREATE INDEX queue_fact_restart ON ONLY public.queue_fact USING btree (queue_id, recorded_at) WHERE restart;
 
 CREATE INDEX queue_repository ON public.queue USING btree (repository_id);
 
@@ -1022,14 +1137,8 @@ ALTER TABLE ONLY public.api_token_use
 ALTER TABLE ONLY public.commit_check
     ADD CONSTRAINT commit_check_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
-ALTER TABLE ONLY public.entry
-    ADD CONSTRAINT entry_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
-
 ALTER TABLE ONLY public.health_settings
     ADD CONSTRAINT health_settings_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
-
-ALTER TABLE ONLY public.heard_comment
-    ADD CONSTRAINT heard_comment_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
 ALTER TABLE ONLY public.host_connection
     ADD CONSTRAINT host_connection_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
@@ -1037,17 +1146,26 @@ ALTER TABLE ONLY public.host_connection
 ALTER TABLE ONLY public.impacted_targets
     ADD CONSTRAINT impacted_targets_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
-ALTER TABLE ONLY public.landing_member
-    ADD CONSTRAINT landing_member_queue_id_number_fkey FOREIGN KEY (queue_id, number) REFERENCES public.landing(queue_id, number);
+ALTER TABLE ONLY public.landing_pull_request
+    ADD CONSTRAINT landing_pull_request_queue_id_number_fkey FOREIGN KEY (queue_id, number) REFERENCES public.landing(queue_id, number);
 
 ALTER TABLE ONLY public.landing
     ADD CONSTRAINT landing_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
 
+ALTER TABLE ONLY public.no_access_reply
+    ADD CONSTRAINT no_access_reply_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.person
     ADD CONSTRAINT person_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
 
+ALTER TABLE ONLY public.processed_comment
+    ADD CONSTRAINT processed_comment_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
 ALTER TABLE ONLY public.pull_request_head
     ADD CONSTRAINT pull_request_head_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.queue_entry
+    ADD CONSTRAINT queue_entry_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
 
 ALTER TABLE ONLY public.queue_plan
     ADD CONSTRAINT queue_plan_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
@@ -1085,11 +1203,8 @@ ALTER TABLE ONLY public.session
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_person_id_fkey FOREIGN KEY (person_id) REFERENCES public.person(id);
 
-ALTER TABLE ONLY public.stranger_answer
-    ADD CONSTRAINT stranger_answer_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.telling
-    ADD CONSTRAINT telling_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
+ALTER TABLE ONLY public.status_comment
+    ADD CONSTRAINT status_comment_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
 
 ALTER TABLE ONLY public.test_numbering
     ADD CONSTRAINT test_numbering_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);

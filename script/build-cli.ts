@@ -11,7 +11,9 @@ const sayAbsent = `console.error('This is a command of the service, and this fil
 /** The service itself is no part of it. */
 const stubs: Readonly<Record<string, string>> = {
   './main.ts': `export async function main() { ${sayAbsent} }`,
-  './demo/demo.ts': `export async function demo() { ${sayAbsent} }`,
+  './tool/demo/demo.ts': `export async function demo() { ${sayAbsent} }`,
+  // The adapters of Git hosts: only the service connects to one (src/host/host-kind.ts).
+  './host.ts': '',
 };
 
 const withoutService: Plugin = {

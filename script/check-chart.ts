@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { parse, parseAllDocuments } from 'yaml';
-import { type Figure, isMissed, lineOf, noneOf } from '../soak/report.ts';
-import { buildOnce, builtFolder, type GoProgram } from '../test/go-program.ts';
+import { type Figure, isMissed, lineOf, noneOf } from '../test/soak/report.ts';
+import { buildOnce, builtFolder, type GoProgram } from '../test/support/go-program.ts';
 
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
 

@@ -1,5 +1,5 @@
-// What `npm run check` asks for before the tests, side by side. What each of them says is printed when it has ended, so
-// that nothing is mixed up; all of them are run to their end, so that one run tells everything that is wrong.
+// The checks of `npm run check` before the tests, in parallel. The output of each is printed when it has ended, so that
+// nothing is mixed up; all of them run to their end, so that one run shows everything that is wrong.
 import { spawn } from 'node:child_process';
 
 const gates = [
@@ -10,6 +10,8 @@ const gates = [
   'lint:openapi',
   'lint:patterns',
   'lint:jobs',
+  'lint:prose',
+  'counts',
 ] as const;
 
 /** Whether it is passed. */

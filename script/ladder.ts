@@ -1,5 +1,5 @@
 // The import ladder: which folders of src/ a folder may import from. The one table behind the lint's
-// allow-lists (.oxlintrc.json) and the folder tables of ARCHITECTURE.md; test/tidy.test.ts compares all three.
+// allow-lists (.oxlintrc.json) and the folder tables of ARCHITECTURE.md; test/project/tidy.test.ts compares all three.
 
 export type Room = { readonly folder: string; readonly imports: readonly string[]; readonly holds: string };
 
@@ -13,11 +13,6 @@ export const ladder: readonly Room[] = [
     folder: 'core',
     imports: ['base'],
     holds: 'the pure decisions: no IO, clock, randomness or npm package',
-  },
-  {
-    folder: 'sim',
-    imports: ['base', 'core'],
-    holds: 'the simulator: the planner on a virtual clock, fed with a workload; pure, chance is seeded',
   },
   {
     folder: 'contract',
@@ -80,62 +75,262 @@ export const ladder: readonly Room[] = [
   },
   {
     folder: 'cli',
-    imports: ['base', 'core', 'sim', 'contract', 'config', 'report', 'host', 'db'],
+    imports: ['base', 'core', 'contract', 'config', 'report', 'host', 'db', 'command'],
     holds: 'the command line: for people, for CI and for administrators',
   },
   {
-    folder: 'demo',
-    imports: ['base', 'core', 'contract', 'git', 'cli'],
-    holds: '`signalbox demo`: a database, the service and a simulated team with its CI, on one machine',
+    folder: 'tool',
+    imports: ['base', 'core', 'contract', 'config', 'git', 'cli'],
+    holds: 'tools at the edge that the service does not know: demo, simulate, import and MCP',
   },
 ];
 
-/**
- * The same inside src/cli: which of its rooms a room may import from. What lies in src/cli itself is for all of them;
- * only `program.ts` there imports from every room.
- */
-export const cliRooms: readonly Room[] = [
+/** The sandbox keeps what it hosts in the cell that it serves, so it may import more than the other hosts. */
+export const sandboxRoom: Room = {
+  folder: 'host/sandbox',
+  imports: ['base', 'core', 'git', 'host', 'db', 'command'],
+  holds:
+    'a complete host without an account: repositories, pull requests, CI and webhooks, in the database and on disk',
+};
+
+/** A folder of src with rooms of its own, by what they do. */
+export type Inner = {
+  readonly folder: string;
+  readonly rooms: readonly Room[];
+  /** Files of the folder itself that put its rooms together. What else lies there is for all rooms, and imports none. */
+  readonly composing: readonly string[];
+};
+
+/** Every Git host that is reached over the network has the same rooms. */
+const hostRooms = (name: string, client: string): Inner => ({
+  folder: `host/${name}`,
+  composing: ['host.ts', 'webhook.ts'],
+  rooms: [
+    { folder: 'client', imports: [], holds: client },
+    {
+      folder: 'rule',
+      imports: ['client'],
+      holds: 'rules of branches, permissions, and what the doctor reads',
+    },
+    {
+      folder: 'pull-request',
+      imports: ['client', 'rule'],
+      holds: 'pull requests, reviews, comments, labels, merges',
+    },
+  ],
+});
+
+/** The same inside the larger folders: which of its rooms a room may import from. */
+export const innerRooms: readonly Inner[] = [
   {
-    folder: 'terminal',
-    imports: [],
-    holds: 'what people read and type: tables, times, colours, progress, questions; text made plain',
+    folder: 'core/queue',
+    composing: [],
+    rooms: [
+      {
+        folder: 'rule',
+        imports: [],
+        holds: 'who may do what: rules of the branch, approvals, readiness of a pull request',
+      },
+      {
+        folder: 'text',
+        imports: ['rule'],
+        holds: 'what people read on a pull request, and the commands they write there',
+      },
+      { folder: 'estimate', imports: [], holds: 'when a pull request will merge' },
+      { folder: 'planner', imports: ['rule', 'text'], holds: 'the plan of a queue and its invariants' },
+      {
+        folder: 'engine',
+        imports: ['rule', 'planner'],
+        holds: 'from stored rows to a plan, and from a plan to facts',
+      },
+    ],
   },
   {
-    folder: 'client',
-    imports: ['terminal'],
-    holds: 'the service at the other end: its calls, login, and which queue or pull request is meant',
+    folder: 'core/health',
+    composing: ['settings.ts'],
+    rooms: [
+      { folder: 'fingerprint', imports: [], holds: 'which failures are the same failure' },
+      { folder: 'monitor', imports: [], holds: 'one file per monitor, and what they conclude' },
+    ],
   },
   {
-    folder: 'queue',
-    imports: ['terminal', 'client'],
-    holds: '`queue`, `import` and `simulate`: queues and their settings',
+    folder: 'contract',
+    composing: [],
+    rooms: [
+      { folder: 'health', imports: [], holds: 'uploads, the history of tests, quarantine' },
+      {
+        folder: 'text',
+        imports: [],
+        holds: 'reasons and times in sentences, for dashboard and command line',
+      },
+      {
+        folder: 'endpoint',
+        imports: ['health'],
+        holds: 'the table of operations, and the OpenAPI document made from it',
+      },
+    ],
   },
   {
-    folder: 'pull-request',
-    imports: ['terminal', 'client', 'queue'],
-    holds: '`submit`, `cancel`, `restart`, `status`, `explain`, `wait` and `targets`',
+    folder: 'report',
+    composing: [],
+    rooms: [
+      { folder: 'format', imports: [], holds: 'JUnit XML and CTRF, read piece by piece' },
+      { folder: 'bundle', imports: ['format'], holds: 'uploaded bytes: bundles, archives, single reports' },
+    ],
   },
   {
-    folder: 'ci',
-    imports: ['terminal', 'client'],
-    holds: '`test` and `upload`: reports found and sent, and how a run ends',
+    folder: 'git',
+    composing: [],
+    rooms: [
+      { folder: 'mirror', imports: [], holds: 'our copy of a repository: fetches, merges, pushes' },
+      {
+        folder: 'candidate',
+        imports: ['mirror'],
+        holds: 'test commits: pull requests merged in order, commit messages',
+      },
+    ],
+  },
+  hostRooms('github', 'calls within the limits of GitHub, credentials, checks'),
+  hostRooms('gitea', 'calls, credentials, versions, checks'),
+  {
+    folder: 'db',
+    composing: [],
+    rooms: [
+      { folder: 'webhook', imports: [], holds: 'outgoing webhooks: endpoints, events, deliveries' },
+      { folder: 'health', imports: ['webhook'], holds: 'tests, uploads, verdicts, quarantine' },
+      { folder: 'host', imports: [], holds: 'what a Git host answered: heads, comments, content; mirrors' },
+      {
+        folder: 'run',
+        imports: ['webhook', 'health', 'host'],
+        holds: 'runs, checks, landings, impacted targets',
+      },
+      {
+        folder: 'account',
+        imports: ['health', 'host', 'run'],
+        holds: 'organizations, people, tokens, repositories, connections',
+      },
+      {
+        folder: 'queue',
+        imports: ['webhook', 'health', 'host', 'run', 'account'],
+        holds: 'queues and their entries: what a reconcile reads and writes',
+      },
+      {
+        folder: 'history',
+        imports: ['health', 'host', 'run'],
+        holds: 'views of what happened: attempts, times, metrics, the graph',
+      },
+      { folder: 'job', imports: [], holds: 'jobs, heartbeats and strikes: all that knows the job library' },
+      { folder: 'sandbox', imports: ['job'], holds: 'the repositories, comments and CI of the sandbox' },
+    ],
   },
   {
-    folder: 'test-health',
-    imports: ['terminal', 'client'],
-    holds: '`tests`: the health of tests, and their quarantine',
+    folder: 'job',
+    composing: [],
+    rooms: [
+      { folder: 'queue', imports: [], holds: 'reconcile, runs, required checks, polling, status comments' },
+      {
+        folder: 'landing',
+        imports: ['queue'],
+        holds: 'the landing: its checks, the push or the merge calls, what came of it',
+      },
+      { folder: 'comment', imports: [], holds: 'commands in comments and labels' },
+      { folder: 'health', imports: ['comment'], holds: 'reports read and classified, retention' },
+      { folder: 'webhook', imports: [], holds: 'deliveries of outgoing webhooks' },
+      {
+        folder: 'worker',
+        imports: ['queue', 'landing', 'comment', 'health'],
+        holds: 'the worker: its pool, the table of tasks, the watchdog',
+      },
+    ],
   },
   {
-    folder: 'mcp',
-    imports: ['terminal', 'client', 'queue', 'pull-request'],
-    holds: '`mcp`: the same as tools for agents',
+    folder: 'http',
+    composing: ['app.ts', 'sandbox-git.ts', 'webhook.ts'],
+    rooms: [
+      { folder: 'guard', imports: [], holds: 'authentication, limits, shares per organization' },
+      { folder: 'body', imports: [], holds: 'request bodies within their budgets' },
+      {
+        folder: 'endpoint',
+        imports: ['guard', 'body'],
+        holds: 'an operation of the contract as a route: scope, validation, answers',
+      },
+      { folder: 'route', imports: ['guard', 'body', 'endpoint'], holds: 'the handlers of the API' },
+      {
+        folder: 'app',
+        imports: ['guard', 'endpoint', 'route'],
+        holds: 'the dashboard: sessions, single sign-on, live updates',
+      },
+    ],
   },
   {
-    folder: 'admin',
-    imports: ['terminal', 'client'],
-    holds: '`admin`, `doctor`, `webhook` and the commands that run the service',
+    folder: 'cli',
+    composing: [],
+    rooms: [
+      {
+        folder: 'terminal',
+        imports: [],
+        holds: 'what people read and type: tables, times, colours, progress, questions; text made plain',
+      },
+      {
+        folder: 'client',
+        imports: ['terminal'],
+        holds: 'the service at the other end: its calls, login, and which queue or pull request is meant',
+      },
+      { folder: 'queue', imports: ['terminal', 'client'], holds: '`queue`: queues and their settings' },
+      {
+        folder: 'pull-request',
+        imports: ['terminal', 'client', 'queue'],
+        holds: '`submit`, `cancel`, `restart`, `status`, `explain`, `wait` and `targets`',
+      },
+      {
+        folder: 'ci',
+        imports: ['terminal', 'client'],
+        holds: '`test` and `upload`: reports found and sent, and how a run ends',
+      },
+      {
+        folder: 'test-health',
+        imports: ['terminal', 'client'],
+        holds: '`tests`: the health of tests, and their quarantine',
+      },
+      {
+        folder: 'admin',
+        imports: ['terminal', 'client'],
+        holds: '`admin`, `doctor`, `webhook` and the commands that run the service',
+      },
+    ],
+  },
+  {
+    folder: 'tool',
+    composing: [],
+    rooms: [
+      {
+        folder: 'simulate',
+        imports: [],
+        holds: '`simulate`: the planner on a virtual clock, fed with a history',
+      },
+      { folder: 'import', imports: [], holds: '`import`: the configuration of other queues' },
+      { folder: 'mcp', imports: ['simulate'], holds: '`mcp`: the service as tools for agents' },
+      {
+        folder: 'demo',
+        imports: [],
+        holds: '`demo`: a database, the service and a simulated team with its CI, on one machine',
+      },
+    ],
+  },
+  {
+    folder: 'tool/simulate',
+    composing: [],
+    rooms: [
+      {
+        folder: 'kernel',
+        imports: [],
+        holds: 'the simulator: the planner, a workload and CI on a virtual clock; pure, chance is seeded',
+      },
+      { folder: 'fit', imports: ['kernel'], holds: 'from a history to a workload, and to better settings' },
+      { folder: 'command', imports: ['kernel', 'fit'], holds: 'the command and what it prints' },
+    ],
   },
 ];
 
 /** Folders whose files may not use any npm package or node module. */
-export const packageFree: readonly string[] = ['base', 'core', 'sim'];
+export const packageFree: readonly string[] = ['base', 'core', 'tool/simulate/kernel', 'tool/simulate/fit'];

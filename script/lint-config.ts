@@ -1,28 +1,77 @@
 // Writes .oxlintrc.json from the ladder: `npm run lint:config`.
 import { writeFileSync } from 'node:fs';
-import { cliRooms, ladder, packageFree, type Room } from './ladder.ts';
+import { type Inner, innerRooms, ladder, packageFree, type Room, sandboxRoom } from './ladder.ts';
 
 const otherFolders = (imports: readonly string[], own: string) =>
   ladder.map((room) => room.folder).filter((folder) => folder !== own && !imports.includes(folder));
 
+const pureGroup = (imports: readonly string[]) => [
+  '**',
+  '!./**',
+  '!../**',
+  ...imports.map((other) => `!#${other}/**`),
+];
+
 const patternOf = ({ folder, imports }: Room) => ({
   group: packageFree.includes(folder)
-    ? ['**', '!./*', '!../**', ...imports.map((other) => `!#${other}/**`)]
+    ? pureGroup(imports)
     : otherFolders(imports, folder).map((other) => `#${other}/**`),
   message: `src/${folder} may import only ${['itself', ...imports].join(', ')}.`,
 });
 
-/** A later override takes the place of an earlier one, so a room of src/cli has the pattern of src/cli too. */
-const cliPatternsOf = ({ folder, imports }: Room) => [
-  patternOf(ladder.find((room) => room.folder === 'cli')!),
-  {
-    group: cliRooms
-      .map((room) => room.folder)
-      .filter((other) => other !== folder && !imports.includes(other))
-      .map((other) => `../${other}/**`),
-    message: `src/cli/${folder} may import only ${['itself', ...imports].join(', ')} of src/cli.`,
-  },
-];
+/** Of the folder at the top: a later override takes the place of an earlier one, so each has its pattern too. */
+const outerPattern = (folder: string) => {
+  const top = ladder.find((room) => room.folder === folder.split('/')[0])!;
+  return packageFree.includes(folder)
+    ? {
+        group: pureGroup(['base', 'core']),
+        message: `src/${folder} may import only base and core, and no package.`,
+      }
+    : patternOf(top);
+};
+
+/** The rooms of a folder, and the files of the folder itself, which import no room unless they compose them. */
+function innerOverrides({ folder, rooms, composing }: Inner): readonly object[] {
+  const override = (files: readonly string[], patterns: readonly object[], within = folder) => ({
+    files,
+    rules: { 'eslint/no-restricted-imports': ['error', { patterns: [outerPattern(within), ...patterns] }] },
+  });
+  return [
+    override(
+      [`src/${folder}/*.ts`],
+      [
+        {
+          group: rooms.map((room) => `./${room.folder}/**`),
+          message: `What lies in src/${folder} itself is for all of its rooms, and imports none of them.`,
+        },
+      ],
+    ),
+    ...(composing.length === 0
+      ? []
+      : [
+          override(
+            composing.map((file) => `src/${folder}/${file}`),
+            [],
+          ),
+        ]),
+    ...rooms.map((room) =>
+      override(
+        [`src/${folder}/${room.folder}/**/*.ts`],
+        [
+          {
+            group: rooms.flatMap(({ folder: other }) =>
+              other === room.folder || room.imports.includes(other)
+                ? []
+                : [`../${other}/**`, `#${folder}/${other}/**`],
+            ),
+            message: `src/${folder}/${room.folder} may import only ${['itself', ...room.imports].join(', ')} of src/${folder}.`,
+          },
+        ].filter(({ group }) => group.length > 0),
+        `${folder}/${room.folder}`,
+      ),
+    ),
+  ];
+}
 
 export function lintConfig(): object {
   return {
@@ -58,22 +107,13 @@ export function lintConfig(): object {
     },
     ignorePatterns: ['dist', 'node_modules', 'coverage', '.data'],
     overrides: [
-      ...ladder.map((room) => ({
+      ...[...ladder, sandboxRoom].map((room) => ({
         files: [`src/${room.folder}/**/*.ts`],
         rules: { 'eslint/no-restricted-imports': ['error', { patterns: [patternOf(room)] }] },
       })),
-      ...cliRooms.map((room) => ({
-        files: [`src/cli/${room.folder}/**/*.ts`],
-        rules: { 'eslint/no-restricted-imports': ['error', { patterns: cliPatternsOf(room) }] },
-      })),
+      ...innerRooms.flatMap(innerOverrides),
       {
-        files: [
-          '**/*.test.ts',
-          'test/**/*.ts',
-          'script/**/*.ts',
-          'bench/**/*.ts',
-          '{sim,soak,e2e,eval,fuzz,abuse}/**/*.ts',
-        ],
+        files: ['**/*.test.ts', 'test/**/*.ts', 'script/**/*.ts'],
         rules: {
           'eslint/no-restricted-imports': 'off',
           'eslint/max-lines-per-function': 'off',
@@ -81,7 +121,7 @@ export function lintConfig(): object {
         },
       },
       {
-        files: ['bin/*.js', 'src/cli/**/*.ts', 'src/main.ts', 'src/signalbox.ts'],
+        files: ['bin/*.js', 'src/{cli,tool}/**/*.ts', 'src/{main,program,signalbox}.ts'],
         rules: { 'eslint/no-console': 'off' },
       },
       {
@@ -104,8 +144,6 @@ export function lintConfig(): object {
           ],
         },
       },
-      // Generated.
-      { files: ['src/db/database.ts'], rules: { 'eslint/max-lines': 'off' } },
       { files: ['**/*.config.ts'], rules: { 'import/no-default-export': 'off' } },
     ],
   };

@@ -1,7 +1,7 @@
 // The published contract as a file: docs/reference/openapi.json. `--check` fails when it is not what the code makes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format } from 'prettier';
-import { openApiDocument } from '#contract/openapi.ts';
+import { openApiDocument } from '#contract/endpoint/openapi.ts';
 
 const file = 'docs/reference/openapi.json';
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };

@@ -18,13 +18,13 @@ const excused: Readonly<Record<string, string>> = {
 /** Files that make regular expressions from parts: each with its reason. */
 const makers: Readonly<Record<string, string>> = {
   'src/config/path-glob.ts': 'Patterns of at most 200 characters that the user of the command line wrote.',
-  'src/core/health/fingerprint-mask.ts': 'Every repetition has a bound, and so has the text.',
-  'src/core/health/fingerprint.ts': 'Every repetition has a bound, and so has the text.',
-  'src/core/queue/branch-name.ts': 'Tried on 255 characters at most.',
-  'src/git/message.ts': 'Made of two patterns that are looked at here.',
-  'src/host/gitea/glob.ts': 'A set of letters, tried on one letter.',
-  'src/http/app-static.ts': 'One of two names, in a header.',
-  'src/report/redact.ts': 'Every repetition has a bound, and a start is tried once for each word.',
+  'src/core/health/fingerprint/fingerprint-mask.ts': 'Every repetition has a bound, and so has the text.',
+  'src/core/health/fingerprint/fingerprint.ts': 'Every repetition has a bound, and so has the text.',
+  'src/core/queue/rule/branch-name.ts': 'Tried on 255 characters at most.',
+  'src/git/candidate/message.ts': 'Made of two patterns that are looked at here.',
+  'src/host/gitea/rule/glob.ts': 'A set of letters, tried on one letter.',
+  'src/http/app/app-static.ts': 'One of two names, in a header.',
+  'src/report/format/redact.ts': 'Every repetition has a bound, and a start is tried once for each word.',
   'src/host/workflow.ts': 'Branch patterns of workflow files, read by `signalbox doctor` alone.',
 };
 

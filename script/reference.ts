@@ -1,10 +1,10 @@
 // Reference pages made from the code: docs/reference/{config,errors,settings,api,cli,rules,retention}.md. `npm run docs`
-// writes them; test/tidy.test.ts compares them.
+// writes them; test/project/tidy.test.ts compares them.
 import { writeFileSync } from 'node:fs';
 import { format } from 'prettier';
 import { errorRegistry } from '#base/error.ts';
 import { clientVariables } from '#config/client.ts';
-import { variables } from '#config/env.ts';
+import { variables } from '#config/variable.ts';
 import { apiPage } from './reference/api.ts';
 import { cliPage } from './reference/cli.ts';
 import { retentionPage } from './reference/retention.ts';
@@ -32,7 +32,7 @@ ${table(['variable', 'default', 'what it does'], rows)}
 ## For CI
 
 \`signalbox test\` and \`signalbox upload\` run where the service does not, and read only these; the
-[guide](../guide/flaky-tests.md) shows their use.
+[guide](../tutorial/flaky-tests.md) shows their use.
 
 ${table(
   ['variable', 'what it does'],

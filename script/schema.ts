@@ -1,5 +1,5 @@
-// What the migrations make, written down: migration/schema.sql (the dump) and src/db/database.ts (its types).
-// `npm run schema` writes both; test/schema.test.ts fails when they drift.
+// `npm run schema` writes migration/schema.sql, the dump of the schema that the migrations make. test/service/schema.test.ts fails
+// when it is not up to date.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,23 +35,6 @@ export function dumpSchema(cluster: ClusterAddress, database: string): string {
     .trim()}\n`;
 }
 
-export function generateTypes(cluster: ClusterAddress, database: string): string {
-  const output = execFileSync(
-    process.execPath,
-    [
-      'node_modules/kysely-codegen/dist/cli/bin.js',
-      '--dialect=postgres',
-      `--url=${cluster.url(database)}`,
-      '--exclude-pattern=kysely_*',
-      '--type-mapping={"int8":"number"}',
-      '--print',
-      '--log-level=silent',
-    ],
-    { encoding: 'utf8' },
-  );
-  return output.trimStart();
-}
-
 export async function createMigratedDatabase(cluster: ClusterAddress, database: string): Promise<void> {
   const client = new Client(cluster.url('postgres'));
   await client.connect();
@@ -73,7 +56,6 @@ if (import.meta.main) {
   try {
     await createMigratedDatabase(cluster, 'schema_dump');
     writeFileSync('migration/schema.sql', dumpSchema(cluster, 'schema_dump'));
-    writeFileSync('src/db/database.ts', generateTypes(cluster, 'schema_dump'));
   } finally {
     await cluster.stop();
   }

@@ -1,4 +1,4 @@
-// Which host serves which name: adapters meet the database here and nowhere else.
+// Which Git host serves which name: adapters meet the database here and nowhere else.
 
 import { join, resolve } from 'node:path';
 import { assert } from '#base/assert.ts';
@@ -6,33 +6,25 @@ import type { Clock } from '#base/clock.ts';
 import { appError } from '#base/error.ts';
 import type { OrganizationId } from '#base/id.ts';
 import type { Log } from '#base/log.ts';
-import { createShelf } from '#base/shelf.ts';
-import type { SandboxMode } from '#config/env.ts';
+import { createTtlCache } from '#base/ttl-cache.ts';
+import type { SandboxMode } from '#config/variable.ts';
 import type { Cell } from '#db/cell.ts';
-import { isRealHost, listHosts, openConnection, saveCredentials } from '#db/connection-store.ts';
-import { readContentUse, takeContent } from '#db/content-store.ts';
+import { isRealHost, listHosts, openConnection, saveCredentials } from '#db/account/connection-store.ts';
+import { readContentUse, takeContent } from '#db/host/content-store.ts';
 import type { SecretKey } from '#db/seal.ts';
-import type {
-  AdapterOptions,
-  Connections,
-  ContentBudget,
-  Credentials,
-  HostConnection,
-} from '#host/connection.ts';
-import { createGiteaHost } from '#host/gitea/host.ts';
-import { createGithubHost } from '#host/github/host.ts';
+import type { Connections, ContentBudget, Credentials, ConnectionWithCredentials } from '#host/connection.ts';
 import { type Host, HostError, type HostFor } from '#host/host.ts';
+import { hostKinds, isHostKind } from '#host/kinds.ts';
 import { guardedSandbox } from '#host/sandbox/guarded-host.ts';
 import { createSandboxHost, type SandboxHost } from '#host/sandbox/host.ts';
 import { tracedHost } from '#host/traced-host.ts';
-import { createSandboxStore } from './sandbox-store.ts';
 
 type HostsOptions = {
   readonly sandbox: SandboxMode;
   readonly sandboxScripts: boolean;
   readonly dataDir: string;
   readonly secretKey: SecretKey | null;
-  /** Where webhooks of the sandbox go; null: what they would tell is recorded directly. */
+  /** Where webhooks of the sandbox go; null: their content is recorded directly. */
   readonly publicUrl: string | null;
   readonly clock: Clock;
   readonly log: Log;
@@ -52,13 +44,13 @@ export type Hosts = {
   readonly close: () => void;
 };
 
-/** A host is connected in another process: it is served within this time. */
+/** A host that another process connects is served within this time. */
 const refreshMs = 5_000;
 
 /**
- * The hosts that organizations are connected to, and the sandbox where it may serve. Rejects if no cell can be read: a
- * process that does not know its connections must not answer. Beside cells that can be read, one that cannot is read
- * again until it can, and answers UNAVAILABLE meanwhile.
+ * The Git hosts that organizations are connected to, and the sandbox where it is allowed. Rejects if no cell
+ * can be read: a process that does not know its connections must not answer. If only some cells can be read,
+ * the others are retried until they can, and answer UNAVAILABLE meanwhile.
  */
 export async function openHosts(options: HostsOptions, cells: readonly Cell[]): Promise<Hosts> {
   const { log } = options;
@@ -112,15 +104,17 @@ function createCellHosts(options: HostsOptions, cell: Cell): CellHosts {
   const read = async () => {
     const names = await listHosts(cell.reader);
     for (const { host, kind } of names) {
-      const adapter = kind === null ? undefined : adapters[kind];
-      if (connected.has(host) || adapter === undefined) continue;
-      const connections = connectionsOf(cell, options.secretKey);
+      if (connected.has(host) || kind === null || !isHostKind(kind)) continue;
+      const adapter = await hostKinds[kind].load();
+      // Another read may have connected it meanwhile.
+      if (connected.has(host)) continue;
+      const connections = createConnections(cell, options.secretKey);
       const budget: ContentBudget = {
-        take: (key, wish) => takeContent(cell, key, wish),
+        take: (key, request) => takeContent(cell, key, request),
         used: (key, at) => readContentUse(cell.reader, key, at),
       };
       connected.set(host, tracedHost(adapter({ host, connections, clock, log, budget }), host));
-      log.info({ cell: cell.name, host, kind }, 'a host is connected');
+      log.info({ cell: cell.name, host, kind }, 'git host connected');
     }
     const isFirst = real === null;
     const wasServing = isSandboxServing();
@@ -131,7 +125,7 @@ function createCellHosts(options: HostsOptions, cell: Cell): CellHosts {
         'the sandbox host serves every name without a connected host; its pull requests and landings are not real',
       );
     if (!isSandboxServing() && wasServing && !isFirst)
-      log.info({ cell: cell.name }, 'the sandbox host no longer serves: a host is connected');
+      log.info({ cell: cell.name }, 'sandbox host disabled because a git host is connected');
     firstRead.resolve();
   };
   const sandboxFor = mode === 'off' ? () => null : createSandboxes(options, cell, read);
@@ -140,7 +134,7 @@ function createCellHosts(options: HostsOptions, cell: Cell): CellHosts {
     hostFor: (hostName) => {
       if (real === null)
         throw appError('UNAVAILABLE', {
-          public: 'The database cannot be reached. Try again in a moment.',
+          public: 'The database is unreachable. Try again in a moment.',
           retryAfterSeconds: 2,
         });
       const host = connected.get(hostName);
@@ -154,10 +148,10 @@ function createCellHosts(options: HostsOptions, cell: Cell): CellHosts {
   };
 }
 
-/** Most names whose guarded sandbox is kept. */
+/** Most host names whose guarded sandbox is kept. */
 const guardedMax = 1_000;
 
-/** The sandbox for a name. Before each call it asks the database whether the name is still its own. */
+/** The sandbox for a name. Before each call it asks the database whether the sandbox still serves it. */
 function createSandboxes(
   options: HostsOptions,
   cell: Cell,
@@ -165,58 +159,54 @@ function createSandboxes(
 ): (hostName: string) => SandboxHost {
   const { publicUrl, clock, log, sandboxScripts: scripts } = options;
   const folder = join(resolve(options.dataDir), 'sandbox', cell.name);
-  const store = createSandboxStore(cell);
-  const sandbox = tracedHost(
-    createSandboxHost({ store, folder, cellName: cell.name, publicUrl, scripts, clock, log }),
-    'sandbox',
-  );
-  const guarded = new Map<string, SandboxHost>();
+  const sandbox = tracedHost(createSandboxHost({ cell, folder, publicUrl, scripts, clock, log }), 'sandbox');
+  const guarded = createTtlCache<SandboxHost>({ max: guardedMax });
   return (hostName) => {
     const known = guarded.get(hostName);
     if (known !== undefined) return known;
     const made = guardedSandbox(sandbox, async () => {
       if (!(await isRealHost(cell.reader, options.sandbox === 'auto' ? null : hostName))) return;
-      // Connected a moment ago: what is known of the hosts is read again at once, and this call is tried again later.
+      // A host was just connected: the connections are read again now, and this call is retried later.
       await read();
       throw new HostError(
         'unavailable',
-        `The sandbox host no longer serves ${hostName}: a host is connected.`,
+        `The sandbox host no longer serves ${hostName}, because a Git host is connected.`,
       );
     });
-    if (guarded.size >= guardedMax) guarded.clear();
     guarded.set(hostName, made);
     return made;
   };
 }
 
-const adapters: Partial<Record<string, (options: AdapterOptions) => Host>> = {
-  gitea: createGiteaHost,
-  github: createGithubHost,
-};
-
-/** Credentials are read and opened once in this time. */
+/** How long decrypted credentials are cached. */
 const connectionKeptMs = 2_000;
+const connectionsMax = 10_000;
 
-function connectionsOf(cell: Cell, key: SecretKey | null): Connections {
-  const kept = createShelf<HostConnection | null>(() => performance.now(), connectionKeptMs);
-  const read = async (organizationId: OrganizationId, host: string): Promise<HostConnection | null> => {
+function createConnections(cell: Cell, key: SecretKey | null): Connections {
+  const cache = createTtlCache<ConnectionWithCredentials | null>({
+    ttlMs: connectionKeptMs,
+    max: connectionsMax,
+  });
+  const read = async (
+    organizationId: OrganizationId,
+    host: string,
+  ): Promise<ConnectionWithCredentials | null> => {
     const found = await openConnection(cell.reader, key ?? Buffer.alloc(32), organizationId, host);
     if (found === null) return null;
     if (found.credentials === null)
       throw new HostError(
         'forbidden',
-        `What lets us into ${host} cannot be opened: set SIGNALBOX_SECRET_KEY to the key it was connected with, or connect it again.`,
+        `The credentials of ${host} cannot be decrypted. Set SIGNALBOX_SECRET_KEY to the key that they were encrypted with, or connect ${host} again.`,
       );
-    // Sealed by us, so it is what we wrote.
+    // Signalbox encrypted it, so it is what Signalbox wrote.
     return { ...found, credentials: JSON.parse(found.credentials) as Credentials };
   };
   return {
-    find: (organizationId, host) =>
-      kept.recall(`${organizationId} ${host}`, () => read(organizationId, host)),
+    find: (organizationId, host) => cache.load(`${organizationId} ${host}`, () => read(organizationId, host)),
     save: async ({ id, organizationId, host }, credentials) => {
       assert(key !== null, 'renewed credentials were opened with a key');
       await saveCredentials(cell.db, key, id, JSON.stringify(credentials));
-      kept.forget(`${organizationId} ${host}`);
+      cache.delete(`${organizationId} ${host}`);
     },
   };
 }

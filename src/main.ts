@@ -1,5 +1,5 @@
-// The composition root: `start` (migrate, API and worker in one process), `serve`, `work`, `migrate`, `admin …`, `doctor`.
-// src/signalbox.ts is where it is called from.
+// The composition root: `start` (migrate, API and worker in one process), `serve`, `work`, `migrate`,
+// `admin …`, `doctor`. src/signalbox.ts calls it.
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -11,22 +11,22 @@ import { type Log, standalone } from '#base/log.ts';
 import { admin } from '#cli/admin/admin.ts';
 import { doctor } from '#cli/admin/doctor.ts';
 import { type Config, parseEnv } from '#config/env.ts';
-import { bootstrap } from '#db/bootstrap.ts';
-import { type Cell, type Cells, cellsOf, openCell } from '#db/cell.ts';
+import { bootstrap } from '#db/account/bootstrap.ts';
+import { type Cell, type Cells, indexCells, openCell } from '#db/cell.ts';
 import { followDatabaseClock } from '#db/database-clock.ts';
 import { migrateCell } from '#db/migrate.ts';
 import type { HostFor } from '#host/host.ts';
 import { createApp } from '#http/app.ts';
 import { type BlobsOf, openBlobs } from './blobs.ts';
 import { type Hosts, openHosts } from './hosts.ts';
-import { useNetworkOf } from './network.ts';
+import { configureNetwork } from './network.ts';
 import { createMirrorReporter } from '#job/mirror-report.ts';
 import { createMirrors } from '#job/mirrors.ts';
-import { createKeptQueues } from '#db/kept-entries.ts';
-import { createTargetCache } from '#db/target-cache.ts';
-import { startDeliveries } from '#job/delivery-loop.ts';
-import { startWatchdog, type Watchdog } from '#job/watchdog.ts';
-import { startWorker, type WorkerOptions } from '#job/worker.ts';
+import { createKeptQueues } from '#db/queue/kept-entries.ts';
+import { createTargetCache } from '#db/queue/target-cache.ts';
+import { startDeliveries } from '#job/webhook/delivery-loop.ts';
+import { startWatchdog, type Watchdog } from '#job/worker/watchdog.ts';
+import { startWorker, type WorkerOptions } from '#job/worker/worker.ts';
 
 type Closer = { readonly name: string; readonly close: () => Promise<void> };
 
@@ -35,15 +35,15 @@ const packageFile = new URL('../package.json', import.meta.url);
 const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
 
 function openCells(config: Config, log: Log) {
-  return cellsOf(
+  return indexCells(
     config.cells.map(({ name, url }) =>
       openCell({
         name,
         url,
         connections: config.connections,
         readerConnections: config.readerConnections,
-        // Not the error itself: the driver hangs the connection on it, with everything it was opened with.
-        onError: (error) => log.warn({ cell: name, reason: error.message }, 'lost a database connection'),
+        // Not the error itself: the driver attaches the connection to it, with all its options.
+        onError: (error) => log.warn({ cell: name, reason: error.message }, 'lost database connection'),
       }),
     ),
   );
@@ -54,7 +54,7 @@ const hostsFor = (config: Config, log: Log, cells: Cells): Promise<Hosts> =>
 
 async function serve(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): Promise<Closer> {
   const { hostFor, isSandboxServing } = await hostsFor(config, log, cells);
-  // The databases of all cells are taken to agree on the time.
+  // The databases of all cells are assumed to agree on the time.
   const clock = followDatabaseClock(cells.first, log);
   const deps = {
     cells,
@@ -83,7 +83,7 @@ async function serve(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): 
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The worker of each cell. One whose database does not answer yet starts as soon as it does; the others do not wait. */
+/** The worker of each cell. If a database does not answer yet, only the start of its own worker waits. */
 async function work(
   config: Config,
   log: Log,
@@ -100,7 +100,7 @@ async function work(
       if (hosts.isRead(cell.name)) return start();
       let isClosing = false;
       const started = hosts.whenRead(cell.name).then(() => (isClosing ? null : start()));
-      // As at the start of a process: a worker that cannot start ends it, and its supervisor starts it again.
+      // As at the start: if a worker cannot start, the process exits, and its supervisor restarts it.
       started.catch((error: unknown) => {
         log.error({ cell: cell.name, err: error }, 'could not start a worker');
         process.exit(1);
@@ -134,9 +134,17 @@ async function workOnCell(
     ...reporter,
   });
   const targets = createTargetCache(cell);
-  const { commandWords, committer, publicUrl } = config;
+  const { commandNames, committer, publicUrl } = config;
   const kept = { historyMonths, recordMonths, targetDays };
-  const limits = { concurrency, shutdownMs, ...kept, sweepMs, commandWords, committer, publicUrl };
+  const limits = {
+    concurrency,
+    shutdownMs,
+    ...kept,
+    sweepMs,
+    commandNames: commandNames,
+    committer,
+    publicUrl,
+  };
   const clock = followDatabaseClock(cell, log);
   await clock.measured;
   const worker = await startWorker({
@@ -174,25 +182,25 @@ async function workOnCell(
 async function migrate(log: Log, cells: Cells): Promise<void> {
   for (const cell of cells.all) {
     const applied = await migrateCell(cell, systemClock.now());
-    log.info({ cell: cell.name, applied }, 'the database has the present schema');
+    log.info({ cell: cell.name, applied }, 'database schema is current');
   }
 }
 
-const closerOf = (cells: Cells): Closer => ({
+const createDatabaseCloser = (cells: Cells): Closer => ({
   name: 'databases',
   close: async () => {
     await Promise.all(cells.all.map((cell) => cell.close()));
   },
 });
 
-/** Ends on SIGTERM or SIGINT: what takes requests and what works on jobs at once, then the databases. */
+/** On SIGTERM or SIGINT closes the servers and workers together, then the databases. */
 function endOnSignal(log: Log, phases: readonly (readonly Closer[])[], config: Config): void {
   let ending = false;
   const end = async (signal: string) => {
     if (ending) return;
     ending = true;
     log.info({ signal }, 'shutting down');
-    // Whatever does not end by itself must not keep the process for ever.
+    // Anything that does not end on its own must not keep the process alive for ever.
     setTimeout(() => process.exit(1), config.drainMs + config.shutdownMs + 5_000).unref();
     for (const closers of phases)
       await Promise.all(
@@ -209,14 +217,14 @@ function endOnSignal(log: Log, phases: readonly (readonly Closer[])[], config: C
   process.on('SIGINT', (signal) => void end(signal));
 }
 
-/** Nothing of it is loaded where nothing is traced. */
+/** Tracing is loaded only if it is configured. */
 async function trace(config: Config, log: Log): Promise<Closer[]> {
   if (config.trace === null) return [];
   const { startTracing } = await import('./trace.ts');
   return [{ name: 'traces', close: startTracing(config.trace, version, log) }];
 }
 
-/** What cannot start ends whole: connections left open would keep a process that does nothing. */
+/** If a part fails to start, all parts are closed: open connections would keep an idle process alive. */
 async function startService(
   command: string | undefined,
   config: Config,
@@ -224,7 +232,7 @@ async function startService(
   cells: Cells,
   environment: Environment,
 ): Promise<void> {
-  const opened: Closer[] = [closerOf(cells)];
+  const opened: Closer[] = [createDatabaseCloser(cells)];
   const open = (...closers: readonly Closer[]): readonly Closer[] => {
     opened.push(...closers);
     return closers;
@@ -240,9 +248,9 @@ async function startService(
     open({ name: 'watchdog', close: watchdog.stop });
     const blobsOf = await openBlobs(config.blob, log);
     const api = command === 'work' ? [] : open(await serve(config, log, cells, blobsOf));
-    // Jobs have connections of their own: commands that wait for a busy queue must not starve the plan they wait for.
+    // Jobs have their own connections: commands that wait for a queue must not starve its planner.
     const workerCells = openCells(config, log);
-    const databases = [closerOf(cells), ...open(closerOf(workerCells))];
+    const databases = [createDatabaseCloser(cells), ...open(createDatabaseCloser(workerCells))];
     const workers =
       command === 'serve' ? [] : await work(config, log, workerCells, blobsOf, environment, watchdog);
     endOnSignal(
@@ -281,7 +289,7 @@ async function administer(
   }
 }
 
-/** The exit code; undefined: it goes on until a signal ends it. */
+/** Returns the exit code; undefined: the process runs until a signal ends it. */
 export async function main(args: readonly string[]): Promise<number | undefined> {
   const [command, ...rest] = args;
   const env = parseEnv(process.env);
@@ -292,13 +300,13 @@ export async function main(args: readonly string[]): Promise<number | undefined>
     return 2;
   }
   const { config } = env;
-  // Mirrors are private source: nobody else on the machine reads them.
+  // Mirrors are private source: no other user of the machine may read them.
   process.umask(0o077);
   const redact = ['*.password', '*.connectionString', '*.token', '*.secret', 'headers["x-api-token"]'];
   const log = standalone(pino({ level: config.logLevel, redact }));
-  const environment = useNetworkOf(process.env, config.dataDir, log);
+  const environment = configureNetwork(process.env, config.dataDir, log);
   const cells = openCells(config, log);
-  const databases = closerOf(cells);
+  const databases = createDatabaseCloser(cells);
   if (command === 'admin' || command === 'migrate' || command === 'doctor')
     try {
       return await administer(command, config, log, cells, rest);

@@ -11,19 +11,23 @@ import { join, resolve } from 'node:path';
 import tls from 'node:tls';
 import type { Log } from '#base/log.ts';
 
-type Variables = Readonly<Record<string, string | undefined>>;
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** Written in either case by the tools that set them. */
+/** Tools set these variables in upper or lower case. */
 const proxyNames = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];
 const loopback = ['localhost', '127.0.0.1', '::1'];
 const passedNames = ['PATH', 'GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'SSL_CERT_DIR', 'GIT_PROXY_SSL_CAINFO'];
 
 /**
- * Lets this process use the proxy and the authorities, and answers with the variables for git. `dataDir` is where the bundle
- * of authorities for git is written, if one is needed.
+ * Makes this process use the proxy and the certificate authorities, and returns the variables for git. The
+ * bundle of authorities for git is written to `dataDir`, if one is needed.
  */
-export function useNetworkOf(env: Variables, dataDir: string, log: Log): Readonly<Record<string, string>> {
-  const proxies = proxiesOf(env);
+export function configureNetwork(
+  env: EnvironmentVariables,
+  dataDir: string,
+  log: Log,
+): Readonly<Record<string, string>> {
+  const proxies = readProxySettings(env);
   if (proxies['http_proxy'] !== undefined || proxies['https_proxy'] !== undefined) {
     // Since Node.js 24.14; before it NODE_USE_ENV_PROXY=1 does the same at the start.
     if (typeof http.setGlobalProxyFromEnv === 'function') http.setGlobalProxyFromEnv(proxies);
@@ -34,10 +38,10 @@ export function useNetworkOf(env: Variables, dataDir: string, log: Log): Readonl
   const passed = Object.fromEntries(
     passedNames.flatMap((name) => (env[name] ? [[name, env[name]] as const] : [])),
   );
-  return { ...passed, ...proxies, ...authoritiesOf(env, dataDir, log) };
+  return { ...passed, ...proxies, ...installAuthorities(env, dataDir, log) };
 }
 
-function proxiesOf(env: Variables): Record<string, string> {
+function readProxySettings(env: EnvironmentVariables): Record<string, string> {
   const given = proxyNames.flatMap((name) => {
     const value = env[name] ?? env[name.toUpperCase()];
     return value === undefined || value === '' ? [] : [[name, value] as const];
@@ -45,20 +49,21 @@ function proxiesOf(env: Variables): Record<string, string> {
   const proxies: Record<string, string> = Object.fromEntries(given);
   const { all_proxy: all, ...rest } = proxies;
   const own = all === undefined ? rest : { http_proxy: all, https_proxy: all, ...rest };
-  // What this process sends to itself goes through no proxy.
+  // Requests of this process to itself use no proxy.
   const without = [...loopback, ...(own['no_proxy']?.split(',') ?? [])].map((name) => name.trim());
   return Object.keys(own).length === 0 ? {} : { ...own, no_proxy: [...new Set(without)].join(',') };
 }
 
 /**
- * SSL_CERT_FILE and NODE_EXTRA_CA_CERTS name authorities beside those that are known anyway: a private one for GitHub
- * Enterprise Server must not make github.com unknown. git knows one file alone, so it is given one that has them all.
+ * SSL_CERT_FILE and NODE_EXTRA_CA_CERTS add authorities to the default ones: a private one for GitHub
+ * Enterprise Server must not make github.com unknown. git reads a single file, so it gets one with all of
+ * them.
  */
-function authoritiesOf(env: Variables, dataDir: string, log: Log): Record<string, string> {
+function installAuthorities(env: EnvironmentVariables, dataDir: string, log: Log): Record<string, string> {
   const file = env['SSL_CERT_FILE'];
   const isExtended = [file, env['NODE_EXTRA_CA_CERTS']].some((value) => value !== undefined && value !== '');
   if (!isExtended) return {};
-  // NODE_EXTRA_CA_CERTS is among the default ones.
+  // The default certificates include NODE_EXTRA_CA_CERTS.
   const known = tls.getCACertificates('default');
   const all = file === undefined || file === '' ? known : [...known, ...certificatesIn(file)];
   tls.setDefaultCACertificates(all);
@@ -68,7 +73,7 @@ function authoritiesOf(env: Variables, dataDir: string, log: Log): Record<string
     mkdirSync(resolve(dataDir), { recursive: true });
     writeFileSync(bundle, `${all.join('\n')}\n`);
   } catch (error) {
-    // An API process has no use for it, and often no disk either.
+    // An API process does not need it, and often has no disk.
     log.warn({ bundle, err: error }, 'could not write certificate authorities for git');
     return {};
   }
@@ -77,7 +82,7 @@ function authoritiesOf(env: Variables, dataDir: string, log: Log): Record<string
 
 const certificateEnd = '-----END CERTIFICATE-----';
 
-/** Each from its beginning to its end; what stands between them is left out. */
+/** The certificates in a file, without the text between them. */
 const certificatesIn = (file: string): readonly string[] =>
   readFileSync(file, 'utf8')
     .split(certificateEnd)

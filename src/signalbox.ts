@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// The command `signalbox`. What CI runs all day starts without loading the service.
+// The command `signalbox`. The commands that CI runs start without loading the service.
 
-import { runProgram } from '#cli/program.ts';
+import { runProgram } from '#program.ts';
 import packageFile from '../package.json' with { type: 'json' };
 
 const code = await runProgram({
@@ -10,7 +10,7 @@ const code = await runProgram({
   version: packageFile.version,
   args: process.argv.slice(2),
   service: async (args) => (await import('./main.ts')).main(args),
-  demo: async (wishes) => (await import('./demo/demo.ts')).demo(wishes, import.meta.filename),
+  demo: async (options) => (await import('./tool/demo/demo.ts')).demo(options, import.meta.filename),
 });
-// What is written to a pipe must be out before the process ends, so it is left to end by itself.
+// Output to a pipe must be written before the process exits, so the process is left to exit on its own.
 if (code !== undefined) process.exitCode = code;

@@ -1,5 +1,5 @@
-// Traces by OpenTelemetry, loaded only where they are asked for: makes spans of what base/trace.ts is told, and sends them
-// in batches. A collector that does not answer costs spans and nothing else.
+// OpenTelemetry traces, loaded only if they are configured: turns the calls of base/trace.ts into spans, and
+// sends them in batches. If a collector does not answer, spans are lost and nothing else.
 
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import {
@@ -35,12 +35,12 @@ const kinds = {
   internal: SpanKind.INTERNAL,
 } as const;
 
-/** The last spans are not worth a slow end. */
+/** The last spans are not worth a slow shutdown. */
 const flushMs = 2_000;
 
-/** Answers with how to send what is left and end. */
+/** Returns a function that sends the remaining spans and stops. */
 export function startTracing(config: TraceConfig, version: string, log: Log): () => Promise<void> {
-  tellTrouble(log);
+  logTracingErrors(log);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   const exporter = new OTLPTraceExporter({ url: config.url, headers: { ...config.headers } });
   const provider = new TracerProvider({
@@ -49,10 +49,10 @@ export function startTracing(config: TraceConfig, version: string, log: Log): ()
       ...config.attributes,
       'service.name': config.serviceName,
     }),
-    sampler: samplerOf(config),
+    sampler: createSampler(config),
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
-  setTracer(tracerOf(provider, version));
+  setTracer(createTracer(provider, version));
   return async () => {
     setTracer(null);
     const late = setTimeoutPromise(flushMs, 'late', { ref: false });
@@ -61,10 +61,10 @@ export function startTracing(config: TraceConfig, version: string, log: Log): ()
   };
 }
 
-function tracerOf(provider: TracerProvider, version: string): Tracer {
+function createTracer(provider: TracerProvider, version: string): Tracer {
   const tracer = provider.getTracer('signalbox', version);
   return (begin) => {
-    const within = parentOf(begin);
+    const within = resolveParentContext(begin);
     const span = tracer.startSpan(
       begin.name,
       { kind: kinds[begin.kind], attributes: { ...begin.attributes } },
@@ -76,7 +76,7 @@ function tracerOf(provider: TracerProvider, version: string): Tracer {
       set: (attributes) => void span.setAttributes({ ...attributes }),
       end: (error) => {
         if (error !== undefined) {
-          span.setAttribute('error.type', kindOf(error));
+          span.setAttribute('error.type', getErrorType(error));
           span.setStatus({ code: SpanStatusCode.ERROR });
         }
         span.end();
@@ -85,16 +85,16 @@ function tracerOf(provider: TracerProvider, version: string): Tracer {
   };
 }
 
-const kindOf = (error: unknown): string =>
+const getErrorType = (error: unknown): string =>
   typeof error === 'string' ? error : error instanceof Error ? error.name : 'error';
 
-const parentOf = ({ traceparent }: SpanBegin) => {
-  const caller = traceparent === undefined ? null : spanContextOf(traceparent);
+const resolveParentContext = ({ traceparent }: SpanBegin) => {
+  const caller = traceparent === undefined ? null : parseTraceparent(traceparent);
   return caller === null ? context.active() : trace.setSpanContext(ROOT_CONTEXT, caller);
 };
 
-/** What a `traceparent` header says; null if it says nothing sane. */
-function spanContextOf(header: string): SpanContext | null {
+/** Parses a `traceparent` header; null if it is invalid. */
+function parseTraceparent(header: string): SpanContext | null {
   const found =
     /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/.exec(header);
   if (found === null) return null;
@@ -102,7 +102,7 @@ function spanContextOf(header: string): SpanContext | null {
   return { traceId: traceId!, spanId: spanId!, traceFlags: Number.parseInt(flags!, 16) & 1, isRemote: true };
 }
 
-function samplerOf({ sampler, ratio }: TraceConfig): Sampler {
+function createSampler({ sampler, ratio }: TraceConfig): Sampler {
   const [, parent, name] = /^(parentbased_)?(.*)$/.exec(sampler)!;
   const root =
     name === 'always_off'
@@ -113,8 +113,8 @@ function samplerOf({ sampler, ratio }: TraceConfig): Sampler {
   return parent === undefined ? root : new ParentBasedSampler({ root });
 }
 
-/** What the library has to say, most of all that the collector does not answer, is in our log. */
-function tellTrouble(log: Log): void {
+/** Logs the library's warnings, most of all that the collector does not answer. */
+function logTracingErrors(log: Log): void {
   const warn = (detail: string) => log.warn({ detail: detail.slice(0, 500) }, 'traces could not be sent');
   const quiet = () => undefined;
   diag.setLogger(

@@ -1,4 +1,4 @@
-// What the palette offers: somewhere to go, or something to do.
+// The entries of the palette: a page to open, or an action.
 
 import type { IconName } from './component/icon.tsx';
 
@@ -12,18 +12,20 @@ export type Command = {
 
 export type CommandGroup = { readonly title: string; readonly commands: readonly Command[] };
 
-/** Whether each word of the query is somewhere in the text. */
-export function fits(query: string, text: string): boolean {
-  const within = text.toLowerCase();
+/** Whether the text contains each term of the query. */
+export function matchesQuery(query: string, text: string): boolean {
+  const lowerCaseText = text.toLowerCase();
   return query
     .toLowerCase()
     .split(/\s+/)
-    .every((word) => within.includes(word));
+    .every((searchTerm) => lowerCaseText.includes(searchTerm));
 }
 
-/** The commands that fit, without groups that are left empty. */
-export const narrowed = (groups: readonly CommandGroup[], query: string): readonly CommandGroup[] =>
+/** The commands that match, without empty groups. */
+export const filterCommands = (groups: readonly CommandGroup[], query: string): readonly CommandGroup[] =>
   groups.flatMap(({ title, commands }) => {
-    const left = commands.filter(({ label, description = '' }) => fits(query, `${label} ${description}`));
-    return left.length === 0 ? [] : [{ title, commands: left }];
+    const matching = commands.filter(({ label, description = '' }) =>
+      matchesQuery(query, `${label} ${description}`),
+    );
+    return matching.length === 0 ? [] : [{ title, commands: matching }];
   });

@@ -1,4 +1,4 @@
-// Spans, instants and figures as people read them.
+// Formats durations, instants and numbers for people.
 
 const units = [
   { name: 'd', seconds: 86_400 },
@@ -7,7 +7,7 @@ const units = [
 ] as const;
 
 /** `3 min`, `2 h 5 min`: at most two units, nothing finer than a second. */
-export function spanOf(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   for (const [index, unit] of units.entries()) {
     if (whole < unit.seconds) continue;
@@ -21,18 +21,18 @@ export function spanOf(seconds: number): string {
 
 const clock = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
-export const instantOf = (iso: string): string => clock.format(new Date(iso));
+export const formatInstant = (iso: string): string => clock.format(new Date(iso));
 
 export const secondsSince = (iso: string, nowMs: number): number => (nowMs - Date.parse(iso)) / 1_000;
 
-export const percentOf = (fraction: number): string =>
+export const formatPercent = (fraction: number): string =>
   `${(fraction * 100).toFixed(fraction > 0 && fraction < 0.1 ? 1 : 0)} %`;
 
-export const countOf = (count: number, one: string, many = `${one}s`): string =>
+export const formatCount = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
-/** The middle one, or the mean of the two in the middle; null: there is none. */
-export function medianOf(values: readonly number[]): number | null {
+/** The middle value, or the mean of the two in the middle; null without values. */
+export function median(values: readonly number[]): number | null {
   const sorted = values.toSorted((a, b) => a - b);
   const half = sorted.length >> 1;
   if (sorted.length === 0) return null;
@@ -42,7 +42,7 @@ export function medianOf(values: readonly number[]): number | null {
 export const shortSha = (sha: string): string => sha.slice(0, 10);
 
 /** `#1, #2 and 3 more`. */
-export function numbersOf(numbers: readonly number[], namedMax = 8): string {
+export function formatPullRequestNumbers(numbers: readonly number[], namedMax = 8): string {
   const named = numbers
     .slice(0, namedMax)
     .map((number) => `#${number}`)
@@ -51,4 +51,4 @@ export function numbersOf(numbers: readonly number[], namedMax = 8): string {
 }
 
 /** `START_TEST_RUN_MERGE_CONFLICT` → `start test run merge conflict`. */
-export const wordsOf = (code: string): string => code.toLowerCase().replaceAll('_', ' ');
+export const humanizeCode = (code: string): string => code.toLowerCase().replaceAll('_', ' ');

@@ -2,7 +2,7 @@
 
 import { useEffect } from 'react';
 
-/** What is pressed while something is being typed, or a dialog is open, is meant for that. */
+/** While a field or a dialog is active, its own keys apply. */
 function isBusy(target: EventTarget | null): boolean {
   if (
     target instanceof HTMLElement &&
@@ -20,7 +20,7 @@ export function useKeys({ onSearch, onHelp }: Keys): void {
       const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
       const isPalette = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k';
       if (isPalette || (event.key === '/' && isPlain && !isBusy(event.target))) {
-        // Else the browser's own search opens, or the slash is typed.
+        // Otherwise the browser's own search opens, or the slash is typed.
         event.preventDefault();
         onSearch();
       } else if (event.key === '?' && isPlain && !isBusy(event.target)) onHelp();

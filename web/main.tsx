@@ -5,21 +5,21 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-// Before the router reads the address.
-import './given-token.ts';
-import { queryClient } from './query.ts';
+// This must run before the router reads the URL.
+import './account/url-token.ts';
+import { queryClient } from './api/query.ts';
 import { router } from './router.tsx';
 
-// Shades on which white text has the contrast that WCAG asks for.
+// Shades on which white text has the contrast that WCAG requires.
 const theme = createTheme({
   primaryColor: 'blue',
   primaryShade: { light: 8, dark: 8 },
   cursorType: 'pointer',
 });
 
-// Styles that components make in the browser are allowed by the page's nonce.
+// The page's nonce allows the styles that components create in the browser.
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
-// Where the library that locks scrolling looks for it.
+// The library that locks scrolling reads the nonce here.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 createRoot(document.querySelector('#root')!).render(

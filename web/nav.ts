@@ -1,4 +1,4 @@
-// The pages that are reached from everywhere.
+// The pages in the navigation.
 
 import type { Scope } from '#contract/common.ts';
 import type { IconName } from './component/icon.tsx';
@@ -7,14 +7,14 @@ export type NavPage = {
   readonly to: '/' | '/health' | '/tests' | '/uploads' | '/tokens' | '/webhooks' | '/audit';
   readonly icon: IconName;
   readonly label: string;
-  /** It stays with the repository that was looked at. */
+  /** The link keeps the repository of the current page. */
   readonly isOfRepo?: boolean;
-  /** Who may see it; absent: everybody. */
+  /** The scope that a user needs to see it; absent: none. */
   readonly scope?: Scope;
 };
 
 const navPages: readonly NavPage[] = [
-  { to: '/', icon: 'line', label: 'Queues' },
+  { to: '/', icon: 'queue', label: 'Queues' },
   { to: '/health', icon: 'live', label: 'Health', isOfRepo: true },
   { to: '/tests', icon: 'flask', label: 'Tests', isOfRepo: true },
   { to: '/uploads', icon: 'drain', label: 'Uploads', isOfRepo: true },

@@ -1,33 +1,33 @@
-// The pages and their addresses. Repository and branch are in the query, because both may hold slashes.
+// The pages and their URLs. Repository and branch are in the query, because both may contain slashes.
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
-import { NotFound } from './component/answer.tsx';
-import { Shell } from './component/shell.tsx';
-import { healthSearch } from './health-search.ts';
+import { NotFound } from './component/query-result.tsx';
+import { Shell } from './shell/shell.tsx';
+import { healthSearch } from './history/health-search.ts';
 import type { QueueSearch } from './name.ts';
-import type { SignInSearch } from './sign-in-problem.ts';
-import { queueSorts, type QueueSort } from './queue-order.ts';
-import { type TestsSearch, testTabs, type UploadsSearch, uploadStates } from './test-tab.ts';
+import type { SignInSearch } from './account/sign-in-problem.ts';
+import { queueSorts, type QueueSort } from './queue/queue-order.ts';
+import { type TestsSearch, testTabs, type UploadsSearch, uploadStates } from './test-health/test-tab.ts';
 
-const textOf = (value: unknown): string =>
+const parseSearchText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
 const queueSearch = (search: Record<string, unknown>): QueueSearch => ({
-  repo: textOf(search['repo']),
-  branch: textOf(search['branch']),
+  repo: parseSearchText(search['repo']),
+  branch: parseSearchText(search['branch']),
 });
 
 type RepoSearch = { readonly repo?: string };
 
 const repoSearch = (search: Record<string, unknown>): RepoSearch => {
-  const repo = textOf(search['repo']);
+  const repo = parseSearchText(search['repo']);
   return repo === '' ? {} : { repo };
 };
 
-/** Those of the names that are given. */
-const textsOf = <Name extends string>(search: Record<string, unknown>, names: readonly Name[]) =>
+/** The search parameters of these names that are not empty. */
+const pickSearchTexts = <Name extends string>(search: Record<string, unknown>, names: readonly Name[]) =>
   Object.fromEntries(
-    names.map((name) => [name, textOf(search[name])]).filter(([, value]) => value !== ''),
+    names.map((name) => [name, parseSearchText(search[name])]).filter(([, value]) => value !== ''),
   ) as Partial<Record<Name, string>>;
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -36,7 +36,7 @@ const home = createRoute({
   getParentRoute: () => root,
   path: '/',
   validateSearch: (search): { readonly q?: string; readonly sort?: QueueSort } => {
-    const q = textOf(search['q']);
+    const q = parseSearchText(search['q']);
     const sort = queueSorts.find((known) => known === search['sort']);
     return { ...(q !== '' && { q }), ...(sort && { sort }) };
   },
@@ -47,7 +47,7 @@ const queueRoute = createRoute({
   getParentRoute: () => root,
   path: '/queue',
   validateSearch: (search): QueueSearch & { find?: string | undefined; view?: 'graph' } => {
-    const find = textOf(search['find']);
+    const find = parseSearchText(search['find']);
     const view = search['view'] === 'graph' && ({ view: 'graph' } as const);
     return { ...queueSearch(search), ...(find && { find }), ...view };
   },
@@ -73,7 +73,7 @@ const testsRoute = createRoute({
   path: '/tests',
   validateSearch: (search): TestsSearch => {
     const tab = testTabs.find((known) => known === search['tab']);
-    return { ...repoSearch(search), ...(tab && { tab }), ...textsOf(search, ['q', 'owner', 'page']) };
+    return { ...repoSearch(search), ...(tab && { tab }), ...pickSearchTexts(search, ['q', 'owner', 'page']) };
   },
   component: lazyRouteComponent(() => import('./page/tests.tsx'), 'TestsPage'),
 });
@@ -95,7 +95,7 @@ const uploadsRoute = createRoute({
       ...repoSearch(search),
       ...(state && { state }),
       ...(isNarrow && { problems: true as const }),
-      ...textsOf(search, ['page']),
+      ...pickSearchTexts(search, ['page']),
     };
   },
   component: lazyRouteComponent(() => import('./page/uploads.tsx'), 'UploadsPage'),
@@ -116,7 +116,7 @@ const webhooksRoute = createRoute({
   path: '/webhooks',
   validateSearch: (search): WebhooksSearch => {
     const state = deliveryStates.find((each) => each === search['state']);
-    return { ...textsOf(search, ['endpoint']), ...(state && { state }) };
+    return { ...pickSearchTexts(search, ['endpoint']), ...(state && { state }) };
   },
   component: lazyRouteComponent(() => import('./page/webhooks.tsx'), 'WebhooksPage'),
 });
@@ -154,15 +154,15 @@ const testSettingsRoute = createRoute({
 });
 
 const auditKeys = ['actor', 'action', 'subject', 'since', 'until', 'cursor'] as const;
-type AuditSearch = { readonly [Key in (typeof auditKeys)[number]]?: string };
+type AuditRouteSearch = { readonly [Key in (typeof auditKeys)[number]]?: string };
 
 const auditRoute = createRoute({
   getParentRoute: () => root,
   path: '/audit',
-  validateSearch: (search): AuditSearch =>
+  validateSearch: (search): AuditRouteSearch =>
     Object.fromEntries(
-      auditKeys.map((key) => [key, textOf(search[key])]).filter(([, value]) => value !== ''),
-    ) as AuditSearch,
+      auditKeys.map((key) => [key, parseSearchText(search[key])]).filter(([, value]) => value !== ''),
+    ) as AuditRouteSearch,
   component: lazyRouteComponent(() => import('./page/audit.tsx'), 'AuditPage'),
 });
 

@@ -1,5 +1,5 @@
-// `npm run build:web` makes web/dist, which the API process serves under /app/. `npm run dev:web` serves the sources and
-// passes calls on to a server that runs already (`npm run dev`).
+// `npm run build:web` creates web/dist, which the API process serves under /app/. `npm run dev:web` serves
+// the sources and forwards calls to a server that is already running (`npm run dev`).
 
 import { defineConfig } from 'vite';
 
@@ -14,7 +14,7 @@ export default defineConfig({
     target: 'es2023',
     assetsInlineLimit: 0,
     rolldownOptions: {
-      // Libraries mark what is not for a server; here everything is for the browser.
+      // Libraries mark modules that are not for a server; here everything is for the browser.
       onLog: (level, log, pass) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && pass(level, log),
     },
   },
@@ -24,7 +24,7 @@ export default defineConfig({
         target: server,
         configure: (proxy) =>
           proxy.on('proxyReq', (request) => {
-            // To the server the calls come from its own pages.
+            // For the server, the calls come from its own pages.
             request.setHeader('origin', server);
           }),
       },

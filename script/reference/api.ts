@@ -1,6 +1,7 @@
 // docs/reference/api.md: the published contract, for reading.
-import { openApiDocument } from '#contract/openapi.ts';
-import { endpoints, tags } from '#contract/endpoint.ts';
+import { openApiDocument } from '#contract/endpoint/openapi.ts';
+import { tags } from '#contract/endpoint/endpoint-type.ts';
+import { endpoints } from '#contract/endpoint/endpoint.ts';
 import { fieldRows, type Schema, typeText } from './schema-text.ts';
 import { table } from './table.ts';
 
@@ -22,7 +23,7 @@ type Document = {
 };
 
 function fieldsTable(schema: Schema, isRequest: boolean): string {
-  const rows = fieldRows(schema).map(({ name, type, isRequired, says }) => [
+  const rows = fieldRows(schema).map(({ name, type, isRequired, description: says }) => [
     `\`${name}\`${isRequest && isRequired ? ' (required)' : ''}`,
     type,
     says,
@@ -84,7 +85,7 @@ export function apiPage(): string {
   return `# API reference
 
 Every call, as the service publishes it at \`/openapi.json\` and, to try it, at \`/docs\`.
-[The API by hand](../guide/http-api.md) is a tour of it.
+[The API by hand](../tutorial/http-api.md) is a tour of it.
 
 - Calls are \`POST\` with a JSON body, unless they say otherwise, and answer 200 with JSON.
 - The header \`x-api-token\` holds the token, on every request.

@@ -1,9 +1,9 @@
 // docs/reference/cli.md: every command with its arguments, options and examples, made from the program itself.
 
 import type { Command } from 'commander';
-import { examplesOf } from '#cli/command.ts';
+import { listCommandExamples } from '#cli/command.ts';
 import { exitCodes } from '#cli/exit-codes.ts';
-import { createProgram } from '#cli/program.ts';
+import { createProgram } from '#program.ts';
 import { table } from './table.ts';
 
 const nothing = () => Promise.resolve(0);
@@ -26,7 +26,7 @@ const sentence = (text: string): string => {
 };
 
 function choicesText(choices: readonly string[] | undefined): string {
-  return choices === undefined ? '' : ` One of ${choices.map(code).join(', ')}.`;
+  return choices === undefined ? '' : `: ${choices.map(code).join(', ')}`;
 }
 
 function commandSection(command: Command): string {
@@ -36,14 +36,14 @@ function commandSection(command: Command): string {
       .visibleArguments(command)
       .map((argument) => [
         code(help.argumentTerm(argument)),
-        sentence(argument.description) + choicesText(argument.argChoices),
+        argument.description + choicesText(argument.argChoices),
       ]),
     ...help
       .visibleOptions(command)
       .filter(({ long }) => long !== '--help')
-      .map((option) => [code(option.flags), sentence(option.description) + choicesText(option.argChoices)]),
+      .map((option) => [code(option.flags), option.description + choicesText(option.argChoices)]),
   ];
-  const examples = examplesOf(command).flatMap(({ line, does }) => [`# ${does}`, `$ ${line}`]);
+  const examples = listCommandExamples(command).flatMap(({ line, does }) => [`# ${does}`, `$ ${line}`]);
   return [
     `### \`${pathOf(command)}\``,
     sentence(command.description()),
@@ -68,7 +68,7 @@ export function cliPage(): string {
   return `# Command line
 
 Every command and what it takes. \`signalbox <command> --help\` shows the same; the
-[guide](../guide/command-line.md) tells how they are used together.
+[tutorial](../tutorial/command-line.md) shows how they are used together.
 
 ${sections.join('\n\n')}
 

@@ -1,6 +1,6 @@
 // docs/reference/rules.md: every rule type of the Git hosts, and what Signalbox does about it.
-import { protectionFields as giteaFields } from '#host/gitea/rule-type.ts';
-import { protectionFields, ruleTypes } from '#host/github/rule-type.ts';
+import { protectionFields as giteaFields } from '#host/gitea/rule/rule-type.ts';
+import { protectionFields, ruleTypes } from '#host/github/rule/rule-type.ts';
 import type { RuleRow } from '#host/rule.ts';
 import { table } from './table.ts';
 

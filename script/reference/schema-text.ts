@@ -77,7 +77,7 @@ export type FieldRow = {
   readonly name: string;
   readonly type: string;
   readonly isRequired: boolean;
-  readonly says: string;
+  readonly description: string;
 };
 
 /** The fields of an object, those of unnamed objects inside it with a dotted name. */
@@ -89,7 +89,7 @@ export function fieldRows(schema: Schema, prefix = ''): readonly FieldRow[] {
       name,
       type: typeText(field),
       isRequired: schema.required?.includes(key) ?? false,
-      says: field.description ?? '',
+      description: field.description ?? '',
     };
     const path = `${name}${field.type === 'array' ? '[]' : ''}.`;
     return inner?.properties === undefined ? [row] : [row, ...fieldRows(inner, path)];

@@ -1,7 +1,7 @@
 // docs/reference/settings.md: what can be set on a queue and for test health, from the schemas that check it.
 import { z } from 'zod';
-import { healthSettingDefaults } from '#contract/health-settings.ts';
-import { HealthSettingsChange } from '#contract/quarantine.ts';
+import { healthSettingDefaults } from '#contract/health/health-settings.ts';
+import { HealthSettingsChange } from '#contract/health/quarantine.ts';
 import { queueSettingDefaults, queueSettings } from '#contract/queue-settings.ts';
 import { fieldRows, type Schema } from './schema-text.ts';
 import { table } from './table.ts';
@@ -34,7 +34,7 @@ function settingsTable(schema: Schema, defaults: unknown): string {
     .map((row) => ({ ...row, initial: valueAt(defaults, row.name) }))
     // An object is the heading of what it holds.
     .filter(({ initial }) => initial === null || typeof initial !== 'object' || Array.isArray(initial))
-    .map(({ name, type, initial, says }) => [
+    .map(({ name, type, initial, description: says }) => [
       `\`${name}\``,
       type,
       initial === undefined ? '' : `\`${typeof initial === 'string' ? initial : JSON.stringify(initial)}\``,
@@ -49,14 +49,15 @@ export const settingsPage = (): string => `# Settings
 
 Set with \`createQueue\` and \`updateQueue\` ([API reference](api.md#queues)), with \`signalbox queue set\`, or on the queue's
 page under Settings. What is not named stays as it is. \`deleteRequiredStatuses: true\` sets \`requiredStatuses\` back to null.
-[How the queue decides](../guide/how-the-queue-decides.md) says what they mean together.
+[Tuning](../how-to/tuning.md) has a section for each, and [how the queue decides](../explanation/how-the-queue-decides.md) explains
+what they mean together.
 
 ${settingsTable(schemaOf(z.object(queueSettings)), queueSettingDefaults)}
 
 ## Of test health
 
 Per repository, set with \`updateHealthSettings\` ([API reference](api.md#test-health)) or on the page Tests under Settings.
-[How tests are judged](../guide/how-tests-are-judged.md) explains the monitors.
+[How tests are classified](../explanation/how-tests-are-classified.md) explains the monitors.
 
 ${settingsTable(schemaOf(HealthSettingsChange), healthSettingDefaults)}
 `;

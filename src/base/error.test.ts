@@ -47,7 +47,7 @@ it('every code has a status of an error and a meaning that is a sentence', () =>
   }
 });
 
-it('an error shows its public words, the status of its code, and keeps the cause for the log', () => {
+it('an error shows its public message and the status of its code, and keeps the cause for the log', () => {
   const cause = new Error('the secret reason');
   const error = appError('QUEUE_NOT_FOUND', { public: 'No such queue.', cause });
   expect(error).toBeInstanceOf(AppError);

@@ -7,10 +7,10 @@ export const errorRegistry = {
     status: 400,
     meaning: 'One or more fields of the request are not valid; `details` lists all of them.',
   },
-  MALFORMED_JSON: { status: 400, meaning: 'The request body is not JSON.' },
+  MALFORMED_JSON: { status: 400, meaning: 'The request body is not valid JSON.' },
   NOT_A_REPORT: {
     status: 400,
-    meaning: 'The body is not a test report of a kind that is understood; nothing of it was stored.',
+    meaning: 'The body is not a test report in a supported format; nothing was stored.',
   },
   INVALID_PAGE_TOKEN: {
     status: 400,
@@ -18,7 +18,7 @@ export const errorRegistry = {
   },
   WEBHOOK_URL_REFUSED: {
     status: 400,
-    meaning: 'Events may not be sent to this address; the message says why.',
+    meaning: 'Signalbox may not send events to this URL; the message says why.',
   },
   AUTHENTICATION_REQUIRED: { status: 401, meaning: 'The `x-api-token` header is missing or empty.' },
   INVALID_TOKEN: { status: 401, meaning: 'The token is unknown, revoked or expired.' },
@@ -26,13 +26,13 @@ export const errorRegistry = {
   CROSS_SITE_REFUSED: {
     status: 403,
     meaning:
-      'A call of the dashboard did not come from the dashboard’s own pages, or a server on loopback was called by another name.',
+      'A request to the dashboard API did not come from the dashboard’s own pages, or a server on loopback received a request for another host name.',
   },
   UPLOAD_ADDRESS_INVALID: {
     status: 403,
-    meaning: 'The upload address was not made by this installation, or was changed.',
+    meaning: 'This installation did not issue the upload URL, or the URL was changed.',
   },
-  UPLOAD_ADDRESS_EXPIRED: { status: 403, meaning: 'The upload address is too old; ask for a new one.' },
+  UPLOAD_ADDRESS_EXPIRED: { status: 403, meaning: 'The upload URL has expired; request a new one.' },
   ROUTE_NOT_FOUND: { status: 404, meaning: 'No such path.' },
   ORGANIZATION_NOT_FOUND: { status: 404, meaning: '`org_url_slug` is not the organization of the token.' },
   REPOSITORY_NOT_FOUND: {
@@ -40,12 +40,12 @@ export const errorRegistry = {
     meaning: 'No host connection of the organization reaches this repository.',
   },
   QUEUE_NOT_FOUND: { status: 404, meaning: 'The branch has no merge queue.' },
-  PULL_REQUEST_NOT_FOUND: { status: 404, meaning: 'The repository host knows no such pull request.' },
+  PULL_REQUEST_NOT_FOUND: { status: 404, meaning: 'The Git host has no such pull request.' },
   PULL_REQUEST_NOT_SUBMITTED: {
     status: 404,
     meaning: 'The pull request was never submitted to this queue.',
   },
-  LANDING_NOT_FOUND: { status: 404, meaning: 'The queue put no such commit or pull request on its branch.' },
+  LANDING_NOT_FOUND: { status: 404, meaning: 'The queue has merged no such commit or pull request.' },
   TEST_RUN_NOT_FOUND: { status: 404, meaning: 'The queue has no such test run.' },
   TEST_CASE_NOT_FOUND: { status: 404, meaning: 'The repository has no such test case.' },
   UPLOAD_NOT_FOUND: { status: 404, meaning: 'The repository has no such upload.' },
@@ -54,7 +54,7 @@ export const errorRegistry = {
   WEBHOOK_DELIVERY_NOT_FOUND: { status: 404, meaning: 'The webhook endpoint has no such delivery.' },
   CONNECTION_NOT_FOUND: {
     status: 404,
-    meaning: 'The webhook address names no connection, or the organization has no such connection.',
+    meaning: 'No connection has this webhook URL, or the organization has no such connection.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -64,45 +64,45 @@ export const errorRegistry = {
   QUEUE_NOT_EMPTY: { status: 409, meaning: 'The queue still holds pull requests.' },
   MODE_CHANGE_IN_PROGRESS: {
     status: 409,
-    meaning: 'The queue is switching modes; its mode and state cannot be set until it has.',
+    meaning: 'The queue is switching modes; its mode and state cannot be set until that is done.',
   },
   PULL_REQUEST_NOT_IN_QUEUE: { status: 409, meaning: 'The pull request has already merged or failed.' },
   TESTS_NOT_RESTARTABLE: { status: 409, meaning: 'The pull request has no tests to restart.' },
   PULL_REQUEST_NOT_ENQUEUEABLE: {
     status: 409,
-    meaning: 'The pull request is closed or already merged on its host.',
+    meaning: 'The pull request is closed or already merged on the Git host.',
   },
   UPLOAD_ALREADY_STORED: {
     status: 409,
-    meaning: 'The upload address was used already, for other bytes, or is being used now.',
+    meaning: 'The upload URL was already used for another upload, or an upload to it is in progress.',
   },
   SECRET_KEY_MISSING: {
     status: 409,
-    meaning: 'The installation has no key to seal secrets with, or not the one that they were sealed with.',
+    meaning: 'The installation has no key to encrypt secrets, or not the key that encrypted them.',
   },
   WEBHOOK_LIMIT_REACHED: {
     status: 409,
-    meaning: 'The organization has as many webhook endpoints as it may have.',
+    meaning: 'The organization has reached its limit of webhook endpoints.',
   },
   WEBHOOK_NOT_SIGNED: { status: 409, meaning: 'Messages to a chat are not signed, so there is no secret.' },
   SANDBOX_REFUSED: {
     status: 409,
-    meaning: 'The sandbox host cannot do what its control API was asked; the message says why.',
+    meaning: 'The sandbox host refused the request to its control API; the message says why.',
   },
   BODY_TOO_LARGE: {
     status: 413,
-    meaning: 'The request body is larger than it may be: 20 MiB, or what is configured for upload addresses.',
+    meaning: 'The request body is larger than the limit: 20 MiB, or the configured size for upload URLs.',
   },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The request body is not `application/json`.' },
   RATE_LIMITED: {
     status: 429,
-    meaning: 'The organization sent more requests than it may; `Retry-After` says when to go on.',
+    meaning: 'The organization has reached its rate limit; `Retry-After` says when to continue.',
   },
-  INTERNAL: { status: 500, meaning: 'A defect in Signalbox. The request id finds it in the log.' },
-  HOST_ERROR: { status: 502, meaning: 'The repository host answered with an error.' },
+  INTERNAL: { status: 500, meaning: 'A defect in Signalbox. Search the log for the request ID.' },
+  HOST_ERROR: { status: 502, meaning: 'The Git host answered with an error.' },
   UNAVAILABLE: {
     status: 503,
-    meaning: 'The database cannot be reached or the service is shutting down; try again after `Retry-After`.',
+    meaning: 'The database is unreachable or the service is shutting down; try again after `Retry-After`.',
   },
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -1,11 +1,11 @@
-// Spans: what a process does and how long it takes, for whoever collects traces. Off until main says where they go, and
-// then a span is nothing but the work inside of it. Process-wide like the log's own level: what is traced does not depend
-// on who asked for it. Attributes are names, numbers and ids: never a title, a text, an address with its query or a secret.
+// Spans: what a process does and how long it takes, for a trace collector. Off until main sets a tracer;
+// until then a span only runs its work. Process-wide like the log level: what is traced does not depend on
+// the caller. Attributes are names, numbers and ids: never a title, a text, a URL with its query or a secret.
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export type SpanBegin = {
-  /** One of few: what varies is an attribute. */
+  /** One of few names: whatever varies is an attribute. */
   readonly name: string;
   readonly kind: 'server' | 'client' | 'consumer' | 'internal';
   readonly attributes: Attributes;
@@ -17,7 +17,7 @@ export type Span = {
   /** Runs the work inside of the span. */
   readonly run: <Result>(work: () => Result) => Result;
   readonly set: (attributes: Attributes) => void;
-  /** With what went wrong, of which only the kind is told, or with the kind itself. */
+  /** Takes the error, of which only the kind is recorded, or the kind itself. */
   readonly end: (error?: unknown) => void;
 };
 
@@ -25,7 +25,7 @@ export type Tracer = (begin: SpanBegin) => Span;
 
 let tracer: Tracer | null = null;
 
-/** Null: no more. */
+/** Null turns tracing off. */
 export function setTracer(to: Tracer | null): void {
   tracer = to;
 }
@@ -35,7 +35,7 @@ export const beginSpan = (begin: SpanBegin): Span | null => tracer?.(begin) ?? n
 
 const nowhere = (): void => undefined;
 
-/** Runs the work as a span, which it may tell more about. */
+/** Runs the work as a span; the work may add attributes. */
 export async function traced<Result>(
   begin: SpanBegin,
   work: (set: Span['set']) => Promise<Result>,

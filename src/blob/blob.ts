@@ -1,4 +1,4 @@
-// Where the bytes of uploads are kept. Small installations keep them in PostgreSQL (db/blob-store.ts); any S3-compatible
+// Where the bytes of uploads are kept. Small installations keep them in PostgreSQL (db/health/blob-store.ts); any S3-compatible
 // store by configuration (s3.ts).
 
 /** An upload's place; the same upload has the same key everywhere. */

@@ -1,4 +1,4 @@
-// What a store may answer and a well-behaved one does not; test/blob.test.ts has the rest, on a real server.
+// What a store may answer and a well-behaved one does not; test/service/blob.test.ts has the rest, on a real server.
 import { createServer, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ const key = {
 
 type Answer = { readonly status?: number; readonly body?: string; readonly cutOff?: boolean };
 
-/** A store that answers as it is told to, and what it was asked. */
+/** A store with the given answers, and a record of its requests. */
 async function storeAnswering(answer: (request: IncomingMessage, count: number) => Answer) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -81,7 +81,7 @@ describe('a store that does not do as it should', () => {
     expect(asked).toEqual(['PUT ', 'PUT ', 'PUT ']);
   });
 
-  it('is not told on with what it repeats of the request', async () => {
+  it('is not passed on with the parts of the request that it repeats', async () => {
     const body =
       '<Error><Code>InvalidAccessKeyId</Code><Message>the-key is not known</Message><AWSAccessKeyId>the-key</AWSAccessKeyId></Error>';
     const { blobs } = await storeAnswering(() => ({ status: 403, body }));

@@ -1,9 +1,10 @@
-// Uploads in an S3-compatible store. What fits into one part is put as it is; anything larger goes as parts, one after
-// the other, so that an upload holds one of them in memory, whatever its size. An object has its name only once
-// it is whole: a stream that breaks off, and a store that stops answering, leave nothing that could be read, and the
-// parts are given up. If even that fails, a rule of the bucket removes them (docs/guide/operating.md).
+// Uploads in an S3-compatible store. An upload that fits into one part is put as it is; a larger one is sent
+// in parts, one after the other, so that an upload holds one part in memory, whatever its size. An object
+// gets its name only once it is complete: if the stream breaks off or the store stops answering, nothing can
+// be read, and the parts are aborted. If even that fails, a rule of the bucket removes them
+// (docs/how-to/operating.md).
 //
-// What the client throws carries the access key and parts of the signed request. It is told by name and status alone.
+// Client errors carry the access key and parts of the signed request: only name and status are reported.
 
 import {
   AbortMultipartUploadCommand,
@@ -22,102 +23,109 @@ import type { BlobKey, BlobStore } from './blob.ts';
 
 export type S3Options = {
   readonly bucket: string;
-  /** In front of every name, without slashes around it; empty: nothing. */
+  /** Prefix of every name, without slashes around it; empty: none. */
   readonly prefix: string;
   /** Null: Amazon's own, by the region. */
   readonly endpoint: string | null;
-  /** Null: where the client's own settings say (`AWS_REGION`, a profile). */
+  /** Null: taken from the client's own settings (`AWS_REGION`, a profile). */
   readonly region: string | null;
-  /** Whether the bucket is in the path of an address, or else in its host name. */
+  /** Whether the bucket is in the path of a URL, or else in its host name. */
   readonly forcePathStyle: boolean;
   /** Null: found by the client: environment, profile, or the role of the machine. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
 };
 
 export type S3Blobs = BlobStore & {
-  /** Writes and reads a small object, which is all that is needed of the bucket. */
+  /** Writes and reads a small object: Signalbox needs no other permission on the bucket. */
   readonly check: () => Promise<S3Check>;
   readonly close: () => void;
 };
 
-/** refused: asking again will not help; away: it may. `reason` is for a person and holds no secret. */
+/** refused: a retry will not help; away: it may. `reason` is for a person and holds no secret. */
 type S3Check = { readonly kind: 'usable' } | { readonly kind: 'refused' | 'away'; readonly reason: string };
 
-/** At least the 5 MiB that S3 asks for; 10,000 of them, the most it takes, are 78 GiB. */
+/** At least the 5 MiB that S3 requires; 10,000 parts, the most it accepts, are 78 GiB. */
 const partBytes = 8 * 1024 * 1024;
 
 export function createS3Blobs(options: S3Options): S3Blobs {
-  const client = new S3Client(clientConfigOf(options));
-  const bucket: Bucket = { client, Bucket: options.bucket };
-  const nameOf = (name: string) => (options.prefix === '' ? name : `${options.prefix}/${name}`);
+  const client = new S3Client(buildClientConfig(options));
+  const bucket: S3Bucket = { client, Bucket: options.bucket };
+  const withPrefix = (name: string) => (options.prefix === '' ? name : `${options.prefix}/${name}`);
   return {
-    write: (key, bytes) => write(bucket, nameOf(blobName(key)), bytes),
-    read: (key) => read(bucket, nameOf(blobName(key))),
-    check: () => check(bucket, nameOf('check')),
+    write: (key, bytes) => write(bucket, withPrefix(blobName(key)), bytes),
+    read: (key) => read(bucket, withPrefix(blobName(key))),
+    check: () => check(bucket, withPrefix('check')),
     close: () => client.destroy(),
   };
 }
 
-function clientConfigOf({ endpoint, region, forcePathStyle, credentials }: S3Options): S3ClientConfig {
+function buildClientConfig({ endpoint, region, forcePathStyle, credentials }: S3Options): S3ClientConfig {
   return {
     ...(endpoint === null ? {} : { endpoint }),
     ...(region === null ? {} : { region }),
     ...(credentials === null ? {} : { credentials }),
     forcePathStyle,
     maxAttempts: 4,
-    // Bodies are signed with their hash anyway. Checksums in trailers are what many compatible stores do not know.
+    // Bodies are signed with their hash anyway. Many compatible stores do not support checksums in trailers.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // Idle, not in total: a large object may take as long as it moves.
+    // An idle timeout, not a total: a large object may take as long as it makes progress.
     requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
   };
 }
 
-/** By day, so that people and rules of the bucket find what is old. */
+/** By day, so that people and rules of the bucket find old objects. */
 function blobName({ uploadId, uploadedAt }: BlobKey): string {
   return `${uploadedAt.toISOString().slice(0, 10)}/${uploadId}`;
 }
 
-type Bucket = { readonly client: S3Client; readonly Bucket: string };
+type S3Bucket = { readonly client: S3Client; readonly Bucket: string };
 
-async function write(bucket: Bucket, Key: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-  const { client, Bucket } = bucket;
+async function write(bucket: S3Bucket, Key: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  const { client, Bucket: S3Bucket } = bucket;
   let UploadId: string | undefined;
   const Parts: { readonly PartNumber: number; readonly ETag: string | undefined }[] = [];
   try {
     for await (const { Body, isOnly } of inParts(bytes)) {
       if (isOnly) {
-        await told(client.send(new PutObjectCommand({ Bucket, Key, Body })));
+        await withStoreErrors(client.send(new PutObjectCommand({ Bucket: S3Bucket, Key, Body })));
         return;
       }
-      UploadId ??= (await told(client.send(new CreateMultipartUploadCommand({ Bucket, Key })))).UploadId;
+      UploadId ??= (
+        await withStoreErrors(client.send(new CreateMultipartUploadCommand({ Bucket: S3Bucket, Key })))
+      ).UploadId;
       const PartNumber = Parts.length + 1;
-      const sent = client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body }));
-      Parts.push({ PartNumber, ETag: (await told(sent)).ETag });
+      const sent = client.send(new UploadPartCommand({ Bucket: S3Bucket, Key, UploadId, PartNumber, Body }));
+      Parts.push({ PartNumber, ETag: (await withStoreErrors(sent)).ETag });
     }
     const MultipartUpload = { Parts };
-    await told(client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload })));
+    await withStoreErrors(
+      client.send(new CompleteMultipartUploadCommand({ Bucket: S3Bucket, Key, UploadId, MultipartUpload })),
+    );
   } catch (error) {
     if (UploadId !== undefined)
-      // The first error is the one to tell.
-      await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch(() => undefined);
+      // Report the first error.
+      await client
+        .send(new AbortMultipartUploadCommand({ Bucket: S3Bucket, Key, UploadId }))
+        .catch(() => undefined);
     throw error;
   }
 }
 
-type Part = { readonly Body: Buffer; readonly isOnly: boolean };
+type S3UploadPart = { readonly Body: Buffer; readonly isOnly: boolean };
 
 /**
- * All but the last are of one size; no bytes at all are one empty part. They share their memory: a part is sent before
- * the next is asked for. Of a small upload most of that memory is never touched, and so never taken.
+ * All parts but the last have one size; an empty upload is one empty part. The parts share a buffer: a part
+ * is sent before the next is requested. A small upload never touches most of the buffer, so that memory is
+ * never allocated.
  */
-async function* inParts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Part> {
+async function* inParts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<S3UploadPart> {
   const held = Buffer.allocUnsafeSlow(partBytes);
   let heldBytes = 0;
   let isOnly = true;
   for await (const chunk of bytes) {
     for (let rest = chunk; rest.length > 0;) {
-      // Only now is it known that the part before is not the last.
+      // Only now is it known that the previous part is not the last.
       if (heldBytes === partBytes) {
         isOnly = false;
         yield { Body: held, isOnly };
@@ -132,17 +140,20 @@ async function* inParts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Part> 
   yield { Body: held.subarray(0, heldBytes), isOnly };
 }
 
-async function read({ client, Bucket }: Bucket, Key: string): Promise<AsyncIterable<Uint8Array> | null> {
+async function read(
+  { client, Bucket: S3Bucket }: S3Bucket,
+  Key: string,
+): Promise<AsyncIterable<Uint8Array> | null> {
   try {
-    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
-    return toldWhileRead(Body as AsyncIterable<Uint8Array>);
+    const { Body } = await client.send(new GetObjectCommand({ Bucket: S3Bucket, Key }));
+    return withStoreReadErrors(Body as AsyncIterable<Uint8Array>);
   } catch (error) {
     if (error instanceof NoSuchKey) return null;
     throw trouble(error);
   }
 }
 
-async function* toldWhileRead(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* withStoreReadErrors(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } catch (error) {
@@ -150,12 +161,14 @@ async function* toldWhileRead(body: AsyncIterable<Uint8Array>): AsyncGenerator<U
   }
 }
 
-async function check(bucket: Bucket, Key: string): Promise<S3Check> {
+async function check(bucket: S3Bucket, Key: string): Promise<S3Check> {
   try {
     await write(bucket, Key, oneChunk(Buffer.from('Signalbox can write here.\n')));
     const found = await read(bucket, Key);
     if (found !== null) for await (const _ of found);
-    return found === null ? { kind: 'refused', reason: 'what was written is not there' } : { kind: 'usable' };
+    return found === null
+      ? { kind: 'refused', reason: 'an object that was written cannot be read' }
+      : { kind: 'usable' };
   } catch (error) {
     const { cause } = error as AppError;
     const isRefused = cause instanceof StoreError && cause.isRefused;
@@ -167,7 +180,7 @@ async function* oneChunk(bytes: Buffer): AsyncGenerator<Buffer> {
   yield await Promise.resolve(bytes);
 }
 
-/** What went wrong at the store, without what the client knows beyond that. */
+/** What went wrong at the store, without the details of the client's error. */
 class StoreError extends Error {
   readonly isRefused: boolean;
   constructor(message: string, isRefused: boolean) {
@@ -177,23 +190,23 @@ class StoreError extends Error {
   }
 }
 
-const told = <T>(sent: Promise<T>): Promise<T> =>
+const withStoreErrors = <T>(sent: Promise<T>): Promise<T> =>
   sent.catch((error: unknown) => {
     throw trouble(error);
   });
 
 function trouble(error: unknown): AppError {
   return appError('UNAVAILABLE', {
-    public: 'The store of uploads does not answer as it should; send the upload again later.',
-    cause: storeErrorOf(error),
+    public: 'The upload storage does not answer as expected. Send the upload again later.',
+    cause: toStoreError(error),
     retryAfterSeconds: 10,
   });
 }
 
-function storeErrorOf(error: unknown): StoreError {
+function toStoreError(error: unknown): StoreError {
   const { name, message, code } = error as { name?: string; message?: string; code?: string };
   if (!(error instanceof S3ServiceException)) {
-    // The credentials or the region are not set, or else nobody answered.
+    // The credentials or the region are not set, or else the store did not answer.
     const isRefused = name === 'CredentialsProviderError' || /region is missing/i.test(message ?? '');
     return new StoreError([name, code, isRefused ? message : ''].filter(Boolean).join(' '), isRefused);
   }
@@ -201,5 +214,5 @@ function storeErrorOf(error: unknown): StoreError {
   return new StoreError(`${name} (${status})`, status >= 300 && status < 500 && !retried.has(status));
 }
 
-/** Of the client's errors those that pass: too slow, too often. */
+/** The 4xx statuses that are temporary: timeout, too early, too many requests. */
 const retried = new Set([408, 425, 429]);

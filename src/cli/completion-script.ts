@@ -1,30 +1,30 @@
-// Completions made of the program's own tree. Each shell gets a table of what may follow which commands; the words of a
-// table are ours, and hold nothing that a shell could take for more than a word.
+// Completions generated from the program's own command tree. Each shell gets a table of what may follow which
+// commands; the names in a table come from the program, and hold nothing that a shell could interpret.
 
 import type { Command, Option } from 'commander';
 
-type Node = {
+type CompletionNode = {
   /** The commands that lead here, without the program: `queue set`. */
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly does: string }[];
   readonly options: readonly Option[];
-  /** What the first argument can be, where that is known. */
+  /** The possible values of the first argument, if they are known. */
   readonly choices: readonly string[];
 };
 
-function nodesOf(command: Command, path: readonly string[] = []): readonly Node[] {
+function collectNodes(command: Command, path: readonly string[] = []): readonly CompletionNode[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command).filter((child) => child.name() !== 'help');
-  const node: Node = {
+  const node: CompletionNode = {
     path: path.join(' '),
     commands: commands.map((child) => ({ name: child.name(), does: child.summary() || child.description() })),
     options: help.visibleOptions(command),
     choices: command.registeredArguments[0]?.argChoices ?? [],
   };
-  return [node, ...commands.flatMap((child) => nodesOf(child, [...path, child.name()]))];
+  return [node, ...commands.flatMap((child) => collectNodes(child, [...path, child.name()]))];
 }
 
-const flagsOf = ({ long, short }: Option): readonly string[] =>
+const listFlags = ({ long, short }: Option): readonly string[] =>
   [long, short].filter((flag) => typeof flag === 'string');
 
 const takesValue = ({ required, optional }: Option): boolean => required || optional;
@@ -34,16 +34,16 @@ const isFile = ({ flags }: Option): boolean => /<(file|folder|dir|glob)>/i.test(
 /** Quoted for any of the three shells. */
 const quoted = (text: string): string => `'${text.replaceAll("'", '’')}'`;
 
-const wordsOf = ({ commands, options, choices }: Node): readonly string[] => [
+const listCompletions = ({ commands, options, choices }: CompletionNode): readonly string[] => [
   ...commands.map(({ name }) => name),
   ...choices,
-  ...options.flatMap(flagsOf),
+  ...options.flatMap(listFlags),
 ];
 
-function valuesOf(nodes: readonly Node[]) {
+function listOptionValues(nodes: readonly CompletionNode[]) {
   return nodes.flatMap(({ path, options }) =>
     options.filter(takesValue).flatMap((option) =>
-      flagsOf(option).map((flag) => ({
+      listFlags(option).map((flag) => ({
         path,
         flag,
         choices: option.argChoices ?? [],
@@ -53,15 +53,15 @@ function valuesOf(nodes: readonly Node[]) {
   );
 }
 
-function bash(nodes: readonly Node[]): string {
-  const values = valuesOf(nodes);
+function bash(nodes: readonly CompletionNode[]): string {
+  const values = listOptionValues(nodes);
   const choices = values.filter((value) => value.choices.length > 0);
   const files = values.filter((value) => value.isFile);
   const plain = values.filter((value) => value.choices.length === 0 && !value.isFile);
   const cases = (list: typeof values) => list.map(({ path, flag }) => quoted(`${path}:${flag}`)).join('|');
   return `# Completions of signalbox for bash.
 _signalbox() {
-  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} path= at name
+  local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} path= at name
   COMPREPLY=()
   for ((at = 1; at < COMP_CWORD; at++)); do
     name="\${path:+$path }\${COMP_WORDS[at]}"
@@ -73,26 +73,26 @@ _signalbox() {
     esac
   done
   case "$path:$before" in
-${choices.map(({ path, flag, choices: words }) => `    ${quoted(`${path}:${flag}`)}) COMPREPLY=($(compgen -W ${quoted(words.join(' '))} -- "$word")); return ;;`).join('\n')}
-    ${cases(files)}) COMPREPLY=($(compgen -f -- "$word")); return ;;
+${choices.map(({ path, flag, choices: allowedValues }) => `    ${quoted(`${path}:${flag}`)}) COMPREPLY=($(compgen -W ${quoted(allowedValues.join(' '))} -- "$current")); return ;;`).join('\n')}
+    ${cases(files)}) COMPREPLY=($(compgen -f -- "$current")); return ;;
     ${cases(plain)}) return ;;
   esac
   case "$path" in
-${nodes.map((node) => `    ${quoted(node.path)}) COMPREPLY=($(compgen -W ${quoted(wordsOf(node).join(' '))} -- "$word")) ;;`).join('\n')}
+${nodes.map((node) => `    ${quoted(node.path)}) COMPREPLY=($(compgen -W ${quoted(listCompletions(node).join(' '))} -- "$current")) ;;`).join('\n')}
   esac
 }
 complete -o default -F _signalbox signalbox
 `;
 }
 
-function zsh(nodes: readonly Node[]): string {
+function zsh(nodes: readonly CompletionNode[]): string {
   const described = (name: string, does: string) => quoted(`${name}:${does.replaceAll(/[:\\]/g, ' ')}`);
-  const linesOf = (node: Node) => [
+  const describeCompletions = (node: CompletionNode) => [
     ...node.commands.map(({ name, does }) => described(name, does)),
     ...node.choices.map((choice) => described(choice, 'choice')),
-    ...node.options.flatMap((option) => flagsOf(option).map((flag) => described(flag, option.description))),
+    ...node.options.flatMap((option) => listFlags(option).map((flag) => described(flag, option.description))),
   ];
-  const values = valuesOf(nodes);
+  const values = listOptionValues(nodes);
   return `#compdef signalbox
 # Completions of signalbox for zsh.
 _signalbox() {
@@ -111,7 +111,7 @@ _signalbox() {
 ${values.map(({ path, flag, choices, isFile: isPath }) => `    ${quoted(`${path}:${flag}`)}) ${choices.length > 0 ? `compadd -- ${choices.map(quoted).join(' ')}` : isPath ? '_files' : "_message 'value'"}; return ;;`).join('\n')}
   esac
   case "$path_" in
-${nodes.map((node) => `    ${quoted(node.path)}) found=(${linesOf(node).join(' ')}) ;;`).join('\n')}
+${nodes.map((node) => `    ${quoted(node.path)}) found=(${describeCompletions(node).join(' ')}) ;;`).join('\n')}
   esac
   _describe 'signalbox' found || _files
 }
@@ -119,7 +119,7 @@ if [ "\${funcstack[1]}" = _signalbox ]; then _signalbox "$@"; else compdef _sign
 `;
 }
 
-function fish(nodes: readonly Node[]): string {
+function fish(nodes: readonly CompletionNode[]): string {
   const lines = nodes.flatMap((node) => {
     const here = `-n ${quoted(`__signalbox_at ${node.path}`.trim())}`;
     return [
@@ -130,10 +130,10 @@ function fish(nodes: readonly Node[]): string {
       ...node.options.map((option) => {
         const long = option.long === undefined ? '' : ` -l ${quoted(option.long.slice(2))}`;
         const short = option.short === undefined ? '' : ` -s ${quoted(option.short.slice(1))}`;
-        const words = option.argChoices ?? [];
+        const allowedValues = option.argChoices ?? [];
         const value = takesValue(option)
-          ? words.length > 0
-            ? ` -x -a ${quoted(words.join(' '))}`
+          ? allowedValues.length > 0
+            ? ` -x -a ${quoted(allowedValues.join(' '))}`
             : isFile(option)
               ? ' -r -F'
               : ' -x'
@@ -145,13 +145,13 @@ function fish(nodes: readonly Node[]): string {
   return `# Completions of signalbox for fish.
 function __signalbox_at
     set -l path
-    for word in (commandline -opc)[2..]
-        set -l next (string join -- ' ' $path $word)
+    for part in (commandline -opc)[2..]
+        set -l next (string join -- ' ' $path $part)
         if contains -- $next ${nodes
           .filter(({ path }) => path !== '')
           .map(({ path }) => quoted(path))
           .join(' ')}
-            set path $path $word
+            set path $path $part
         end
     end
     test "$path" = "$argv"
@@ -162,6 +162,6 @@ ${lines.join('\n')}
 }
 
 export function completionFor(shell: 'bash' | 'zsh' | 'fish', program: Command): string {
-  const nodes = nodesOf(program);
+  const nodes = collectNodes(program);
   return { bash, zsh, fish }[shell](nodes);
 }

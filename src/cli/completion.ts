@@ -1,8 +1,8 @@
-// `signalbox completion`: what a shell needs to complete commands, options and choices.
+// `signalbox completion`: prints the script by which a shell completes commands, options and choices.
 
 import { Argument } from 'commander';
 import { type AddCommand, withExamples } from './command.ts';
-import { oneOf } from './suggestion.ts';
+import { restrictToChoices } from './suggestion.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
@@ -10,13 +10,22 @@ type Shell = (typeof shells)[number];
 export const addCompletion: AddCommand = ({ program, run }) => {
   const completion = program
     .command('completion')
-    .description('print the completions of a shell')
-    .addArgument(oneOf(new Argument('<shell>', 'which one'), shells));
+    .description('print a completion script for a shell')
+    .addArgument(restrictToChoices(new Argument('<shell>', 'shell'), shells));
   withExamples(
     completion,
-    { line: 'source <(signalbox completion bash)', does: 'for this shell; in ~/.bashrc for every one' },
-    { line: 'signalbox completion zsh', does: 'to be kept as _signalbox in a folder of $fpath' },
-    { line: 'signalbox completion fish', does: 'to be kept as ~/.config/fish/completions/signalbox.fish' },
+    {
+      line: 'source <(signalbox completion bash)',
+      does: 'enable completion in this shell; add it to ~/.bashrc for every shell',
+    },
+    {
+      line: 'signalbox completion zsh',
+      does: 'print the script; save it as _signalbox in a folder of $fpath',
+    },
+    {
+      line: 'signalbox completion fish',
+      does: 'print the script; save it as ~/.config/fish/completions/signalbox.fish',
+    },
   );
   run(completion, async ({ args: [shell] }) => {
     const { completionFor } = await import('./completion-script.ts');

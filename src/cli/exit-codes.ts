@@ -1,15 +1,15 @@
-// How every command ends: one table for the commands, their help and docs/reference/cli.md.
+// The exit codes of all commands: one table for the commands, their help and docs/reference/cli.md.
 
 export const exitCodes = {
-  done: { code: 0, means: 'Done. After `wait` and `submit --wait`: the pull request is merged.' },
-  refused: { code: 1, means: 'Refused or failed; the sentence on standard error says why.' },
-  usage: { code: 2, means: 'Wrong usage: an option, an argument or a setting is not what it can be.' },
+  done: { code: 0, means: 'Success. After `wait` and `submit --wait`: the pull request is merged.' },
+  refused: { code: 1, means: 'The command was refused or failed. Standard error has the reason.' },
+  usage: { code: 2, means: 'Usage error: an option, an argument or a setting is not valid.' },
   failed: { code: 3, means: 'The pull request failed in the queue.' },
-  cancelled: { code: 4, means: 'The pull request was taken out of the queue.' },
-  timeout: { code: 5, means: 'The time of `--timeout` is over, and the pull request is still in the queue.' },
+  cancelled: { code: 4, means: 'The pull request was removed from the queue.' },
+  timeout: { code: 5, means: 'The `--timeout` expired while the pull request was still in the queue.' },
   notSubmitted: { code: 6, means: 'The pull request was never submitted to this queue.' },
-  unreachable: { code: 7, means: 'The service does not answer, or cannot just now. It may be tried again.' },
-  interrupted: { code: 130, means: 'Ended by Ctrl-C.' },
+  unreachable: { code: 7, means: 'Signalbox is unreachable or overloaded. Try again later.' },
+  interrupted: { code: 130, means: 'Interrupted by Ctrl-C.' },
 } as const satisfies Readonly<Record<string, { readonly code: number; readonly means: string }>>;
 
 export type ExitName = keyof typeof exitCodes;

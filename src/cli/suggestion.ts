@@ -1,4 +1,4 @@
-// "Did you mean …?" for what is none of the words that are known.
+// "Did you mean …?" for a mistyped name.
 
 import { type Argument, InvalidArgumentError, type Option } from 'commander';
 
@@ -21,31 +21,34 @@ function distance(one: string, other: string): number {
   return last[other.length]!;
 }
 
-/** The word that was most likely meant; null: none is near. */
-function nearest(typed: string, words: readonly string[]): string | null {
+/** The choice that was most likely meant; null: none is similar. */
+function nearest(typed: string, choices: readonly string[]): string | null {
   const wanted = typed.toLowerCase().slice(0, 64);
-  const [best] = words
-    .map((word) => ({ word, far: distance(wanted, word.toLowerCase()) }))
-    .filter(({ word, far }) => far <= Math.max(1, Math.floor(word.length * 0.4)))
+  const [best] = choices
+    .map((choice) => ({ choice, far: distance(wanted, choice.toLowerCase()) }))
+    .filter(({ choice, far }) => far <= Math.max(1, Math.floor(choice.length * 0.4)))
     .toSorted((one, other) => one.far - other.far);
-  if (best !== undefined) return best.word;
-  const begins = words.filter((word) => wanted.length > 2 && word.toLowerCase().startsWith(wanted));
+  if (best !== undefined) return best.choice;
+  const begins = choices.filter((choice) => wanted.length > 2 && choice.toLowerCase().startsWith(wanted));
   return begins.length === 1 ? begins[0]! : null;
 }
 
-/** A sentence to hang on an error, or nothing. */
-export function didYouMean(typed: string, words: readonly string[]): string {
-  const word = nearest(typed, words);
-  return word === null ? '' : ` Did you mean ${word}?`;
+/** A sentence to append to an error; empty if no choice is similar. */
+export function didYouMean(typed: string, choices: readonly string[]): string {
+  const choice = nearest(typed, choices);
+  return choice === null ? '' : ` Did you mean ${choice}?`;
 }
 
-/** One of the words, in any case of letters. */
-export function oneOf<Part extends Argument | Option>(part: Part, words: readonly string[]): Part {
-  // The words stay known to help and completions; what is none of them gets a suggestion.
-  part.choices(words).argParser((typed: string) => {
-    const word = words.find((one) => one.toLowerCase() === typed.toLowerCase());
-    if (word !== undefined) return word;
-    throw new InvalidArgumentError(`It can be ${words.join(', ')}.${didYouMean(typed, words)}`);
+/** Accepts one of the choices, in upper or lower case. */
+export function restrictToChoices<Part extends Argument | Option>(
+  part: Part,
+  choices: readonly string[],
+): Part {
+  // Help and completions still list the choices; any other text gets a suggestion.
+  part.choices(choices).argParser((typed: string) => {
+    const choice = choices.find((one) => one.toLowerCase() === typed.toLowerCase());
+    if (choice !== undefined) return choice;
+    throw new InvalidArgumentError(`Use ${choices.join(', ')}.${didYouMean(typed, choices)}`);
   });
   return part;
 }

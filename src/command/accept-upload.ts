@@ -1,7 +1,7 @@
-// Taking uploads in. The bytes are in their store before the row says so, and the row and the job that reads them commit
-// together: an upload that was accepted is there to be read, whatever ends in between.
+// Accepting uploads. The bytes are stored before the row is written, and the row and the job that reads them
+// commit together: an accepted upload can always be read, whichever process ends in between.
 
-import { enqueueIngest } from '#db/job.ts';
+import { enqueueIngest } from '#db/job/job.ts';
 import type { Cell } from '#db/cell.ts';
 import { withTransaction } from '#db/transaction.ts';
 import {
@@ -15,22 +15,22 @@ import {
   type UploadContent,
   type UploadKey,
   type UploadSource,
-} from '#db/upload-store.ts';
+} from '#db/health/upload-store.ts';
 
 export async function expectUpload(cell: Cell, upload: NewUpload): Promise<void> {
   await insertAwaited(cell.db, upload);
 }
 
-type Report = {
+type ReportUpload = {
   readonly upload: NewUpload;
   readonly source: UploadSource;
   readonly content: UploadContent;
-  /** Puts the bytes into their store. */
+  /** Writes the bytes to their store. */
   readonly storeBytes: () => Promise<void>;
 };
 
-/** One report in one request; the id is that of the upload which had the same before, if there is one. */
-export async function acceptReport(cell: Cell, report: Report): Promise<{ readonly uploadId: string }> {
+/** One report in one request; the id is that of an earlier upload with the same content, if there is one. */
+export async function acceptReport(cell: Cell, report: ReportUpload): Promise<{ readonly uploadId: string }> {
   const { upload, source, content, storeBytes } = report;
   const known = await findSameUpload(cell.reader, upload, content.hash, source);
   if (known !== null) return { uploadId: known };
@@ -40,15 +40,15 @@ export async function acceptReport(cell: Cell, report: Report): Promise<{ readon
     const same = await findSameUpload(tx, upload, content.hash, source);
     if (same !== null) return { uploadId: same };
     await insertStored(tx, upload, content, source);
-    await enqueueIngest(tx, jobOf(upload));
+    await enqueueIngest(tx, toIngestJob(upload));
     return { uploadId: upload.uploadId };
   });
 }
 
-/** stored; same: these very bytes were stored before; other: different ones were; gone: there is no such upload. */
+/** stored; same: these bytes were stored before; other: different ones were; gone: no such upload. */
 export type BundleOutcome = 'stored' | 'same' | 'other' | 'gone';
 
-/** What was awaited has come, and its bytes are in their store. */
+/** The announced bundle has arrived, and its bytes are stored. */
 export function acceptBundle(
   cell: Cell,
   key: UploadKey,
@@ -63,12 +63,12 @@ export function acceptBundle(
       return row.content_hash !== null && content.hash.equals(row.content_hash) ? 'same' : 'other';
     const same = await findSameUpload(tx, { ...key, trust: row.trust }, content.hash, null);
     await markStored(tx, key, content, same, now);
-    if (same === null) await enqueueIngest(tx, jobOf(key));
+    if (same === null) await enqueueIngest(tx, toIngestJob(key));
     return 'stored';
   });
 }
 
-const jobOf = ({ repositoryId, uploadId, uploadedAt }: UploadKey) => ({
+const toIngestJob = ({ repositoryId, uploadId, uploadedAt }: UploadKey) => ({
   repositoryId,
   uploadId,
   uploadedAt: uploadedAt.getTime(),

@@ -1,21 +1,22 @@
-// Creating, changing, stopping and deleting a queue. Each is one transaction with its fact, its line in the audit log and
-// the dirty mark.
+// Creating, changing, stopping and deleting a queue. Each is one transaction with its fact, its line in the
+// audit log and the dirty mark.
 
 import { v7 as newId } from 'uuid';
 import { appError } from '#base/error.ts';
 import type { OrganizationId, QueueId } from '#base/id.ts';
+import { countText } from '#base/number-text.ts';
 import type { QueueChange } from '#core/queue/command.ts';
 import { decideQueueChange, queueDifference, stopQueue } from '#core/queue/decide-queue.ts';
 import type { Queue } from '#core/queue/model.ts';
-import { defaultSettings, type QueueSettings } from '#core/queue/settings.ts';
+import { changeSettings, defaultSettings, type QueueSettings } from '#core/queue/settings.ts';
 import { fullName, type RepositoryName } from '#core/repository.ts';
 import { type Auditor, recordAudit } from '#db/audit-store.ts';
 import type { Cell, Tx } from '#db/cell.ts';
-import { enqueueAtHost, enqueueReconcile } from '#db/job.ts';
+import { enqueueAtHost, enqueueReconcile } from '#db/job/job.ts';
 import { noticeQueue } from '#db/queue-notice.ts';
-import * as store from '#db/queue-store.ts';
-import { ensureRepository, type FoundRepository } from '#db/repository-store.ts';
-import type { Repository } from '#db/scope-view.ts';
+import * as store from '#db/queue/queue-store.ts';
+import { ensureRepository, type FoundRepository } from '#db/account/repository-store.ts';
+import type { RepositoryRecord } from '#db/account/scope-view.ts';
 import { type QueueLock, withQueueLock, withTransaction } from '#db/transaction.ts';
 
 type NewQueue = {
@@ -25,20 +26,21 @@ type NewQueue = {
 };
 
 /** A queue as the audit log names it. */
-const subjectOf = (repository: RepositoryName, branch: string): string => `${fullName(repository)} ${branch}`;
+const auditSubject = (repository: RepositoryName, branch: string): string =>
+  `${fullName(repository)} ${branch}`;
 
 export function createQueue(
   cell: Cell,
   { repository, branch, settings }: NewQueue,
   by: Auditor,
-): Promise<{ readonly queue: Queue; readonly repository: Repository }> {
+): Promise<{ readonly queue: Queue; readonly repository: RepositoryRecord }> {
   return withTransaction(cell, async (tx) => {
     const kept = await ensureRepository(tx, by.organizationId, repository);
     const queue: Queue = {
       id: newId() as QueueId,
       targetBranch: branch,
       state: 'RUNNING',
-      settings: { ...defaultSettings, ...settings },
+      settings: changeSettings(defaultSettings, settings),
       switching: null,
       stateReason: null,
     };
@@ -50,11 +52,11 @@ export function createQueue(
     await store.appendQueueFact(tx, queue.id, { kind: 'queue_created', payload: queue.settings }, actor, now);
     await recordAudit(tx, by, {
       action: 'queue.create',
-      subject: subjectOf(kept, branch),
+      subject: auditSubject(kept, branch),
       before: null,
       after: settings,
     });
-    // The branch is looked at before the first pull request comes.
+    // The branch is read before the first pull request is submitted.
     await enqueueAtHost(tx, 'sweep-queue', { queueId: queue.id });
     return { queue, repository: kept };
   });
@@ -86,7 +88,7 @@ export function changeQueue(
     if (difference !== null)
       await recordAudit(tx, by, {
         action: 'queue.update',
-        subject: subjectOf(repository, loaded.queue.targetBranch),
+        subject: auditSubject(repository, loaded.queue.targetBranch),
         ...difference,
       });
     await enqueueReconcile(tx, lock);
@@ -95,8 +97,8 @@ export function changeQueue(
 }
 
 /**
- * Stops a queue until a person has looked, in the transaction of what it was that stopped it. A queue that is stopped
- * for this reason already stays as it is.
+ * Stops a queue until a person has acted, in the transaction that records the cause. A queue that is already
+ * stopped for this reason stays as it is.
  */
 export async function haltQueue(
   tx: Tx,
@@ -110,7 +112,7 @@ export async function haltQueue(
   const difference = queueDifference(loaded.queue, stopped);
   if (difference === null) return;
   await store.saveQueue(tx, lock, stopped);
-  const subject = subjectOf(repository, stopped.targetBranch);
+  const subject = auditSubject(repository, stopped.targetBranch);
   await recordAudit(
     tx,
     { organizationId, actor: 'queue', now },
@@ -125,11 +127,11 @@ export function deleteQueue({ cell, queueId, repository, by }: QueueRef): Promis
     const { queue, liveCount } = loaded;
     if (liveCount > 0)
       throw appError('QUEUE_NOT_EMPTY', {
-        public: `The queue for ${queue.targetBranch} in ${fullName(repository)} still holds ${liveCount} pull request${liveCount === 1 ? '' : 's'}. Cancel or merge them first.`,
+        public: `The queue for ${queue.targetBranch} in ${fullName(repository)} still has ${countText(liveCount, 'pull request')}. Cancel them, or wait until they have merged.`,
       });
     await store.deleteQueue(tx, lock, by.now);
     await store.appendQueueFact(tx, queueId, { kind: 'queue_deleted', payload: {} }, by.actor, by.now);
-    const subject = subjectOf(repository, queue.targetBranch);
+    const subject = auditSubject(repository, queue.targetBranch);
     await recordAudit(tx, by, { action: 'queue.delete', subject, before: queue.settings, after: null });
     await noticeQueue(tx, queueId);
   });

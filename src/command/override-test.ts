@@ -1,17 +1,17 @@
-// What people decide on single tests and on how a repository judges. Each change, its line in the audit log and what
-// follows for the tests' health commit together.
+// Changes that people make to single tests and to the test-health settings of a repository. Each change, its line in the
+// audit log and the new statuses of the tests commit together.
 
+import { monitorIds } from '#core/health/monitor/monitors.ts';
 import {
   completeSettings,
-  type HealthSettings,
-  type HealthSettingsChange,
-  monitorIds,
+  type ResolvedHealthSettings,
+  type HealthSettingsOverrides,
 } from '#core/health/settings.ts';
 import type { HealthStatus } from '#core/health/status.ts';
 import { fullName } from '#core/repository.ts';
 import { type Auditor, recordAudit } from '#db/audit-store.ts';
 import type { Cell, Tx } from '#db/cell.ts';
-import { findHealthChange, saveHealthChange } from '#db/health-settings-store.ts';
+import { findHealthChange, saveHealthChange } from '#db/health/health-settings-store.ts';
 import {
   findMute,
   findOverride,
@@ -20,17 +20,21 @@ import {
   putManualStatus,
   putMute,
   putQuarantine,
-  type QuarantineWish,
+  type QuarantineUpdate,
   removeMute,
-} from '#db/override-store.ts';
-import type { Repository } from '#db/scope-view.ts';
-import { linkTicket } from '#db/test-store.ts';
+} from '#db/health/override-store.ts';
+import type { RepositoryRecord } from '#db/account/scope-view.ts';
+import { linkTicket } from '#db/health/test-store.ts';
 import { type TestsLock, withTestsLock, withTransaction } from '#db/transaction.ts';
-import { appendTestFacts } from '#db/verdict-store.ts';
-import { rejudge } from './rejudge.ts';
+import { appendTestFacts } from '#db/health/verdict-store.ts';
+import { reclassify } from './reclassify.ts';
 
-export type Change = { readonly cell: Cell; readonly repository: Repository; readonly by: Auditor };
-export type TestChange = Change & { readonly testCaseId: string };
+export type RepositoryChange = {
+  readonly cell: Cell;
+  readonly repository: RepositoryRecord;
+  readonly by: Auditor;
+};
+export type TestChange = RepositoryChange & { readonly testCaseId: string };
 
 type Write = (tx: Tx, lock: TestsLock, before: OverrideRow) => Promise<{ before: unknown; after: unknown }>;
 
@@ -42,17 +46,17 @@ function changeTest(change: TestChange, action: string, write: Write): Promise<O
     if (before === null) return null;
     const subject = `${fullName(repository)} ${testCaseId} ${before.name}`;
     await recordAudit(tx, by, { action, subject, ...(await write(tx, lock, before)) });
-    await rejudge(tx, lock, [testCaseId], by);
+    await reclassify(tx, lock, [testCaseId], by);
     return findOverride(tx, repository.id, testCaseId);
   });
 }
 
-export const setQuarantine = (change: TestChange, wish: QuarantineWish): Promise<OverrideRow | null> =>
+export const setQuarantine = (change: TestChange, requested: QuarantineUpdate): Promise<OverrideRow | null> =>
   changeTest(change, 'test.quarantine', async (tx, lock, before) => {
-    await putQuarantine(tx, lock, change.testCaseId, wish);
+    await putQuarantine(tx, lock, change.testCaseId, requested);
     const { actor, now } = change.by;
-    if (before.quarantine_setting !== wish.setting) {
-      const said = { before: { setting: before.quarantine_setting }, after: { setting: wish.setting } };
+    if (before.quarantine_setting !== requested.setting) {
+      const said = { before: { setting: before.quarantine_setting }, after: { setting: requested.setting } };
       const fact = { testCaseId: change.testCaseId, kind: 'quarantining_setting_changed', ...said } as const;
       await appendTestFacts(tx, lock, [fact], { kind: 'person', actor }, now);
     }
@@ -63,7 +67,7 @@ export const setQuarantine = (change: TestChange, wish: QuarantineWish): Promise
         owner: before.quarantine_owner,
         note: before.quarantine_note,
       },
-      after: wish,
+      after: requested,
     };
   });
 
@@ -92,7 +96,7 @@ export const muteMonitor = (
 
 /** False: the repository has no such test. */
 export function setTicket(
-  { cell, repository, by }: Change,
+  { cell, repository, by }: RepositoryChange,
   { testCaseId, ticketId }: { readonly testCaseId: string; readonly ticketId: string },
 ): Promise<boolean> {
   return withTransaction(cell, async (tx) => {
@@ -104,29 +108,32 @@ export function setTicket(
 }
 
 export function changeSettings(
-  { cell, repository, by }: Change,
-  wish: HealthSettingsChange,
-): Promise<HealthSettings> {
+  { cell, repository, by }: RepositoryChange,
+  requested: HealthSettingsOverrides,
+): Promise<ResolvedHealthSettings> {
   return withTestsLock(cell, repository.id, async (tx, lock) => {
     const before = await findHealthChange(tx, repository.id);
-    const after = merged(before ?? {}, wish);
+    const after = merged(before ?? {}, requested);
     await saveHealthChange(tx, repository.id, after, by.now);
     await recordAudit(tx, by, { action: 'health.settings', subject: fullName(repository), before, after });
-    await rejudge(tx, lock, 'all', by);
+    await reclassify(tx, lock, 'all', by);
     return completeSettings(after);
   });
 }
 
-/** What was chosen before, with what is chosen now above it. */
-function merged(before: HealthSettingsChange, wish: HealthSettingsChange): HealthSettingsChange {
+/** The previous choice, overridden by the new one. */
+function merged(
+  before: HealthSettingsOverrides,
+  requested: HealthSettingsOverrides,
+): HealthSettingsOverrides {
   const chosen = monitorIds.flatMap((id) => {
-    const monitor = { ...before.monitors?.[id], ...wish.monitors?.[id] };
+    const monitor = { ...before.monitors?.[id], ...requested.monitors?.[id] };
     return Object.keys(monitor).length === 0 ? [] : [[id, monitor] as const];
   });
   return {
     ...before,
-    ...(wish.defaultBranches === undefined ? {} : { defaultBranches: wish.defaultBranches }),
+    ...(requested.defaultBranches === undefined ? {} : { defaultBranches: requested.defaultBranches }),
     monitors: Object.fromEntries(chosen),
-    quarantine: { ...before.quarantine, ...wish.quarantine },
+    quarantine: { ...before.quarantine, ...requested.quarantine },
   };
 }

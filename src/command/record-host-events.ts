@@ -1,47 +1,47 @@
-// A host says that something changed. What it says of checks is recorded as it is; pull requests and branches are asked
-// for anew. Repositories the organization does not have are passed over: a webhook can name anything. A repository that was
-// renamed or transferred is known by the id that its host gave it, and is called by its new name from then on.
+// A host reports that something changed. Check results are recorded as reported; pull requests and branches
+// are read again from the host. Repositories that the organization does not have are ignored: a webhook can
+// name anything. A repository that was renamed or transferred is found by the id that its host gave it, and
+// has its new name from then on.
 //
-// What arrives within a few milliseconds is recorded in one transaction, and each is answered when that has committed:
-// under load a transaction costs more than what is in it. Few are under way at once, and what arrives meanwhile goes into
-// the next: the more there is to record, the larger the batches.
+// Events that arrive within a few milliseconds are recorded in one transaction, and each delivery is answered
+// after the commit: under load a transaction costs more than its content. Few transactions run at once, and
+// events that arrive meanwhile go into the next: the more there is to record, the larger the batches.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OrganizationId, QueueId, RepositoryId } from '#base/id.ts';
-import { mayBeCommand } from '#core/queue/comment-command.ts';
-import type { KnownHead } from '#core/queue/authority.ts';
+import { mayBeCommand } from '#core/queue/text/comment-command.ts';
+import type { KnownHead } from '#core/queue/rule/authority.ts';
 import type { HostEvent, RepositoryMoved, WrittenComment } from '#core/queue/host-event.ts';
 import type { Cell, Tx } from '#db/cell.ts';
 import { isDatabaseAway } from '#db/away.ts';
-import { type CheckWord, recordChecks } from '#db/check-store.ts';
-import { recordHead } from '#db/head-store.ts';
+import { type CheckUpdate, recordChecks } from '#db/run/check-store.ts';
+import { recordHead } from '#db/host/head-store.ts';
 import {
-  enqueueBranchLook,
-  enqueueComment,
-  enqueueLabel,
+  enqueueBranchPoll,
+  enqueueForRepository,
   enqueueReconciles,
   enqueueRefresh,
   type JobPayloads,
-} from '#db/job.ts';
-import { listQueuesOnBranch } from '#db/queue-view.ts';
-import { followRepositories } from '#db/repository-move.ts';
+} from '#db/job/job.ts';
+import { listQueuesOnBranch } from '#db/queue/queue-view.ts';
+import { followRepositories } from '#db/account/repository-move.ts';
 import { withTransaction } from '#db/transaction.ts';
-import { hearComment } from '#db/words-store.ts';
+import { markCommentProcessed } from '#db/host/comment-store.ts';
 
 type RecordedEvent = HostEvent | RepositoryMoved;
 type Arrived = { readonly organizationId: OrganizationId; readonly event: RecordedEvent };
-/** What one caller brought, and whom to answer. */
+/** The events of one caller, and the promise that answers it. */
 type Delivery = { readonly arrived: readonly Arrived[]; readonly answer: PromiseWithResolvers<void> };
-type Batch = { readonly deliveries: Delivery[]; count: number };
+type HostEventBatch = { readonly deliveries: Delivery[]; count: number };
 
 const gatherMs = 2;
 const batchMax = 1_000;
-/** One is being worked on while the other waits for the disk. */
+/** One computes while the other waits for the disk. */
 const underWayMax = 2;
 
 type Intake = {
-  /** The batch that takes what arrives. */
-  open: Batch | null;
+  /** The batch that collects new events. */
+  open: HostEventBatch | null;
   underWay: number;
   /** Batches that wait for their turn. */
   readonly waiting: (() => void)[];
@@ -49,7 +49,7 @@ type Intake = {
 
 const intakes = new WeakMap<Cell, Intake>();
 
-/** Answers when it is durable. */
+/** Resolves when the events are durable. */
 export function recordHostEvents(
   cell: Cell,
   organizationId: OrganizationId,
@@ -66,8 +66,8 @@ export function recordHostEvents(
   return answer.promise;
 }
 
-function openBatch(cell: Cell, intake: Intake): Batch {
-  const batch: Batch = { deliveries: [], count: 0 };
+function openBatch(cell: Cell, intake: Intake): HostEventBatch {
+  const batch: HostEventBatch = { deliveries: [], count: 0 };
   const recordInTurn = async () => {
     await sleep(gatherMs);
     if (intake.underWay >= underWayMax) await new Promise<void>((resolve) => intake.waiting.push(resolve));
@@ -84,15 +84,15 @@ function openBatch(cell: Cell, intake: Intake): Batch {
   return batch;
 }
 
-/** Never rejects: each caller is answered for what it brought. */
-async function recordBatch(cell: Cell, { deliveries }: Batch): Promise<void> {
+/** Never rejects: each caller gets the result of its own events. */
+async function recordBatch(cell: Cell, { deliveries }: HostEventBatch): Promise<void> {
   const together = (arrived: readonly Arrived[]) => withTransaction(cell, (tx) => record(tx, arrived));
   try {
     await together(deliveries.flatMap(({ arrived }) => arrived));
     for (const { answer } of deliveries) answer.resolve();
   } catch (error) {
     for (const { arrived, answer } of deliveries) {
-      // While the database cannot be reached, one by one fails as well, and takes longer.
+      // While the database is unreachable, recording one by one fails as well, and takes longer.
       const failure = isDatabaseAway(error) ? error : await recordOneByOne(arrived, together);
       if (failure === null) answer.resolve();
       else answer.reject(failure);
@@ -100,7 +100,7 @@ async function recordBatch(cell: Cell, { deliveries }: Batch): Promise<void> {
   }
 }
 
-/** One event that cannot be recorded takes no other with it. Null, or what the first of those that failed said. */
+/** An event that cannot be recorded does not affect the others. Returns null, or the first error. */
 async function recordOneByOne(
   arrived: readonly Arrived[],
   recordAll: (arrived: readonly Arrived[]) => Promise<void>,
@@ -113,10 +113,10 @@ async function recordOneByOne(
   return failure;
 }
 
-/** A text as PostgreSQL can hold it: without U+0000, and without halves of surrogate pairs, which JSON can name. */
+/** A text that PostgreSQL can store: without U+0000 and without lone surrogates, which JSON can contain. */
 const storableText = (text: string): string => text.replaceAll('\0', '').toWellFormed();
 
-/** The same with every text in it as PostgreSQL can hold it. */
+/** The same value with every text in it made storable. */
 function storable<Value>(value: Value): Value {
   if (typeof value === 'string') return storableText(value) as Value;
   if (Array.isArray(value)) return value.map(storable) as Value;
@@ -130,16 +130,17 @@ async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
     tx,
     arrived.map(({ organizationId, event: { repository } }) => ({ organizationId, repository })),
   );
-  const words: CheckWord[] = [];
+  const checkUpdates: CheckUpdate[] = [];
   const refreshes = new Map<string, readonly [RepositoryId, number]>();
   const heads = new Map<string, readonly [RepositoryId, number, KnownHead]>();
   const comments: (WrittenComment & { readonly repositoryId: RepositoryId })[] = [];
-  const labels = new Map<string, JobPayloads['obey-label']>();
+  const labels = new Map<string, JobPayloads['handle-label']>();
   const moves: { repositoryId: RepositoryId; branch: string; sha: string | null }[] = [];
   for (const [index, { event }] of arrived.entries()) {
     const repositoryId = ids[index];
     if (repositoryId === null || repositoryId === undefined) continue;
-    if (event.kind === 'check-changed') words.push({ repositoryId, sha: event.sha, check: event.check });
+    if (event.kind === 'check-changed')
+      checkUpdates.push({ repositoryId, sha: event.sha, check: event.check });
     else if (event.kind === 'repository-moved') continue;
     else if (event.kind === 'branch-moved')
       moves.push({ repositoryId, branch: event.branch, sha: event.sha });
@@ -160,25 +161,25 @@ async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
         ]);
     }
   }
-  // In a fixed order, so that two batches never wait for each other in a circle.
-  const dirty = words.length === 0 ? [] : await recordChecks(tx, words);
+  // In a fixed order, so that two batches never deadlock.
+  const dirty = checkUpdates.length === 0 ? [] : await recordChecks(tx, checkUpdates);
   if (dirty.length > 0) await enqueueReconciles(tx, dirty);
   for (const key of [...heads.keys()].toSorted()) await recordHead(tx, ...heads.get(key)!);
   const commentKey = (comment: (typeof comments)[number]) => `${comment.repositoryId} ${comment.commentId}`;
   const newComments: typeof comments = [];
   for (const comment of comments.toSorted((a, b) => (commentKey(a) < commentKey(b) ? -1 : 1)))
-    if (await hearComment(tx, comment.repositoryId, comment.commentId)) newComments.push(comment);
+    if (await markCommentProcessed(tx, comment.repositoryId, comment.commentId)) newComments.push(comment);
   const moved = await movedQueues(tx, moves);
-  // In one turn, so that they are added in the order of their keys.
+  // All at once, so that the jobs are added in the order of their keys.
   await Promise.all([
     ...[...refreshes.values()].map((refresh) => enqueueRefresh(tx, ...refresh)),
-    ...newComments.map((comment) => enqueueComment(tx, comment)),
-    ...[...labels.values()].map((label) => enqueueLabel(tx, label)),
-    ...moved.map((queueId) => enqueueBranchLook(tx, queueId)),
+    ...newComments.map((comment) => enqueueForRepository(tx, 'handle-comment', comment)),
+    ...[...labels.values()].map((label) => enqueueForRepository(tx, 'handle-label', label)),
+    ...moved.map((queueId) => enqueueBranchPoll(tx, queueId)),
   ]);
 }
 
-/** The queues whose branch is not where we know it to be. */
+/** The queues whose branch is not at its recorded commit. */
 async function movedQueues(
   tx: Tx,
   moves: readonly { repositoryId: RepositoryId; branch: string; sha: string | null }[],

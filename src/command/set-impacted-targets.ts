@@ -1,9 +1,10 @@
-// Recording what a pull request impacts. The queues of the repository are marked dirty: one may have waited for it.
+// Records the impacted targets of a pull request. The queues of the repository are marked dirty, because one of them may
+// have waited for the targets.
 
 import type { Cell } from '#db/cell.ts';
-import { enqueueReconciles } from '#db/job.ts';
-import { listQueueIds } from '#db/queue-view.ts';
-import { encodeTargets, lockTargets, saveTargets, type TargetKey } from '#db/target-store.ts';
+import { enqueueReconciles } from '#db/job/job.ts';
+import { listQueueIds } from '#db/queue/queue-view.ts';
+import { encodeTargets, lockTargets, saveTargets, type TargetKey } from '#db/run/target-store.ts';
 import { withTransaction } from '#db/transaction.ts';
 
 /** More than this many are all. */

@@ -28,17 +28,17 @@ describe('the address of a store', () => {
   });
 
   it.each([
-    ['https://bucket', 'must be an address like'],
-    ['uploads', 'must be an address like'],
-    ['s3://', 'names no bucket'],
-    ['s3://UPPER_CASE', 'names no bucket'],
-    ['s3://key:secret@uploads', 'must not hold keys'],
-    ['s3://uploads?acl=public', 'has no part acl'],
-    ['s3://uploads/a%20b', 'may have a prefix'],
-    ['s3://uploads?endpoint=minio:9000', 'has an endpoint that is no'],
-    ['s3://uploads?endpoint=http://a:b@minio', 'has an endpoint that is no'],
-    ['s3://uploads?region=', 'has a region that is none'],
-    ['s3://uploads?path-style=yes', 'has a path-style that is not'],
+    ['https://bucket', 'must be a URL like'],
+    ['uploads', 'must be a URL like'],
+    ['s3://', 'must have a valid bucket name'],
+    ['s3://UPPER_CASE', 'must have a valid bucket name'],
+    ['s3://key:secret@uploads', 'must not contain keys'],
+    ['s3://uploads?acl=public', 'must not have the parameter acl'],
+    ['s3://uploads/a%20b', 'must have a prefix'],
+    ['s3://uploads?endpoint=minio:9000', 'must have an http or https URL as its endpoint'],
+    ['s3://uploads?endpoint=http://a:b@minio', 'must have an http or https URL as its endpoint'],
+    ['s3://uploads?region=', 'must have a valid region'],
+    ['s3://uploads?path-style=yes', 'must have true or false as its path-style'],
   ])('%s is refused', (text, problem) => {
     expect(parseBlobUrl(text)).toContain(problem);
   });

@@ -1,47 +1,49 @@
-// Where uploads are kept, as one address: s3://bucket/prefix?endpoint=https://s3.example.com&region=eu-1&path-style=true.
-// Keys that open it never stand in the address, which is shown and copied.
+// The store of uploads, as one URL:
+// s3://bucket/prefix?endpoint=https://s3.example.com&region=eu-1&path-style=true. Credentials are never part
+// of the URL, because it is shown and copied.
 
 import { withoutTrailing } from '#base/text.ts';
 
 export type BlobAddress = {
   readonly bucket: string;
-  /** In front of every name, without slashes around it; empty: nothing. */
+  /** Prefix of every name, without slashes around it; empty: none. */
   readonly prefix: string;
   /** Null: Amazon's own, by the region. */
   readonly endpoint: string | null;
-  /** Null: where the client's own settings say (`AWS_REGION`, a profile). */
+  /** Null: taken from the client's own settings (`AWS_REGION`, a profile). */
   readonly region: string | null;
-  /** Whether the bucket is in the path of an address, or else in its host name. */
+  /** Whether the bucket is in the path of a URL, or else in its host name. */
   readonly forcePathStyle: boolean;
 };
 
 const known = new Set(['endpoint', 'region', 'path-style']);
 
-/** Or what is wrong with it. */
+/** Returns the parsed URL, or the problem with it. */
 export function parseBlobUrl(text: string): BlobAddress | string {
   const url = URL.parse(text);
   if (url === null || url.protocol !== 's3:')
-    return 'must be an address like s3://bucket/prefix?endpoint=https://s3.example.com&region=eu-1';
+    return 'must be a URL like s3://bucket/prefix?endpoint=https://s3.example.com&region=eu-1';
   if (url.username !== '' || url.password !== '')
-    return 'must not hold keys: they are SIGNALBOX_BLOB_ACCESS_KEY_ID and SIGNALBOX_BLOB_SECRET_ACCESS_KEY';
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.host)) return 'names no bucket that there can be';
+    return 'must not contain keys: set SIGNALBOX_BLOB_ACCESS_KEY_ID and SIGNALBOX_BLOB_SECRET_ACCESS_KEY';
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.host)) return 'must have a valid bucket name';
   const unknown = [...url.searchParams.keys()].find((name) => !known.has(name));
-  if (unknown !== undefined) return `has no part ${unknown}: there are endpoint, region and path-style`;
+  if (unknown !== undefined)
+    return `must not have the parameter ${unknown}: use endpoint, region and path-style`;
   const prefix = withoutTrailing(url.pathname, '/').replace(/^\/+/, '');
   if (!/^[A-Za-z0-9/_.-]{0,256}$/.test(prefix))
-    return 'may have a prefix of letters, digits, / _ . and - only';
+    return 'must have a prefix of letters, digits, / _ . and - only';
   const endpoint = url.searchParams.get('endpoint');
-  if (endpoint !== null && !isPlainHttp(endpoint)) return 'has an endpoint that is no http or https address';
+  if (endpoint !== null && !isPlainHttp(endpoint)) return 'must have an http or https URL as its endpoint';
   const region = url.searchParams.get('region');
-  if (region !== null && !/^[A-Za-z0-9-]{1,64}$/.test(region)) return 'has a region that is none';
+  if (region !== null && !/^[A-Za-z0-9-]{1,64}$/.test(region)) return 'must have a valid region';
   const pathStyle = url.searchParams.get('path-style');
   if (pathStyle !== null && !/^(?:true|false)$/.test(pathStyle))
-    return 'has a path-style that is not true or false';
+    return 'must have true or false as its path-style';
   return {
     bucket: url.host,
     prefix,
     endpoint,
-    // Stores other than Amazon's ask for one that they seldom look at.
+    // Stores other than Amazon's require a region and seldom use it.
     region: region ?? (endpoint === null ? null : 'us-east-1'),
     // Few of them have a host name for every bucket.
     forcePathStyle: pathStyle === null ? endpoint !== null : pathStyle === 'true',

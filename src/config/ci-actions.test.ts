@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type CiEnv, type CiEnvironment, ciEnvironmentOf } from './ci.ts';
+import type { CiEnv, CiEnvironment } from './ci-environment.ts';
+import { detectCiEnvironment } from './ci.ts';
 
 const head = 'a'.repeat(40);
 const merge = 'b'.repeat(40);
@@ -168,9 +169,9 @@ const rows: readonly Row[] = [
   ],
 ];
 
-describe('what workflows tell', () => {
+describe('what workflows report', () => {
   it.each(rows)('%s', (_name, env, event, found) => {
-    expect(ciEnvironmentOf(env, event)).toMatchObject(found);
+    expect(detectCiEnvironment(env, event)).toMatchObject(found);
   });
 
   it('is not trusted to be what it should be', () => {
@@ -182,6 +183,6 @@ describe('what workflows tell', () => {
       { pull_request: null },
       { pull_request: { number: '0x7', head: 5 } },
     ])
-      expect(ciEnvironmentOf(odd, event)).toMatchObject({ sha: null, prNumber: null, attempt: 1 });
+      expect(detectCiEnvironment(odd, event)).toMatchObject({ sha: null, prNumber: null, attempt: 1 });
   });
 });

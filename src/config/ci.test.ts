@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type CiEnv, type CiEnvironment, ciEnvironmentOf, ciVariablesOf } from './ci.ts';
+import type { CiEnv, CiEnvironment } from './ci-environment.ts';
+import { detectCiEnvironment, toCiVariables } from './ci.ts';
 
 const head = 'a'.repeat(40);
 const merge = 'b'.repeat(40);
@@ -296,17 +297,17 @@ const rows: readonly Row[] = [
   ],
 ];
 
-describe('what CI tells', () => {
+describe('what CI reports', () => {
   it.each(rows)('%s', (_name, env, event, found) => {
-    expect(ciEnvironmentOf(env, event)).toMatchObject(found);
+    expect(detectCiEnvironment(env, event)).toMatchObject(found);
   });
 });
 
 describe('what goes into an upload', () => {
   it('is read back as what was found', () => {
     for (const [, env, event] of rows) {
-      const found = ciEnvironmentOf(env, event);
-      expect(ciEnvironmentOf(ciVariablesOf(found), null)).toEqual({ ...found, provider: 'signalbox' });
+      const found = detectCiEnvironment(env, event);
+      expect(detectCiEnvironment(toCiVariables(found), null)).toEqual({ ...found, provider: 'signalbox' });
     }
   });
 });

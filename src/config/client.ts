@@ -1,16 +1,16 @@
-// What the commands for CI (`signalbox test`, `signalbox upload`) take from the environment. They run where the service
-// does not, and with none of its configuration.
+// The environment variables of the commands for CI (`signalbox test`, `signalbox upload`). They run where the service
+// does not, and without its configuration.
 
 import { withoutTrailing } from '#base/text.ts';
-import type { CiEnv } from './ci.ts';
+import type { CiEnv } from './ci-environment.ts';
 
 /** Every variable, and what it does. */
 export const clientVariables = {
-  SIGNALBOX_URL: { doc: 'Where Signalbox is, for example `https://signalbox.example`.' },
+  SIGNALBOX_URL: { doc: 'URL of Signalbox, for example `https://signalbox.example`.' },
   SIGNALBOX_API_TOKEN: {
-    doc: 'Token with the scope `upload`, or more. With `upload` alone results are shown and judge nothing.',
+    doc: 'API token with the scope `upload`, or more. With `upload` alone, results are shown but never change the status of a test.',
   },
-  SIGNALBOX_ORG: { doc: 'Slug of the organization. Default: that of the token.' },
+  SIGNALBOX_ORG: { doc: 'Slug of the organization. Default: the organization of the token.' },
 } as const;
 
 export type ClientSettings = {
@@ -20,7 +20,7 @@ export type ClientSettings = {
   readonly organization: string | null;
 };
 
-export function clientSettingsOf(env: CiEnv): ClientSettings {
+export function readClientSettings(env: CiEnv): ClientSettings {
   const text = (name: keyof typeof clientVariables): string | null => env[name]?.trim() || null;
   return {
     url: withoutTrailing(text('SIGNALBOX_URL') ?? '', '/') || null,

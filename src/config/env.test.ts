@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseEnv, variables } from './env.ts';
+import { parseEnv } from './env.ts';
+import { variables } from './variable.ts';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -33,7 +34,7 @@ describe('the environment', () => {
       aliveFile: null,
       sweepMs: 30_000,
       secretKey: null,
-      commandWords: ['signalbox'],
+      commandNames: ['signalbox'],
       bootstrap: null,
       logLevel: 'info',
       rateLimit: { perSecond: 100, burst: 200, metricsPerSecond: 5 },
@@ -139,7 +140,7 @@ describe('the environment', () => {
       aliveFile: '/run/signalbox/alive',
       sweepMs: 17_000,
       secretKey: [7, 5, 6].map((n) => Buffer.alloc(32, n)),
-      commandWords: ['queue', 'sb'],
+      commandNames: ['queue', 'sb'],
       bootstrap: { organization: 'acme', token: 'a-token-of-sixteen' },
       logLevel: 'debug',
       rateLimit: { perSecond: 7, burst: 8, metricsPerSecond: 9 },
@@ -192,19 +193,19 @@ describe('the environment', () => {
     });
   });
 
-  it('wants both keys of a store or none, and an address for them', () => {
+  it('requires both keys of a store or none, and a URL for them', () => {
     const key = { SIGNALBOX_BLOB_ACCESS_KEY_ID: 'key' };
-    const secret = { SIGNALBOX_BLOB_SECRET_ACCESS_KEY: 'not-to-be-told' };
+    const secret = { SIGNALBOX_BLOB_SECRET_ACCESS_KEY: 'not-to-be-shown' };
     const both = 'SIGNALBOX_BLOB_ACCESS_KEY_ID and SIGNALBOX_BLOB_SECRET_ACCESS_KEY: set both or neither';
     const url = { SIGNALBOX_BLOB_URL: 's3://uploads' };
     expect(problemsOf({ ...database, ...url, ...key })).toEqual([both]);
     expect(problemsOf({ ...database, ...url, ...secret })).toEqual([both]);
     expect(problemsOf({ ...database, ...key, ...secret })).toEqual([
-      'SIGNALBOX_BLOB_URL: set it too, or no key for it',
+      'SIGNALBOX_BLOB_URL: set it, or remove SIGNALBOX_BLOB_ACCESS_KEY_ID and SIGNALBOX_BLOB_SECRET_ACCESS_KEY',
     ]);
     expect(configOf({ ...database, ...url }).blob).toMatchObject({ bucket: 'uploads', credentials: null });
     expect(problemsOf({ ...database, SIGNALBOX_BLOB_URL: 's3://a:b@uploads' })).toEqual([
-      expect.stringContaining('SIGNALBOX_BLOB_URL: must not hold keys'),
+      expect.stringContaining('SIGNALBOX_BLOB_URL: must not contain keys'),
     ]);
   });
 
@@ -212,7 +213,7 @@ describe('the environment', () => {
     expect(configOf({ ...database, SIGNALBOX_PORT: '9000' }).publicUrl).toBe('http://localhost:9000');
   });
 
-  it('tells all problems at once, each with its variable', () => {
+  it('reports all problems at once, each with its variable', () => {
     const problems = problemsOf({
       DATABASE_URL: 'mysql://nope',
       SIGNALBOX_PORT: '70000',
@@ -222,11 +223,11 @@ describe('the environment', () => {
       SIGNALBOX_BOOTSTRAP_ORG: 'acme',
     });
     expect(problems).toEqual([
-      expect.stringMatching(/^DATABASE_URL: must be an address like postgresql:/),
+      expect.stringMatching(/^DATABASE_URL: must be a URL like postgresql:/),
       'SIGNALBOX_PORT: must be at most 65535',
       expect.stringMatching(/^SIGNALBOX_LOG_LEVEL: /),
       'SIGNALBOX_RATE_LIMIT: must be a whole number',
-      expect.stringMatching(/^SIGNALBOX_TYPO: there is no such variable/),
+      expect.stringMatching(/^SIGNALBOX_TYPO: is not a variable/),
       expect.stringMatching(/^SIGNALBOX_BOOTSTRAP_ORG and SIGNALBOX_BOOTSTRAP_TOKEN: set both or neither/),
     ]);
   });

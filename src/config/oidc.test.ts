@@ -38,9 +38,9 @@ describe('signing in with OpenID Connect', () => {
     expect(problemsOf({ ...whole, [name]: '' })).toEqual([expect.stringMatching(`^${name}: set it too`)]);
   });
 
-  it('is refused where nobody could have a role', () => {
+  it('is refused if no user could have a role', () => {
     expect(problemsOf({ ...whole, SIGNALBOX_OIDC_ADMINS: '' })).toEqual([
-      expect.stringMatching(/nobody could sign in$/),
+      expect.stringMatching(/no one can sign in$/),
     ]);
     expect(problemsOf({ ...whole, SIGNALBOX_OIDC_ADMINS: '', SIGNALBOX_OIDC_VIEWERS: '*' })).toEqual([]);
   });
@@ -51,15 +51,15 @@ describe('signing in with OpenID Connect', () => {
   });
 
   it.each([
-    ['ISSUER', 'http://id.example.com', 'must be an https address'],
-    ['ISSUER', 'http://localhost.evil.test', 'must be an https address'],
-    ['ISSUER', 'id.example.com', 'must be an https address'],
-    ['ISSUER', 'https://user:pw@id.example.com', 'plain address'],
-    ['ISSUER', 'https://id.example.com/?tenant=1', 'plain address'],
+    ['ISSUER', 'http://id.example.com', 'must be an https URL'],
+    ['ISSUER', 'http://localhost.evil.test', 'must be an https URL'],
+    ['ISSUER', 'id.example.com', 'must be an https URL'],
+    ['ISSUER', 'https://user:pw@id.example.com', 'must be the URL of the issuer'],
+    ['ISSUER', 'https://id.example.com/?tenant=1', 'must be the URL of the issuer'],
     ['ADMINS', '*', 'must not be *'],
     ['ADMINS', 'leads,,ops', 'empty value'],
     ['ORGANIZATION', 'Acme Inc', 'must be a slug'],
-    ['SCOPES', 'profile email', 'must hold openid'],
+    ['SCOPES', 'profile email', 'must contain openid'],
   ])('refuses %s=%s', (name, value, problem) => {
     expect(problemsOf({ ...whole, [`SIGNALBOX_OIDC_${name}`]: value })).toEqual([
       expect.stringContaining(problem),

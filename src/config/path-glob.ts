@@ -1,5 +1,5 @@
-// Patterns of paths: `*` and `?` stay within one folder, `**` goes through any number of them, `{a,b}` is either. A
-// pattern that ends with a slash means all that is in the folder. Names that begin with a dot are names like any other.
+// Patterns of paths: `*` and `?` match within one folder, `**` matches any number of folders, `{a,b}` matches either. A
+// pattern that ends with a slash matches everything in the folder. Names that start with a dot match like any other.
 
 /** At most; longer ones are refused where they are read. */
 export const globLengthMax = 200;

@@ -1,11 +1,11 @@
-// Which repository does the address of a git remote name? Addresses come as URLs and in git's short form, with logins,
-// ports and nested groups:
+// Finds the repository that a git remote names. Remotes are URLs or in git's short form, with logins, ports and nested
+// groups:
 //
 //   https://user:secret@git.example.com:8443/group/sub/widgets.git   git.example.com:8443, group/sub, widgets
 //   git@github.com:acme/widgets.git                                  github.com, acme, widgets
 //   ssh://git@git.example.com:2222/acme/widgets                      git.example.com, acme, widgets
 //
-// The port of a web address is part of the host's name; that of ssh is not, as no web address has it.
+// The port of an http URL is part of the host's name; the port of ssh is not, because no http URL has it.
 
 import { textBefore, withoutTrailing } from '#base/text.ts';
 import type { RepositoryName } from '#core/repository.ts';
@@ -20,20 +20,20 @@ export function repositoryOfRemote(address: string): RepositoryName | null {
     const place = authority.slice(authority.lastIndexOf('@') + 1);
     const [, host = '', port = ''] = /^(\[[^\]]*\]|[^:]+)(:\d+)?$/.exec(place) ?? [];
     if (slash === -1 || scheme.toLowerCase() === 'file') return null;
-    return repositoryOf(/^https?$/i.test(scheme) ? host + port : host, text.slice(slash + 1));
+    return parseRepositoryPath(/^https?$/i.test(scheme) ? host + port : host, text.slice(slash + 1));
   }
   // The short form has a host before the first colon, and a host has no slash. A single letter is a Windows drive.
   const [, host = '', path = ''] = /^(?:[^@/\s]+@)?([^/:\s]{2,}):(?!\/\/)(.+)$/.exec(text) ?? [];
-  return repositoryOf(host, path);
+  return parseRepositoryPath(host, path);
 }
 
 /** `host/owner/name` as people write it; the owner may hold slashes. */
 export function repositoryOfText(text: string): RepositoryName | null {
   const [, host = '', path = ''] = /^(?:https?:\/\/)?([^/@\\\s]+)\/(.+)$/i.exec(text.trim()) ?? [];
-  return repositoryOf(host, path);
+  return parseRepositoryPath(host, path);
 }
 
-function repositoryOf(host: string, path: string): RepositoryName | null {
+function parseRepositoryPath(host: string, path: string): RepositoryName | null {
   const parts = withoutTrailing(textBefore(path, '?#'), '/')
     .replace(/\.git$/i, '')
     .split('/')

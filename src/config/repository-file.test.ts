@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { pathGlob } from './path-glob.ts';
 import { requiredStatusesIn, targetRulesIn } from './repository-file.ts';
+import { parseYamlApart } from './yaml-apart.ts';
 
 describe('.signalbox.yaml', () => {
   it('names targets, and by default all of them for a file in none', () => {
@@ -45,7 +46,7 @@ describe('.signalbox.yaml', () => {
   });
 
   it.each(['merge: [', 'a: b: c', '\tmerge:\n', `a: &a [x]\nb: [${'*a,'.repeat(200)}*a]`])(
-    'that is not YAML, or makes itself large, is told apart (%#)',
+    'that is not YAML, or makes itself large, is recognized (%#)',
     async (text) => {
       expect(await requiredStatusesIn(text)).toEqual({ kind: 'no-yaml' });
     },
@@ -55,14 +56,14 @@ describe('.signalbox.yaml', () => {
     'merge: { required_statuses: ci/test }',
     'merge: { required_statuses: [1] }',
     'merge: { required_statuses: [""] }',
-    'just words',
+    'just text',
     '- a list',
     `merge: { required_statuses: [${'a,'.repeat(100)}a] }`,
-  ])('with something else where the list of required checks should be is told apart (%#)', async (text) => {
+  ])('with something else where the list of required checks should be is recognized (%#)', async (text) => {
     expect((await requiredStatusesIn(text)).kind).toBe('invalid');
   });
 
-  it('names required checks also in a long file, which is read in a thread', async () => {
+  it('names required checks also in a long file, which is read in a process of its own', async () => {
     const targets = Array.from({ length: 500 }, (_, index) => `  t${index}: [src/${index}/**]`).join('\n');
     const text = `merge: {required_statuses: [ci/test]}\ntargets:\n${targets}\n`;
     expect(await requiredStatusesIn(text)).toEqual({ kind: 'said', value: ['ci/test'] });
@@ -80,7 +81,11 @@ describe('.signalbox.yaml', () => {
     },
   );
 
-  it('is told apart from what is no YAML', () => {
+  it('that is made to need more memory than its process may have counts as invalid YAML', async () => {
+    expect(await parseYamlApart('['.repeat(60_000), 65_536, 16)).toEqual({ kind: 'no-yaml' });
+  });
+
+  it('differs from invalid YAML', () => {
     expect(targetRulesIn('a: [').kind).toBe('no-yaml');
     expect(targetRulesIn('targets: {web: []}').kind).toBe('invalid');
     expect(targetRulesIn('targets: {}\nunmatched_files: some').kind).toBe('invalid');

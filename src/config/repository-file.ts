@@ -1,6 +1,6 @@
-// `.signalbox.yaml` in the root of a repository: what its own people say about its queue. The service reads which checks
-// are required, off the commits under test; the command line reads which files belong to which target. Each reads its own
-// part, so that a mistake in one does not stop the other.
+// `.signalbox.yaml` in the root of a repository. The service reads the required checks from the commits under test; the
+// command line reads which files belong to which target. Each reads its own part, so that a mistake in one part does not
+// affect the other.
 //
 //   merge:
 //     required_statuses: [ci/test]
@@ -23,7 +23,7 @@ const MergePart = z.looseObject({
         .array(z.string().min(1).max(255))
         .max(100)
         .optional()
-        .describe('Checks that must pass, where the queue has no list of its own.'),
+        .describe('Required checks, if the queue has no list of its own.'),
     })
     .nullish(),
 });
@@ -31,13 +31,13 @@ const MergePart = z.looseObject({
 const TargetsPart = z.looseObject({
   targets: z
     .record(z.string().min(1).max(1024), z.array(z.string().min(1).max(globLengthMax)).min(1).max(1_000))
-    .refine((targets) => Object.keys(targets).length <= 10_000, 'must name at most 10,000 targets')
+    .refine((targets) => Object.keys(targets).length <= 10_000, 'must have at most 10,000 targets')
     .nullish()
-    .describe('By target: patterns of the files that belong to it.'),
+    .describe('For each target, the patterns of its files.'),
   unmatched_files: z
     .enum(['all', 'none'])
     .default('all')
-    .describe('What a changed file that belongs to no target impacts: all targets, or none.'),
+    .describe('Whether a changed file that belongs to no target impacts all targets or none.'),
 });
 
 export type TargetRules = {
@@ -47,12 +47,12 @@ export type TargetRules = {
 
 export type Part<Value> =
   | { readonly kind: 'said'; readonly value: Value }
-  /** The file says nothing about it. */
+  /** The file does not have this part. */
   | { readonly kind: 'unsaid' }
   | { readonly kind: 'no-yaml' }
   | { readonly kind: 'invalid'; readonly why: string };
 
-function partOf<Shape extends z.ZodType, Value>(
+function parseFilePart<Shape extends z.ZodType, Value>(
   yaml: Yaml,
   shape: Shape,
   pick: (content: z.output<Shape>) => Value | undefined,
@@ -74,9 +74,13 @@ function partOf<Shape extends z.ZodType, Value>(
 const servedLengthMax = 65_536;
 
 export const requiredStatusesIn = async (text: string): Promise<Part<readonly string[]>> =>
-  partOf(await parseYamlApart(text, servedLengthMax), MergePart, ({ merge }) => merge?.required_statuses);
+  parseFilePart(
+    await parseYamlApart(text, servedLengthMax),
+    MergePart,
+    ({ merge }) => merge?.required_statuses,
+  );
 
 export const targetRulesIn = (text: string): Part<TargetRules> =>
-  partOf(parseYaml(text), TargetsPart, ({ targets, unmatched_files: unmatchedFiles }) =>
+  parseFilePart(parseYaml(text), TargetsPart, ({ targets, unmatched_files: unmatchedFiles }) =>
     targets === null || targets === undefined ? undefined : { targets, unmatchedFiles },
   );

@@ -11,7 +11,7 @@ const parsed = (env: Record<string, string>) => {
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
 
 describe('traces', () => {
-  it('are off without an address, and where somebody turns them off', () => {
+  it('are off without a URL, and if a variable turns them off', () => {
     expect(parsed({ OTEL_SERVICE_NAME: 'queue' })).toBeNull();
     expect(parsed({ ...endpoint, OTEL_SDK_DISABLED: 'TRUE' })).toBeNull();
     expect(parsed({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' })).toBeNull();
@@ -47,7 +47,7 @@ describe('traces', () => {
     });
   });
 
-  it('tell what is wrong by its variable, and repeat no secret', () => {
+  it('report each problem with its variable, and repeat no secret', () => {
     const problems = parsed({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
       OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',

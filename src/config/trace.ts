@@ -1,20 +1,19 @@
-// Where traces go, by the variables that OpenTelemetry has for it everywhere. Others of them that the exporter knows
-// (timeouts, certificates, compression) are read by the exporter itself.
+// The standard variables of OpenTelemetry for traces. The exporter reads the others (timeouts, certificates,
+// compression).
 
 import { z } from 'zod';
 
-const address = z.url({ protocol: /^https?$/, message: 'must be an http address' });
+const address = z.url({ protocol: /^https?$/, message: 'must be an http or https URL' });
 
-/** `name=value` items with commas between them, values percent-encoded. */
+/** Comma-separated `name=value` items, values percent-encoded. */
 const pairs = z.string().transform((text, context): Record<string, string> => {
   const entries = text
     .split(',')
     .filter((item) => item.trim() !== '')
     .map((item) => {
       const at = item.indexOf('=');
-      // What is wrong may be a secret: it is not repeated.
-      if (at < 1)
-        context.addIssue({ code: 'custom', message: 'must be items name=value with commas between' });
+      // The wrong value may be a secret: it is not repeated.
+      if (at < 1) context.addIssue({ code: 'custom', message: 'must be comma-separated name=value items' });
       return [item.slice(0, at).trim(), decoded(item.slice(at + 1).trim())] as const;
     });
   return Object.fromEntries(entries);
@@ -40,31 +39,31 @@ const samplers = [
 export const traceVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: address.optional(),
-    doc: 'Where traces are sent by OTLP over HTTP, for example `http://collector.internal:4318`; `/v1/traces` is added. Absent: nothing is traced.',
+    doc: 'URL of the collector that receives traces by OTLP over HTTP, for example `http://collector.internal:4318`; Signalbox appends `/v1/traces`. Default: no tracing.',
   },
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
     schema: address.optional(),
-    doc: 'The same as a whole address, to which nothing is added.',
+    doc: 'The same as a complete URL, to which Signalbox appends nothing.',
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
     schema: pairs.optional(),
-    doc: 'Headers sent along, such as `authorization=Bearer%20…`: `name=value` items with commas between them, values percent-encoded.',
+    doc: 'Headers of the requests to the collector, for example `authorization=Bearer%20…`: comma-separated `name=value` items with percent-encoded values.',
   },
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     schema: z.string().optional(),
-    doc: 'Only `http/protobuf`, which is also what is meant when it is absent.',
+    doc: 'Protocol of the exporter. Signalbox supports only `http/protobuf`.',
   },
   OTEL_SERVICE_NAME: {
     schema: z.string().max(255).default('signalbox'),
-    doc: 'The name of the service in traces.',
+    doc: 'Name of the service in traces.',
   },
   OTEL_RESOURCE_ATTRIBUTES: {
     schema: pairs.optional(),
-    doc: 'Further attributes of every trace, such as `deployment.environment.name=production`: `name=value` items with commas between them.',
+    doc: 'Additional attributes of every trace, for example `deployment.environment.name=production`: comma-separated `name=value` items.',
   },
   OTEL_TRACES_SAMPLER: {
     schema: z.enum(samplers).default('parentbased_always_on'),
-    doc: 'Which traces are kept: `always_on`, `always_off`, `traceidratio`, or one of them behind `parentbased_`, which follows a caller that sent a `traceparent`.',
+    doc: 'Sampler: `always_on`, `always_off`, `traceidratio`, or one of them with the prefix `parentbased_`, which follows the decision of a caller that sent a `traceparent`.',
   },
   OTEL_TRACES_SAMPLER_ARG: {
     schema: z
@@ -72,23 +71,25 @@ export const traceVariables = {
       .transform(Number)
       .pipe(z.number().min(0, 'must be at least 0').max(1, 'must be at most 1'))
       .optional(),
-    doc: 'The share that `traceidratio` keeps, from 0 to 1. Default: all.',
+    doc: 'Share of traces that `traceidratio` keeps, from 0 to 1. Default: 1.',
   },
   OTEL_TRACES_EXPORTER: {
     schema: z.string().optional(),
-    doc: '`none`: nothing is traced. Anything else has no effect.',
+    doc: '`none`: no tracing. Any other value has no effect.',
   },
   OTEL_SDK_DISABLED: {
     schema: z.string().optional(),
-    doc: '`true`: nothing is traced.',
+    doc: '`true`: no tracing.',
   },
 } as const;
 
-type Variables = typeof traceVariables;
-type Parsed = { readonly [Name in keyof Variables]: z.output<Variables[Name]['schema']> };
+type TraceVariables = typeof traceVariables;
+type ParsedTraceVariables = {
+  readonly [Name in keyof TraceVariables]: z.output<TraceVariables[Name]['schema']>;
+};
 
 export type TraceConfig = {
-  /** A whole address. */
+  /** A complete URL. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
@@ -98,11 +99,11 @@ export type TraceConfig = {
   readonly ratio: number;
 };
 
-const isOff = (parsed: Parsed): boolean =>
+const isOff = (parsed: ParsedTraceVariables): boolean =>
   parsed.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || parsed.OTEL_TRACES_EXPORTER === 'none';
 
-/** Null: nothing is traced. */
-export function traceOf(parsed: Parsed): TraceConfig | null {
+/** Null: tracing is off. */
+export function buildTraceConfig(parsed: ParsedTraceVariables): TraceConfig | null {
   const base = parsed.OTEL_EXPORTER_OTLP_ENDPOINT;
   const url =
     parsed.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ??
@@ -118,7 +119,7 @@ export function traceOf(parsed: Parsed): TraceConfig | null {
   };
 }
 
-/** A collector that is set for everything on a machine may speak what we do not. */
+/** A collector that is configured for a whole machine may use a protocol that Signalbox does not support. */
 export function traceProblems(env: Readonly<Record<string, string | undefined>>): string[] {
   const protocol = env['OTEL_EXPORTER_OTLP_PROTOCOL'];
   const isAsked =

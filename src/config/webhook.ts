@@ -1,4 +1,4 @@
-// Where events may be sent: by default only to public addresses, over https. An installation can allow more.
+// Destinations to which events can be sent: by default only public addresses over https. An installation can allow more.
 
 import ipaddr from 'ipaddr.js';
 
@@ -17,7 +17,7 @@ export type WebhookConfig = {
 
 const hostPattern = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
 
-/** The list, or what is wrong with it. */
+/** Returns the parsed list, or the problem with it. */
 export function parseWebhookAllow(text: string): WebhookAllow | string {
   const networks: string[] = [];
   const hosts: string[] = [];
@@ -27,7 +27,7 @@ export function parseWebhookAllow(text: string): WebhookAllow | string {
     else if (ipaddr.IPv4.isValidFourPartDecimal(item)) networks.push(`${item}/32`);
     else if (ipaddr.IPv6.isValid(item) && !item.includes('%')) networks.push(`${item}/128`);
     else if (/^[\d.]+(\/|$)/.test(item) || !hostPattern.test(item))
-      return `holds ${item}, which is neither a network like 10.1.0.0/16 nor a host name`;
+      return `must not contain ${item}, which is neither a network like 10.1.0.0/16 nor a host name`;
     else hosts.push(item);
   }
   return { networks, hosts };

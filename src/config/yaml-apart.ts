@@ -1,35 +1,44 @@
-// YAML of pull requests, read beside everything else. The parser takes microseconds for each character, and the square of
-// their number for texts that are made for it: what is longer than a few lines is read in a thread of its own, which is
-// ended when it takes too long. A text like that counts as no YAML.
+// Parses the YAML of pull requests in isolation. The parser takes microseconds for each character, and
+// quadratic time for malicious texts: a text that is longer than a few lines is parsed in a process of its own, which is
+// killed when it takes too long. Such a text counts as invalid YAML. A thread would not do: one that runs out of memory
+// may end the whole process with it (V8 gives up where one allocation exceeds what is left).
 
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { parseYaml, type Yaml } from './yaml.ts';
 
 /** A text of this length takes some milliseconds at worst. */
 const lengthHereMax = 2_048;
 const deadlineMs = 5_000;
+const memoryMaxMiB = 64;
 
-/** The same file as this one has: TypeScript in a checkout, JavaScript in the package. */
-const threadFile = new URL(`./yaml-thread${extname(import.meta.filename)}`, import.meta.url);
+/** With the extension of this file: TypeScript in a checkout, JavaScript in the package. */
+const program = new URL(`./yaml-process${extname(import.meta.filename)}`, import.meta.url);
 
-/** What `parseYaml` answers. At most so many characters are looked at; more are no YAML. */
-export async function parseYamlApart(text: string, lengthMax: number): Promise<Yaml> {
+/** The result of `parseYaml`. A text longer than `lengthMax` characters counts as invalid YAML. */
+export async function parseYamlApart(
+  text: string,
+  lengthMax: number,
+  memoryMiB = memoryMaxMiB,
+): Promise<Yaml> {
   if (text.length <= lengthHereMax) return parseYaml(text);
   if (text.length > lengthMax) return { kind: 'no-yaml' };
-  const thread = new Worker(threadFile, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 64 } });
-  try {
-    return await new Promise<Yaml>((resolve, reject) => {
-      setTimeout(resolve, deadlineMs, { kind: 'no-yaml' }).unref();
-      thread.once('message', resolve);
-      // Out of the memory that it has, which only a text made for it needs.
-      thread.once('error', (error: NodeJS.ErrnoException) =>
-        error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? resolve({ kind: 'no-yaml' }) : reject(error),
-      );
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-      thread.postMessage(text);
-    });
-  } finally {
-    await thread.terminate();
-  }
+  const child = fork(program, {
+    execArgv: [`--max-old-space-size=${memoryMiB}`],
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'advanced',
+    timeout: deadlineMs,
+    killSignal: 'SIGKILL',
+  });
+  let yaml: Yaml | undefined;
+  child.once('message', (message: Yaml) => (yaml = message));
+  // A failure to send shows in how the process ends.
+  child.send(text, () => undefined);
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  if (yaml !== undefined) return yaml;
+  // It took too long, or ran out of memory: only a malicious text does either.
+  if (signal === 'SIGKILL' || signal === 'SIGABRT') return { kind: 'no-yaml' };
+  throw new Error(`The process that parses YAML ended with ${code ?? signal} and no result.`);
 }

@@ -1,17 +1,17 @@
-// The pieces every request and response is made of.
+// Schemas that many requests and responses share.
 
 import { z } from 'zod';
 import { errorRegistry, type ErrorCode } from '#base/error.ts';
-import { branchNameLengthMax, branchNamePattern, isBranchName } from '#core/queue/branch-name.ts';
+import { branchNameLengthMax, branchNamePattern, isBranchName } from '#core/queue/rule/branch-name.ts';
 
 export const scopes = ['read', 'submit', 'admin', 'upload'] as const;
 export type Scope = (typeof scopes)[number];
 
-type JsonSchema = Record<string, unknown>;
+type PublishedSchema = Record<string, unknown>;
 
 /** What the published document says of a schema, in place of what would be derived from it. */
-export function published(json: JsonSchema) {
-  const override = ({ jsonSchema }: { jsonSchema: JsonSchema }) => {
+export function published(json: PublishedSchema) {
+  const override = ({ jsonSchema }: { jsonSchema: PublishedSchema }) => {
     const { description } = jsonSchema;
     for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
     Object.assign(jsonSchema, json, description === undefined ? {} : { description });
@@ -37,10 +37,10 @@ const solid = /^[^\s\u0000-\u001f\u007f]+$/;
 
 /** Text of one line: no control characters. */
 export const line = (min: number, max: number) =>
-  z.string().min(min).max(max).regex(printable, 'must not hold control characters');
+  z.string().min(min).max(max).regex(printable, 'must not contain control characters');
 
 export const part = (max: number) =>
-  z.string().min(1).max(max).regex(solid, 'must not hold blanks or control characters');
+  z.string().min(1).max(max).regex(solid, 'must not contain spaces or control characters');
 
 /** No part of a path that leads elsewhere. */
 const noDots = /^(?!(.*\/)?\.{1,2}(\/|$))/;
@@ -49,13 +49,13 @@ export const Repository = z
   .object({
     host: part(255).regex(/^[^/\\@]+$/, 'must be a host name, for example github.com'),
     owner: part(255)
-      .regex(/^[^/]+(\/[^/]+)*$/, 'must not begin or end with a slash')
-      .regex(noDots, 'must not hold a part that is . or ..'),
+      .regex(/^[^/]+(\/[^/]+)*$/, 'must not start or end with a slash')
+      .regex(noDots, 'must not contain . or .. as a part'),
     name: part(255)
-      .regex(/^[^/]+$/, 'must not hold a slash')
+      .regex(/^[^/]+$/, 'must not contain a slash')
       .regex(noDots, 'must not be . or ..'),
   })
-  .meta({ id: 'Repository', description: 'A repository. The owner may hold slashes (nested groups).' });
+  .meta({ id: 'Repository', description: 'A repository. The owner can contain slashes (nested groups).' });
 
 const pullRequestNumberMax = 4_294_967_295;
 /** The digits of 1 to 4294967295, with leading zeros. */
@@ -92,7 +92,7 @@ export const PullRequestWithSha = z
       .string()
       .regex(shaPattern, 'must be a full commit sha')
       .optional()
-      .meta({ description: 'Head commit. Absent: the head as the host reports it now.' }),
+      .meta({ description: 'Head commit. Default: the current head at the Git host.' }),
   })
   .meta({ id: 'PullRequestWithSha' });
 
@@ -119,11 +119,11 @@ export const InstantOut = z.string().meta({
 
 export const Uuid = z.guid().meta(published({ type: 'string', format: 'uuid' }));
 
-export const Empty = z.object({}).meta({ id: 'Empty', description: 'Nothing more to say.' });
+export const Empty = z.object({}).meta({ id: 'Empty', description: 'An empty object.' });
 
 export const PageQuery = z
   .object({
-    page_size: z.int().min(1).max(100).default(25).meta({ description: 'Items per page. Default 25.' }),
+    page_size: z.int().min(1).max(100).default(25).meta({ description: 'Items per page. Default: 25.' }),
     page_token: z.string().max(2048).default('').meta({ description: 'Absent or empty: the first page.' }),
   })
   .meta({ id: 'PageQuery' });
@@ -139,7 +139,8 @@ export const Page = z
   })
   .meta({
     id: 'Page',
-    description: 'Tokens are opaque and bound to their filter; empty where there is no page.',
+    description:
+      'Page tokens are opaque and valid only with the same filter; empty if there is no such page.',
   });
 export type Page = z.infer<typeof Page>;
 
@@ -149,7 +150,7 @@ export const ErrorBody = z
   .object({
     error: z.object({
       code: z.enum(errorCodes),
-      message: z.string().meta({ description: 'Written for a person; says what to do next.' }),
+      message: z.string().meta({ description: 'A sentence for people: what happened and what to do next.' }),
       requestId: z.string(),
       details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
     }),

@@ -5,8 +5,9 @@ import type { z } from 'zod';
 import { type ErrorCode, errorRegistry } from '#base/error.ts';
 import { defaultSettings } from '#core/queue/settings.ts';
 import { bounds } from '../../test/fixture/setting-bounds.ts';
-import { commonErrors, type Endpoint, endpoints, type Operation } from './endpoint.ts';
-import { openApiDocument } from './openapi.ts';
+import type { Endpoint } from './endpoint/endpoint-type.ts';
+import { commonErrors, endpoints, type Operation } from './endpoint/endpoint.ts';
+import { openApiDocument } from './endpoint/openapi.ts';
 
 const repo = { host: 'github.com', owner: 'acme', name: 'widgets' };
 const queue = { repo, targetBranch: 'main' };
@@ -63,7 +64,7 @@ describe('requests', () => {
     expect(parse('submitPullRequest', body).data).toEqual({ ...queue, pr });
   });
 
-  it('tell several problems at once, each by its path', () => {
+  it('report several problems at once, each with its path', () => {
     const body = { repo: { host: 'a/b', owner: '/acme' }, targetBranch: 'a..b', pr: {}, priority: 256 };
     expect(pathsOf('submitPullRequest', body).toSorted()).toEqual(
       ['pr.number', 'priority', 'repo.host', 'repo.name', 'repo.owner', 'targetBranch'].toSorted(),
@@ -156,7 +157,7 @@ describe('impacted targets', () => {
     expect(pathsOf('setImpactedTargets', { ...queue, pr })).toEqual(['impactedTargets']);
   });
 
-  it('are told each that is wrong, and no more than a hundred', () => {
+  it('report each problem, and no more than a hundred', () => {
     const wrong = ['ok', '', 7, null, ['x'], 'x'.repeat(1025)];
     expect(pathsOf('setImpactedTargets', targets(wrong))).toEqual(
       [1, 2, 3, 4, 5].map((index) => `impactedTargets.${index}`),
@@ -232,24 +233,26 @@ describe('the published document', () => {
     });
   });
 
-  it.each(operations)('tells of %s every error by its status, and the scope it needs', (_name, endpoint) => {
+  it.each(operations)('lists the errors of %s by status, and its scopes', (_name, endpoint) => {
     const operation = documented(endpoint)!;
     const codes = [...commonErrors, ...endpoint.errors];
-    const told = codes.filter((code) =>
+    const documentedCodes = codes.filter((code) =>
       operation.responses[errorRegistry[code].status]?.description.includes(`\`${code}\``),
     );
-    expect(told).toEqual(codes);
+    expect(documentedCodes).toEqual(codes);
     const statuses = new Set(codes.map((code) => String(errorRegistry[code].status)));
     expect(Object.keys(operation.responses).toSorted()).toEqual(['200', ...statuses].toSorted());
     expect(operation.description).toContain(endpoint.scopes.join(' or '));
   });
 
-  it('tells every code of the registry that is not about an address outside of it', () => {
-    const told = new Set([...commonErrors, ...operations.flatMap(([, { errors }]) => errors)]);
-    const untold = Object.keys(errorRegistry).filter((code) => !told.has(code as ErrorCode));
+  it('lists every code of the registry except those of URLs outside of it', () => {
+    const documentedCodes = new Set([...commonErrors, ...operations.flatMap(([, { errors }]) => errors)]);
+    const undocumentedCodes = Object.keys(errorRegistry).filter(
+      (code) => !documentedCodes.has(code as ErrorCode),
+    );
     const ofUploads = ['UPLOAD_ADDRESS_EXPIRED', 'UPLOAD_ADDRESS_INVALID', 'UPLOAD_ALREADY_STORED'];
     const others = ['CROSS_SITE_REFUSED', 'ROUTE_NOT_FOUND'];
-    expect(untold.toSorted()).toEqual([...others, ...ofUploads]);
+    expect(undocumentedCodes.toSorted()).toEqual([...others, ...ofUploads]);
   });
 
   it('is open to more fields, except when it is asked to be strict', () => {
@@ -377,7 +380,7 @@ describe('the document and the validator', () => {
     expect(verdicts(operation, body)).toEqual({ document: false, validator: true });
   });
 
-  it('differ where a rule is over two fields, which the document tells in words', () => {
+  it('differ where a rule is over two fields, which the document describes as text', () => {
     expect(verdicts('listFailingTests', span(march2, march1))).toEqual({ document: true, validator: false });
   });
 

@@ -1,4 +1,4 @@
-// Connections of an organization to Git hosts. They are made on the command line, where their secrets are files.
+// Connections of an organization to Git hosts. The command line creates them, because it reads the secrets from files.
 
 import { z } from 'zod';
 import { InstantOut, part } from './common.ts';
@@ -6,13 +6,14 @@ import { InstantOut, part } from './common.ts';
 const HostConnection = z
   .object({
     id: z.string(),
-    kind: z.enum(['gitea', 'github']),
-    host: z.string().meta({ description: 'As repositories are named by it.' }),
+    kind: z.string().meta({ description: 'Such as `github` or `gitea`; later versions may know more.' }),
+    host: z.string().meta({ description: 'The host name used in repository names.' }),
     url: z.string(),
-    webhookUrl: z.string().meta({ description: 'Where the Git host sends its webhooks.' }),
+    webhookUrl: z.string().meta({ description: 'The URL to which the Git host sends webhooks.' }),
     createdAt: InstantOut,
     previousSecretUntil: InstantOut.nullable().meta({
-      description: 'Until then webhooks are also accepted with the secret before. Null: there is none.',
+      description:
+        'Until this time webhooks with the previous secret are also accepted. Null: there is no previous secret.',
     }),
   })
   .meta({ id: 'HostConnection', description: 'A connection to a Git host, without its secrets.' });

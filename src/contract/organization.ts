@@ -1,4 +1,4 @@
-// Who a token speaks for.
+// The organization of a token.
 
 import { z } from 'zod';
 import { InstantOut, scopes } from './common.ts';
@@ -15,6 +15,6 @@ export const GetOrganizationResponse = z.object({
       expiresAt: InstantOut.nullable(),
     })
     .meta({
-      description: 'What the call was let in by. In the dashboard that may be the session of a person.',
+      description: 'The credential of this call: an API token, or in the dashboard the session of a user.',
     }),
 });

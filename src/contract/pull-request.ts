@@ -41,7 +41,7 @@ const Priority = z
         { type: 'integer', minimum: 0, maximum: priorityMax },
       ],
     }),
-    description: 'Lower runs first: urgent 0, high 10, medium 100 (default), low 200.',
+    description: 'Lower numbers go first: urgent 0, high 10, medium 100 (default), low 200.',
   });
 
 export const PullRequestRequest = z.object({ ...queueRef, pr: PullRequestRef });
@@ -50,18 +50,20 @@ export const SubmitRequest = z.object({
   ...queueRef,
   pr: PullRequestWithSha.meta({
     description:
-      'With sha, only that head is submitted: if the head is another one by then, the answer is 409. Without it, the head as the host reports it now.',
+      'With sha, only that head is submitted: if the head has changed, the answer is 409. Without it, the current head at the Git host is submitted.',
   }),
   priority: Priority.optional(),
-  noBatch: z.boolean().optional().meta({ description: 'Test it alone even when the queue batches.' }),
+  noBatch: z.boolean().optional().meta({ description: 'Test it alone even if the queue uses batches.' }),
 });
 
-/** A pull request as its Git host has it now. */
+/** The current state of a pull request at its Git host. */
 export const HostedPullRequest = z
   .object({
     prNumber: z.int(),
     prTitle: z.string(),
-    prSha: z.string().meta({ description: 'The head: what submitPullRequest submits if it is named there.' }),
+    prSha: z
+      .string()
+      .meta({ description: 'The head commit; pass it to submitPullRequest to submit exactly this head.' }),
     prBaseBranch: z.string(),
     prAuthor: z.string(),
     prUrl: z.string(),
@@ -74,12 +76,12 @@ export const GetSubmittedRequest = z.object({
   ...queueRef,
   pr: PullRequestRef,
   includeTimeline: z.boolean().optional(),
-  includeTimeSpent: z.boolean().optional().meta({ description: 'Where the time went, per trip.' }),
+  includeTimeSpent: z.boolean().optional().meta({ description: 'Where the time went, per attempt.' }),
 });
 
 const impactedTargetLengthMax = 1024;
 
-/** Characters are counted only where there may be too many. */
+/** Characters are counted only if there may be too many. */
 const isShort = (target: string): boolean =>
   target.length <= impactedTargetLengthMax || Array.from(target).length <= impactedTargetLengthMax;
 
@@ -87,7 +89,7 @@ export const SetImpactedTargetsRequest = z.object({
   repo: Repository,
   targetBranch: Branch,
   pr: PullRequestWithSha,
-  // A list of 200,000 is checked by one pass of our own: a schema per element would cost several times as much.
+  // A list of 200,000 is checked in one pass by hand: a schema per element would cost several times as much.
   impactedTargets: z
     .unknown()
     .superRefine((input, context) => {
@@ -105,7 +107,7 @@ export const SetImpactedTargetsRequest = z.object({
       for (const [index, target] of input.entries()) {
         if (typeof target === 'string' && target.length > 0 && isShort(target)) continue;
         problem([index], `must be a string of 1 to ${impactedTargetLengthMax} characters`);
-        // A list that is wrong throughout is told by its first problems.
+        // For a list that is wrong throughout, only the first problems are reported.
         if (++problems === 100) return;
       }
     })
@@ -133,14 +135,15 @@ const TimelineEvent = z
       .object({ added: z.array(z.string()), removed: z.array(z.string()) })
       .optional()
       .meta({
-        description: 'What it changes in the required checks, when it is tested and when it has merged.',
+        description:
+          'How this pull request changes the required checks, while it is tested and after it has merged.',
       }),
     branchRuleChange: z
       .object({
         added: z.array(z.string()),
         bound: z
           .array(RequiredCheck)
-          .meta({ description: 'Required before as well, and from another source now.' }),
+          .meta({ description: 'Checks that were required before, and now from another source.' }),
         removed: z.array(z.string()),
       })
       .optional()
@@ -151,7 +154,7 @@ const TimelineEvent = z
   })
   .meta({ id: 'TimelineEvent' });
 
-/** What is the same in the record and in the list of a queue. */
+/** Fields common to the record of a pull request and the list of a queue. */
 export const entryFields = {
   id: Uuid,
   state: z.enum(entryStates),
@@ -181,22 +184,24 @@ export const SubmittedPullRequest = z
     }),
     verifiedByTestRun: Uuid.nullable(),
     conclusionReason: z.enum(reasons).nullable(),
-    queuePosition: z.int().nullable().meta({ description: '0 is next; null when not in the queue.' }),
-    waitingFor: z.array(z.string()).meta({ description: 'Why it is where it is, and what would move it.' }),
+    queuePosition: z.int().nullable().meta({ description: '0 is next; null: not in the queue.' }),
+    waitingFor: z
+      .array(z.string())
+      .meta({ description: 'The reason for the state, and what it is waiting for.' }),
     failedTests: FailedTests.nullable().meta({
-      description: 'What test reports name of the run that it failed in; null if it failed in none.',
+      description: 'The failing tests in the reports of its failed run; null: it failed in no run.',
     }),
     estimatedMergeAt: InstantOut.nullable().meta({
       description:
-        'When it is expected to land, if it does. Null until five test runs of the queue have passed within two weeks, and while nothing can be said.',
+        'The estimated time of its merge, if its tests pass. Null until five test runs of the queue have passed within two weeks, and whenever no estimate is possible.',
     }),
     estimatedMergeInterval: z
       .array(InstantOut)
       .length(2)
       .nullable()
-      .meta({ description: 'The 10th and the 90th percentile of when it lands.' }),
+      .meta({ description: 'The 10th and the 90th percentile of the estimate.' }),
     timeline: z.array(TimelineEvent).optional().meta({ description: 'Newest first.' }),
-    timeSpent: z.array(TimeSpent).optional().meta({ description: 'Per trip, newest first.' }),
+    timeSpent: z.array(TimeSpent).optional().meta({ description: 'Per attempt, newest first.' }),
   })
   .meta({ id: 'SubmittedPullRequest' });
 export type SubmittedPullRequest = z.infer<typeof SubmittedPullRequest>;

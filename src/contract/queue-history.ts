@@ -1,14 +1,13 @@
-// Requests and responses about what became of the pull requests of a queue over time.
+// Requests and responses about the history of a queue.
 
 import { z } from 'zod';
+import { dayMs } from '#base/duration.ts';
 import { bucketSizes, bucketsMax, fits, rangeDaysMax } from '#core/queue/history-range.ts';
 import { reasons } from '#core/queue/reason.ts';
 import { InstantIn, InstantOut, lenientEnum, line, queueRef, Uuid } from './common.ts';
 import { runStatuses } from './testing.ts';
 
 const conclusions = ['merged', 'failed', 'cancelled'] as const;
-
-const dayMs = 86_400_000;
 
 const window = {
   since: InstantIn.meta({ description: 'Concluded at or after.' }),
@@ -18,10 +17,10 @@ const window = {
     .meta({ description: 'Only pull requests that impact this target, or every target.' }),
 };
 
-type Window = { readonly since: Date; readonly until: Date };
+type HistoryPeriod = { readonly since: Date; readonly until: Date };
 
-/** How long it is; null where it is wrong, which is said. */
-function rangeOf({ since, until }: Window, context: z.RefinementCtx): number | null {
+/** The length of the range; null: it is not valid, which is reported. */
+function validateRange({ since, until }: HistoryPeriod, context: z.RefinementCtx): number | null {
   // Refinements are asked also where an instant is none.
   if (!(since instanceof Date) || !(until instanceof Date)) return null;
   const rangeMs = until.getTime() - since.getTime();
@@ -51,23 +50,23 @@ export const QueueHistoryRequest = z
     bucket: lenientEnum(bucketSizes)
       .optional()
       .meta({
-        description: `Absent: as the range asks for. More than ${bucketsMax} are refused.`,
+        description: `Default: suited to the range. More than ${bucketsMax} buckets are refused.`,
       }),
     timeZone: z
       .string()
       .max(64)
       .regex(/^[A-Za-z][A-Za-z0-9_+/-]*$/, 'must be the name of a time zone, for example Europe/Berlin')
-      .refine(isTimeZone, 'is no time zone that is known here')
+      .refine(isTimeZone, 'is not a known time zone')
       .optional()
-      .meta({ description: 'Where days and weeks begin. Default: UTC.' }),
+      .meta({ description: 'The time zone in which days and weeks start. Default: UTC.' }),
   })
   .superRefine((asked, context) => {
-    const rangeMs = rangeOf(asked, context);
+    const rangeMs = validateRange(asked, context);
     if (asked.bucket !== undefined && rangeMs !== null && !fits(asked.bucket, rangeMs))
       context.addIssue({
         code: 'custom',
         path: ['bucket'],
-        message: `must be larger: the range has more than ${bucketsMax} of them`,
+        message: `must be larger: the range has more than ${bucketsMax} buckets of this size`,
       });
   });
 
@@ -83,22 +82,23 @@ const figures = {
   cancelled: z.int(),
   outcomes: z
     .array(z.object({ conclusion: z.enum(conclusions), reason: z.enum(reasons).nullable(), count: z.int() }))
-    .meta({ description: 'The same by reason, the most frequent first.' }),
-  restarts: z.int().meta({ description: 'How often tests of these pull requests were started anew.' }),
+    .meta({ description: 'The same by reason, most frequent first.' }),
+  restarts: z.int().meta({ description: 'How often the tests of these pull requests were restarted.' }),
   timeInQueueSeconds: ThreePercentiles.nullable().meta({
-    description: 'Of what merged, from when it was ready; null where nothing did. So are the next two.',
+    description:
+      'Time in the queue of merged pull requests, from when they were ready; null if none merged. The same holds for the next two fields.',
   }),
-  waitSeconds: TwoPercentiles.nullable().meta({ description: 'Of these, the time in line.' }),
-  testSeconds: TwoPercentiles.nullable().meta({ description: 'Of these, the time under test.' }),
+  waitSeconds: TwoPercentiles.nullable().meta({ description: 'The part of that time spent waiting.' }),
+  testSeconds: TwoPercentiles.nullable().meta({ description: 'The part of that time spent under test.' }),
   ciMinutes: z.number().min(0).nullable().meta({
     description:
-      'Of test runs that were begun then, from the push of the test branch to the end. Null with impactedTarget: a run tests more than one target.',
+      'Duration of the test runs that started in this bucket, from the push of the test branch to the end. Null with impactedTarget, because a run tests more than one target.',
   }),
   ciMinutesSaved: z.number().min(0).nullable().meta({
     description:
-      'An estimate: what CI would still have worked on runs that were given up and whose CI was stopped, by the median of the queue’s runs. Null with impactedTarget.',
+      'An estimate of the CI time saved by stopping CI of abandoned runs, by the median duration of the runs of the queue. Null with impactedTarget.',
   }),
-  ciMinutesPerMerged: z.number().min(0).nullable().meta({ description: 'Null where nothing merged.' }),
+  ciMinutesPerMerged: z.number().min(0).nullable().meta({ description: 'Null: nothing merged.' }),
 };
 
 const HistoryFigures = z.object(figures).meta({ id: 'HistoryFigures' });
@@ -106,7 +106,7 @@ const HistoryFigures = z.object(figures).meta({ id: 'HistoryFigures' });
 const HistoryBucket = z
   .object({
     from: InstantOut,
-    to: InstantOut.meta({ description: 'The first instant after it.' }),
+    to: InstantOut.meta({ description: 'The end of the bucket, exclusive.' }),
     ...figures,
   })
   .meta({ id: 'HistoryBucket' });
@@ -129,9 +129,9 @@ export const ListTripsRequest = z
     cursor: z.string().max(2048).optional(),
     take: z.int().min(1).max(100).default(50),
   })
-  .superRefine((asked, context) => void rangeOf(asked, context));
+  .superRefine((asked, context) => void validateRange(asked, context));
 
-const Trip = z
+const ConcludedAttempt = z
   .object({
     prNumber: z.int(),
     prTitle: z.string(),
@@ -145,26 +145,26 @@ const Trip = z
     waitSeconds: seconds,
     testSeconds: seconds,
     restarts: z.int(),
-    headSha: z.string().meta({ description: 'What was to land; empty where it is not known.' }),
-    priorityValue: z.int().meta({ description: 'Of its latest trip.' }),
-    noBatch: z.boolean().meta({ description: 'Of its latest trip.' }),
+    headSha: z.string().meta({ description: 'The head commit of the pull request; empty: not known.' }),
+    priorityValue: z.int().meta({ description: 'Of its latest attempt.' }),
+    noBatch: z.boolean().meta({ description: 'Of its latest attempt.' }),
   })
   .meta({ id: 'Trip' });
 
 export const ListTripsResponse = z.object({
-  trips: z.array(Trip).meta({ description: 'The last to conclude first.' }),
+  trips: z.array(ConcludedAttempt).meta({ description: 'Latest conclusion first.' }),
   nextCursor: z.string().optional(),
 });
 
 export const ListTestRunsRequest = z
   .object({
     ...queueRef,
-    since: InstantIn.meta({ description: 'Begun at or after.' }),
-    until: InstantIn.meta({ description: 'Begun before.' }),
+    since: InstantIn.meta({ description: 'Started at or after.' }),
+    until: InstantIn.meta({ description: 'Started before.' }),
     cursor: z.string().max(2048).optional(),
     take: z.int().min(1).max(500).default(100),
   })
-  .superRefine((asked, context) => void rangeOf(asked, context));
+  .superRefine((asked, context) => void validateRange(asked, context));
 
 const number = z.int().meta({ description: 'The number of a pull request.' });
 
@@ -174,18 +174,20 @@ const PastTestRun = z
     queueType: z.enum(['main', 'bisection']),
     status: z.enum(runStatuses),
     createdAt: InstantOut,
-    pushedAt: InstantOut.nullable().meta({ description: 'When CI could begin; null: it never could.' }),
+    pushedAt: InstantOut.nullable().meta({ description: 'When CI could start; null: it never could.' }),
     concludedAt: InstantOut.nullable(),
-    tested: z.array(number).meta({ description: 'Under test, in the order of the line.' }),
-    ahead: z.array(number).meta({ description: 'In the base but not under test, in the same order.' }),
+    tested: z.array(number).meta({ description: 'The pull requests under test, in queue order.' }),
+    ahead: z
+      .array(number)
+      .meta({ description: 'The pull requests in the base that are not under test, in queue order.' }),
     failedByFlakyTests: z.boolean().nullable().meta({
       description:
-        'Of a failed run: whether all tests that reports for its commit name as failing are flaky, as it is judged by now; null: none is named, or it did not fail.',
+        'Of a failed run: whether every failing test in the reports for its commit is classified as flaky now; null: the reports name no failing test, or the run did not fail.',
     }),
   })
   .meta({ id: 'PastTestRun' });
 
 export const ListTestRunsResponse = z.object({
-  testRuns: z.array(PastTestRun).meta({ description: 'The last to begin first.' }),
+  testRuns: z.array(PastTestRun).meta({ description: 'Latest start first.' }),
   nextCursor: z.string().optional(),
 });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { defaultSettings } from '#core/queue/settings.ts';
+import { defaultSettings, queueSettingTable } from '#core/queue/settings.ts';
+import type { Setting } from '#core/setting.ts';
 import { bounds } from '../../test/fixture/setting-bounds.ts';
-import { endpoints } from './endpoint.ts';
+import { endpoints } from './endpoint/endpoint.ts';
 
 const queue = { repo: { host: 'github.com', owner: 'acme', name: 'widgets' }, targetBranch: 'main' };
 
@@ -35,10 +36,26 @@ const takenOf = (name: string, values: readonly unknown[]) =>
     settingOperations.every((operation) => accepts(operation, { ...queue, [name]: value })),
   );
 
+/** The values at the edge of what a setting takes, and those just beyond. */
+function edges({ takes }: Setting): readonly unknown[] {
+  if (takes.kind === 'number') return [takes.min, takes.max];
+  if (takes.kind === 'choice') return takes.choices;
+  return takes.kind === 'switch' ? [true, false] : [];
+}
+const beyond = ({ takes }: Setting): readonly unknown[] =>
+  takes.kind === 'number' ? [takes.min - 1, takes.max + 1, 'x', null] : [0, 'no such value\n'];
+
 describe('the settings of a queue', () => {
-  it('are those of this test, so that none is forgotten here', () => {
+  it('include those that this test names', () => {
     const named = Object.keys({ ...bounds, ...choices });
-    expect([...named, ...switches, ...texts].toSorted()).toEqual(Object.keys(defaultSettings).toSorted());
+    expect(Object.keys(defaultSettings)).toEqual(
+      expect.arrayContaining([...named, ...switches, ...texts]) as string[],
+    );
+  });
+
+  it.each(Object.entries<Setting>(queueSettingTable))('hold %s to what its value says', (name, setting) => {
+    const taken = [setting.initial, ...edges(setting)];
+    expect(takenOf(name, [...taken, ...beyond(setting), {}])).toEqual(taken);
   });
 
   it.each(Object.entries(bounds))('hold %s to %j', (name, [min, max]) => {

@@ -6,8 +6,8 @@ import { InstantOut, Repository, lenientEnum, line, queueRef } from './common.ts
 import { entryFields } from './pull-request.ts';
 import { queueSettings, queueSettingDefaults, type QueueSetting } from './queue-settings.ts';
 
-type Settings = typeof queueSettings;
-type OptionalSettings = { [Name in keyof Settings]: z.ZodOptional<Settings[Name]> };
+type QueueSettingSchemas = typeof queueSettings;
+type OptionalSettings = { [Name in keyof QueueSettingSchemas]: z.ZodOptional<QueueSettingSchemas[Name]> };
 
 const optionalSettings = Object.fromEntries(
   Object.entries(queueSettings).map(([name, schema]) => {
@@ -17,7 +17,7 @@ const optionalSettings = Object.fromEntries(
 ) as OptionalSettings;
 
 const writeOnly = {
-  deleteRequiredStatuses: z.boolean().optional().describe('True sets requiredStatuses back to null.'),
+  deleteRequiredStatuses: z.boolean().optional().describe('True: sets requiredStatuses to null.'),
 };
 
 export const QueueRequest = z.object(queueRef);
@@ -30,7 +30,9 @@ export const UpdateQueueRequest = z.object({
   ...writeOnly,
   state: lenientEnum(settableQueueStates)
     .optional()
-    .describe('What the queue does with its entries. SWITCHING_MODES is only ever read.'),
+    .describe(
+      'RUNNING: tests and merges. PAUSED: neither. DRAINING: finishes its entries, new ones wait. SWITCHING_MODES: set by Signalbox while the mode changes; read-only.',
+    ),
 });
 
 const settingsOut = z.object(queueSettings).shape;
@@ -44,16 +46,14 @@ export const QueueRecord = z
     stateReason: z
       .string()
       .nullable()
-      .meta({ description: 'Why the queue stopped by itself; null where a person set its state.' }),
+      .meta({ description: 'Why Signalbox paused the queue; null: a person set its state.' }),
     ...settingsOut,
   })
   .meta({ id: 'QueueRecord' });
 
 const EnqueuedPullRequest = z.object(entryFields).meta({ id: 'EnqueuedPullRequest' });
 
-const isHostAway = z
-  .boolean()
-  .meta({ description: 'The repository’s host does not answer: the queue waits.' });
+const isHostAway = z.boolean().meta({ description: 'The Git host is unreachable, so the queue waits.' });
 
 const repositoryFetch = z
   .object({
@@ -63,7 +63,7 @@ const repositoryFetch = z
   .nullable()
   .meta({
     description:
-      'How far the first fetch of the repository is, without which nothing can be tested; null: it is complete, or has not begun.',
+      'Progress of the first fetch of the repository, which must complete before tests start; null: it is complete, or has not started.',
   });
 
 export const QueueWithEntries = QueueRecord.extend({
@@ -77,7 +77,7 @@ export const QueueWithEntries = QueueRecord.extend({
 export const ListQueuesRequest = z.object({
   query: line(1, 200)
     .optional()
-    .meta({ description: 'Part of owner/name and branch, in any case of letters.' }),
+    .meta({ description: 'Only queues whose owner/name or branch contains this text, ignoring case.' }),
   cursor: z.string().max(2048).optional(),
   take: z.int().min(1).max(100).default(100),
 });
@@ -91,24 +91,25 @@ const ListedQueue = z
     state: z.enum(queueStates),
     stateReason: QueueRecord.shape.stateReason,
     mode: queueSettings.mode,
-    depth: z.int().meta({ description: 'Pull requests in line or under test.' }),
-    testing: z.int().meta({ description: 'Of these, those under test.' }),
+    depth: z.int().meta({ description: 'Pull requests that are queued or under test.' }),
+    testing: z.int().meta({ description: 'How many of these are under test.' }),
     notReady: z.int().meta({ description: 'Submitted pull requests that are not ready yet.' }),
-    oldestEntryAt: InstantOut.nullable().meta({ description: 'Since when the first of these is in line.' }),
+    oldestEntryAt: InstantOut.nullable().meta({ description: 'Since when the oldest of these is queued.' }),
     mergedLast24h: z.int(),
     failedLast24h: z.int(),
     timeInQueueP50Seconds: seconds.nullable().meta({
-      description: 'Median time in queue of what merged within the last 24 hours; null where nothing did.',
+      description:
+        'Median time in the queue of the pull requests merged in the last 24 hours; null: none merged.',
     }),
     isHostAway,
     stall: z
       .string()
       .nullable()
-      .meta({ description: 'Why the queue stands still, in a sentence; null: it goes on, or nobody waits.' }),
+      .meta({ description: 'Why the queue is stalled, as a sentence; null: it is not stalled.' }),
   })
   .meta({ id: 'ListedQueue' });
 
 export const ListQueuesResponse = z.object({
-  queues: z.array(ListedQueue).meta({ description: 'By repository and branch.' }),
+  queues: z.array(ListedQueue).meta({ description: 'Sorted by repository and branch.' }),
   nextCursor: z.string().optional(),
 });

@@ -1,4 +1,4 @@
-// The control API of the sandbox host: scripts what its pull requests and tests look like.
+// The control API of the sandbox host: creates pull requests, checks and test results for demos and tests.
 
 import { z } from 'zod';
 import { mergeabilities } from '#core/queue/model.ts';
@@ -25,7 +25,7 @@ const Content = z.string().max(1_048_576);
 
 const Files = z
   .record(
-    z.string().max(512).regex(filePath, 'must be a path of a file inside the repository'),
+    z.string().max(512).regex(filePath, 'must be a file path inside the repository'),
     z.union([Content, z.object({ content: Content, executable: z.boolean().default(false) }), z.null()]),
   )
   .refine((files) => Object.keys(files).length <= 1_000, 'must name at most 1000 files')
@@ -33,7 +33,7 @@ const Files = z
     description: 'By path: the content of a file as text, or with `executable`; null deletes the file.',
   });
 
-const wishes = {
+const pullRequestFields = {
   title: line(1, 500).optional(),
   body: z.string().max(65_536).optional(),
   sha: Sha.optional(),
@@ -49,15 +49,17 @@ const wishes = {
 };
 
 export const SandboxPullRequestRequest = z.object(target);
-export const SandboxWriteRequest = z.object({ ...target, ...wishes });
+export const SandboxWriteRequest = z.object({ ...target, ...pullRequestFields });
 export const SandboxCreateRequest = z
   .object({
     ...target,
-    ...wishes,
+    ...pullRequestFields,
     files: Files.optional(),
-    parentSha: Sha.optional().meta({ description: 'What `files` are put on. Absent: the base branch.' }),
+    parentSha: Sha.optional().meta({
+      description: 'The commit that `files` are added to. Default: the base branch.',
+    }),
     branch: Branch.optional().meta({
-      description: 'A branch that was pushed: its head is the pull request’s.',
+      description: 'A pushed branch; its head becomes the head of the pull request.',
     }),
   })
   .superRefine(({ sha, files, branch }, context) => {
@@ -65,7 +67,7 @@ export const SandboxCreateRequest = z
       context.addIssue({
         code: 'custom',
         path: ['sha'],
-        message: 'only one of sha, files and branch may be given',
+        message: 'must not have more than one of sha, files and branch',
       });
   });
 export const SandboxPushRequest = z.object({ ...target, sha: Sha.optional(), files: Files.optional() });
@@ -74,19 +76,19 @@ const SandboxPullRequest = z
   .object({
     number: z.int(),
     title: z.string(),
-    body: z.string().optional().meta({ description: 'Absent when it is empty.' }),
+    body: z.string().optional().meta({ description: 'Absent: it is empty.' }),
     sha: z.string(),
     baseBranch: z.string(),
     author: z.string(),
-    fork: z
-      .string()
-      .optional()
-      .meta({ description: 'Absent: its head is a branch of the repository itself.' }),
+    fork: z.string().optional().meta({ description: 'Absent: its head is a branch of the same repository.' }),
     mergeability: z.enum(mergeabilities),
     draft: z.boolean(),
     state: z.enum(['open', 'closed', 'merged']),
     labels: z.array(z.string()),
-    mergeSha: z.string().optional().meta({ description: 'The commit that merged it, once one has.' }),
+    mergeSha: z
+      .string()
+      .optional()
+      .meta({ description: 'The commit that merged it; absent: it is not merged.' }),
   })
   .meta({ id: 'SandboxPullRequest' });
 
@@ -94,9 +96,9 @@ export const SandboxPullRequestResponse = z.object({ pullRequest: SandboxPullReq
 
 export const SandboxReviewRequest = z.object({
   ...target,
-  by: line(1, 100).meta({ description: 'Who reviews it, by login.' }),
+  by: line(1, 100).meta({ description: 'The login of the reviewer.' }),
   state: lenientEnum(['approved', 'changes_requested', 'commented', 'dismissed']),
-  sha: Sha.optional().meta({ description: 'The commit that is reviewed. Absent: the head.' }),
+  sha: Sha.optional().meta({ description: 'The reviewed commit. Default: the head.' }),
 });
 
 const Label = line(1, 50);
@@ -105,7 +107,7 @@ export const SandboxLabelRequest = z.object({
   ...target,
   add: z.array(Label).max(100).default([]),
   remove: z.array(Label).max(100).default([]),
-  by: line(1, 100).meta({ description: 'Who does it, by login.' }),
+  by: line(1, 100).meta({ description: 'The login of the user.' }),
 });
 
 export const SandboxWriteCommentRequest = z.object({
@@ -143,7 +145,7 @@ export const SandboxCommitRequest = z
     message: z.string().min(1).max(65_536).optional(),
     author: line(1, 100).optional(),
     sha: Sha.optional().meta({ description: 'Moves the branch to this commit.' }),
-    force: z.boolean().default(false).meta({ description: 'Move it even where commits are lost.' }),
+    force: z.boolean().default(false).meta({ description: 'Allow a move that loses commits.' }),
     delete: z.boolean().default(false).meta({ description: 'Deletes the branch.' }),
   })
   .superRefine(({ files, sha, delete: isDeleted }, context) => {
@@ -151,12 +153,12 @@ export const SandboxCommitRequest = z
       context.addIssue({
         code: 'custom',
         path: ['files'],
-        message: 'give exactly one of files, sha and delete',
+        message: 'must have exactly one of files, sha and delete',
       });
   });
 export const SandboxCommitResponse = z.object({
   branch: z.string(),
-  sha: z.string().nullable().meta({ description: 'The head of the branch; null when it was deleted.' }),
+  sha: z.string().nullable().meta({ description: 'The head of the branch; null: the branch is deleted.' }),
 });
 
 const AppId = line(1, 20);
@@ -190,12 +192,12 @@ export const SandboxCheckRequest = z
     }),
     url: z.string().max(2048).default(''),
     app: AppId.optional().meta({
-      description: 'The id of the app that reports it. It is then a check run, whatever its state.',
+      description: 'The id of the App that reports it. The report is then a check run, whatever its state.',
     }),
   })
   .superRefine(({ sha, testRunOf }, context) => {
     if ((sha === undefined) === (testRunOf === undefined))
-      context.addIssue({ code: 'custom', path: ['sha'], message: 'give either sha or testRunOf' });
+      context.addIssue({ code: 'custom', path: ['sha'], message: 'must have either sha or testRunOf' });
   });
 export const SandboxCheckResponse = z.object({ sha: z.string() });
 
@@ -234,7 +236,7 @@ export const SandboxConfigureRequest = z.object({
         .object({
           requiredChecks: z.array(Context).max(100).default([]),
           requiredApps: z.record(Context, AppId).default({}).meta({
-            description: 'The id of the app that must report a required check, by its name.',
+            description: 'By required check: the id of the App that must report it.',
           }),
           refusePushes: z.boolean().default(false),
           refuseMerges: line(1, 1000).nullable().default(null),
@@ -243,15 +245,17 @@ export const SandboxConfigureRequest = z.object({
         .nullable(),
     )
     .optional()
-    .meta({ description: 'By branch; null: not protected. A branch not named requires what CI reports.' }),
+    .meta({
+      description: 'By branch; null: not protected. Any other branch requires the checks that CI reports.',
+    }),
   people: z.record(line(1, 100), lenientEnum(permissions)).optional().meta({
-    description: 'What people may do, by login; `*` is everybody else, who may write unless told otherwise.',
+    description: 'Permissions by login; `*` is for every other user (default: write).',
   }),
   faults: z
     .object({ ...faults, untilMs: z.int().min(1).max(86_400_000) })
     .partial()
     .optional()
-    .meta({ description: '`untilMs`: answers are good again after so many milliseconds.' }),
+    .meta({ description: '`untilMs`: the fault ends after this many milliseconds.' }),
 });
 
 const SandboxSettings = z
@@ -279,20 +283,23 @@ export const SandboxConfigureResponse = z.object({ settings: SandboxSettings });
 
 export const SandboxRepositoryRequest = z.object({
   repo: Repository,
-  sha: Sha.optional().meta({ description: 'Also answer with what CI says of this commit.' }),
+  sha: Sha.optional().meta({ description: 'Also return the check results of this commit.' }),
 });
 export const SandboxRepositoryResponse = z.object({
-  cloneUrl: z.string().meta({ description: 'The password is an API token; any user name will do.' }),
+  cloneUrl: z.string().meta({ description: 'Use an API token as the password and any user name.' }),
   settings: SandboxSettings,
   branches: z.array(z.object({ name: z.string(), sha: z.string() })),
-  pullRequests: z.array(SandboxPullRequest).meta({ description: 'Open ones, at most 500.' }),
+  pullRequests: z.array(SandboxPullRequest).meta({ description: 'Open pull requests, at most 500.' }),
   checks: z
     .array(
       z.object({
         name: z.string(),
         state: z.enum(checkStates),
         url: z.string(),
-        app: z.string().optional().meta({ description: 'The id of the app that reported it, if one did.' }),
+        app: z
+          .string()
+          .optional()
+          .meta({ description: 'The id of the App that reported it; absent: no App did.' }),
       }),
     )
     .optional(),

@@ -1,4 +1,4 @@
-// Finding a pull request by its number or by words.
+// Search for pull requests by number, title or author.
 
 import { z } from 'zod';
 import { entryStates } from '#core/queue/model.ts';
@@ -7,9 +7,9 @@ import { InstantOut, line, Repository } from './common.ts';
 export const SearchPullRequestsRequest = z.object({
   query: line(1, 200).meta({
     description:
-      'A number or how it begins, with or without `#`; otherwise words that all are in the title or the author’s name.',
+      'A number or its first digits, with or without `#`; any other text must be, term by term, in the title or in the name of the author.',
   }),
-  repo: Repository.optional().meta({ description: 'Absent: all of the organization.' }),
+  repo: Repository.optional().meta({ description: 'Absent: all repositories of the organization.' }),
   take: z.int().min(1).max(50).default(20),
 });
 
@@ -28,6 +28,6 @@ const FoundPullRequest = z
 export const SearchPullRequestsResponse = z.object({
   pullRequests: z.array(FoundPullRequest).meta({
     description:
-      'By number: the number itself first, among all there ever were. By words: what is in a queue first, then the newest; of what has ended, the newest 20,000 are looked at.',
+      'By number: the exact number first, among all pull requests. By text: pull requests in a queue first, then the newest; of those that have left a queue, the newest 20,000 are searched.',
   }),
 });

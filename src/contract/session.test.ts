@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownPathOf } from './session.ts';
+import { safeRedirectPath } from './session.ts';
 
 describe('the page after signing in', () => {
   it.each([
@@ -7,7 +7,7 @@ describe('the page after signing in', () => {
     '/app/queue?repo=git.example/acme/widgets&branch=release%2F2.x',
     '/app/tests/7?repo=a/b/c#failures',
   ])('is %s if that was asked for', (path) => {
-    expect(ownPathOf(path)).toBe(path);
+    expect(safeRedirectPath(path)).toBe(path);
   });
 
   it.each([
@@ -26,11 +26,11 @@ describe('the page after signing in', () => {
     '\n//evil.test/app/',
     `/app/${'x'.repeat(1_500)}`,
   ])('is the first one for %j', (path) => {
-    expect(ownPathOf(path)).toBe('/app/');
+    expect(safeRedirectPath(path)).toBe('/app/');
   });
 
   it('stays on this site whatever follows', () => {
     for (const path of ['/app//evil.test', '/app/\\evil.test', '/app/@evil.test', '/app/?to=//evil.test'])
-      expect(new URL(ownPathOf(path), 'https://queue.test').origin).toBe('https://queue.test');
+      expect(new URL(safeRedirectPath(path), 'https://queue.test').origin).toBe('https://queue.test');
   });
 });

@@ -1,4 +1,4 @@
-// Who is signed in to the dashboard, and how one gets there. These are no part of /v1, which knows tokens alone.
+// The session of the dashboard, and how to sign in. Not part of /v1, which accepts tokens only.
 
 import { z } from 'zod';
 import { type Role, roles } from '#core/person.ts';
@@ -8,14 +8,14 @@ export const SignInRequest = z.object({ token: z.string().min(1).max(512) });
 
 export const Session = z.object({
   organization: z.object({ slug: z.string(), name: z.string() }),
-  /** What was signed in with: an API token, or an account at the identity provider. */
+  /** The kind of sign-in: an API token, or an account at the identity provider. */
   kind: z.enum(['token', 'person']),
   /** Of the token or the person. */
   name: z.string(),
   scopes: z.array(z.enum(scopes)),
   role: z.enum(roles),
   expires_at: InstantOut,
-  /** Whether the sandbox host serves: pull requests and landings that it answers with are not real. */
+  /** Whether the sandbox host is on: its pull requests and landings are not real. */
   is_sandbox: z.boolean(),
 });
 export type Session = z.output<typeof Session>;
@@ -27,26 +27,26 @@ export const SignInWays = z.object({
 });
 export type SignInWays = z.output<typeof SignInWays>;
 
-/** What a person with these scopes may do, in one word. */
-export function roleOf(held: readonly Scope[]): Role {
+/** The role of a person with these scopes. */
+export function roleForScopes(held: readonly Scope[]): Role {
   if (held.includes('admin')) return 'admin';
   return held.includes('submit') ? 'submitter' : 'viewer';
 }
 
-/** Why a sign-in at the provider did not end well; the sign-in page has the words. */
+/** Why a sign-in at the provider failed; the sign-in page has the texts. */
 export const signInProblems = [
-  /** The provider says that the person, or the provider itself, said no. */
+  /** The person cancelled, or the provider refused. */
   'refused',
   /** None of the person's values gives a role. */
   'no-role',
-  /** Begun in another browser, too long ago, or used already. */
+  /** Started in another browser, too long ago, or used already. */
   'stale',
-  /** The clocks of the two disagree. */
+  /** The clocks of Signalbox and the provider differ. */
   'clock',
   'unreachable',
-  /** The provider's answer is not one that can be believed, or it does not accept us. */
+  /** The provider's answer is not valid, or the provider rejects Signalbox. */
   'failed',
-  /** The organization that people are to sign in to is not there. */
+  /** The configured organization does not exist. */
   'no-organization',
   'busy',
 ] as const;
@@ -57,8 +57,8 @@ const ownOrigin = 'http://own.invalid';
 /** It travels in a cookie, which browsers keep up to 4 KB. */
 const pathLengthMax = 1_500;
 
-/** The page to go to after signing in: one of the dashboard's own, whatever was asked for. */
-export function ownPathOf(text: string): string {
+/** The page after signing in: always one of the dashboard, whatever the request names. */
+export function safeRedirectPath(text: string): string {
   const url = URL.parse(text, ownOrigin);
   if (url?.origin !== ownOrigin || !/^\/app\/(?!api(\/|$))/.test(url.pathname)) return home;
   const path = `${url.pathname}${url.search}${url.hash}`;

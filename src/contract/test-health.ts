@@ -1,17 +1,19 @@
 // Requests and responses about tests' health. These keep the snake_case of the specification.
 
 import { z } from 'zod';
+import { dayMs } from '#base/duration.ts';
 import { InstantIn, InstantOut, Page, PageQuery, Repository, Uuid, lenientEnum, line } from './common.ts';
 
 const Slug = z.string().min(1).max(100);
 const repositoryOfOrganization = { repo: Repository, org_url_slug: Slug };
 
-/** What narrows a list of tests. */
+/** Filters of a list of tests. */
 const testFilter = {
   search: line(1, 200).nullish().meta({
-    description: 'Only tests with every word of it in their name, file or class. ASCII letters in any case.',
+    description:
+      'Only tests with every term of this text in their name, file or class, ignoring the case of ASCII letters.',
   }),
-  codeowner: line(1, 255).nullish().meta({ description: 'Only tests of this code owner, as it is spelled.' }),
+  codeowner: line(1, 255).nullish().meta({ description: 'Only tests of this code owner; case-sensitive.' }),
 };
 
 export const ListUnhealthyRequest = z.object({
@@ -57,7 +59,7 @@ export const TestCaseDetails = TestCase.extend({
   manual_status: z
     .enum(['healthy', 'flaky', 'broken'])
     .nullable()
-    .meta({ description: 'What a person says that it is; null: what its monitors say counts.' }),
+    .meta({ description: 'The status that a person set; null: the monitors decide.' }),
   ticket_id: z.string().nullable(),
 }).meta({ id: 'TestCaseDetails' });
 export type TestCaseDetails = z.infer<typeof TestCaseDetails>;
@@ -91,8 +93,8 @@ const QuarantinedTest = z
     quarantine_note: z.string().nullable(),
     failures_excused_last_30d: z
       .int()
-      .meta({ description: 'Failures that did not have to fail a run; of the 2,000 newest.' }),
-    pull_requests_spared_last_30d: z.int().meta({ description: 'Pull requests that had one of them.' }),
+      .meta({ description: 'Failures that quarantine excused, among the latest 2,000.' }),
+    pull_requests_spared_last_30d: z.int().meta({ description: 'Pull requests with such a failure.' }),
   })
   .meta({ id: 'QuarantinedTest' });
 export const ListQuarantinedResponse = z.object({ quarantined_tests: z.array(QuarantinedTest), page: Page });
@@ -100,7 +102,7 @@ export const ListQuarantinedResponse = z.object({ quarantined_tests: z.array(Qua
 export const SearchTestsRequest = z.object({
   repo: Repository.optional().meta({ description: 'Absent: all repositories of the organization.' }),
   org_url_slug: Slug,
-  query: line(1, 200).meta({ description: 'Words, each in the name, file or class of a test.' }),
+  query: line(1, 200).meta({ description: 'Terms that must all be in the name, file or class of a test.' }),
   take: z.int().min(1).max(20).default(10),
 });
 
@@ -124,7 +126,7 @@ const FoundTest = z
   .meta({ id: 'FoundTest' });
 export const SearchTestsResponse = z.object({ tests: z.array(FoundTest) });
 
-const weekMs = 7 * 24 * 3_600_000;
+const weekMs = 7 * dayMs;
 
 export const ListFailingRequest = z
   .object({
@@ -134,7 +136,7 @@ export const ListFailingRequest = z
     end_time: InstantIn.meta({ description: 'Exclusive; at most 7 days after start_time.' }),
   })
   .superRefine(({ start_time, end_time }, context) => {
-    // This also runs when one of the two could not be read, which is told already.
+    // This also runs when one of the two could not be parsed, which is already reported.
     if (!(start_time instanceof Date) || !(end_time instanceof Date)) return;
     if (end_time <= start_time)
       context.addIssue({ code: 'custom', path: ['end_time'], message: 'must be after start_time' });
@@ -150,5 +152,7 @@ export const ListFailingResponse = z.object({ tests: z.array(TestCaseDetails), p
 export const LinkTicketRequest = z.object({
   repo: Repository,
   test_case_id: Uuid,
-  external_ticket_id: line(1, 255).meta({ description: 'The ticket’s key in your tracker, or its address.' }),
+  external_ticket_id: line(1, 255).meta({
+    description: 'The key of the ticket in your tracker, or its URL.',
+  }),
 });

@@ -16,7 +16,7 @@ const CheckSuite = z
         app: z
           .string()
           .nullish()
-          .meta({ description: 'The id of the app that reported it, where the Git host has apps.' }),
+          .meta({ description: 'The id of the App that reported it, if the Git host has Apps.' }),
       }),
     ),
   })
@@ -48,21 +48,21 @@ export const FailedTests = z
           name: z.string(),
           verdict: z.enum(['flaky', 'broken', 'new', 'unknown']).meta({
             description:
-              'flaky: known to fail without a change; broken: fails on the default branch already; new: passed until now; unknown: never seen before.',
+              'flaky: known to be flaky; broken: already broken on the default branch; new: passed before; unknown: no history.',
           }),
           isQuarantined: z.boolean(),
         }),
       )
-      .meta({ description: 'At most 10, those that tell most first.' }),
+      .meta({ description: 'At most 10, the most informative first.' }),
   })
-  .meta({ id: 'FailedTests', description: 'What test reports for the commit of the run name as failing.' });
+  .meta({ id: 'FailedTests', description: 'The failing tests in the reports for the commit of the run.' });
 
 export const RequiredCheck = z
   .object({
     name: z.string(),
     source: z.string().nullable().meta({
       description:
-        'Who must report it: `app:<id>`, a check run of that app; `check_run`, any check run; `commit_status`; null: any source.',
+        'The required source: `app:<id>`, a check run of that App; `check_run`, any check run; `commit_status`; null: any source.',
     }),
   })
   .meta({ id: 'RequiredCheck' });
@@ -75,7 +75,7 @@ export const RuleChange = z
   })
   .meta({
     id: 'RuleChange',
-    description: 'What a pull request changes in `merge.required_statuses` of `.signalbox.yaml`.',
+    description: 'How a pull request changes `merge.required_statuses` in `.signalbox.yaml`.',
   });
 
 export const TestRun = z
@@ -92,16 +92,18 @@ export const TestRun = z
     requiredStatuses: z.array(z.string()),
     requiredStatusesSource: z.enum(['queue', 'repository_file', 'branch_protection']).meta({
       description:
-        'queue: the queue has its own list. branch_protection: the host’s protection requires some of them, and .signalbox.yaml may add more. repository_file: all come from .signalbox.yaml.',
+        'queue: the setting requiredStatuses of the queue. branch_protection: the protection of the branch, and .signalbox.yaml can add more. repository_file: only .signalbox.yaml.',
     }),
     requiredChecks: z
       .array(RequiredCheck)
-      .meta({ description: 'The same checks, each with the source that must report it.' }),
+      .meta({ description: 'The same checks, each with its required source.' }),
     ruleChanges: z.array(RuleChange),
     checkSuites: z.array(CheckSuite),
     statusChecks: z.array(StatusCheck),
     testedPullRequests: z.array(TestedPullRequest),
-    dependentPrs: z.array(TestedPullRequest).meta({ description: 'In the base but not under test.' }),
+    dependentPrs: z
+      .array(TestedPullRequest)
+      .meta({ description: 'Pull requests in the base that are not under test.' }),
     failedTests: FailedTests,
     impactedTargets: z.array(z.string()),
     impactedTargetsForTestedPrs: z.array(z.string()),
@@ -111,13 +113,17 @@ export type TestRun = z.infer<typeof TestRun>;
 
 export const TestingDetailsRequest = z.object({
   ...queueRef,
-  testRunId: Uuid.optional().meta({ description: 'One run. Absent: see pr.' }),
-  pr: PullRequestRef.optional().meta({ description: 'The run it is in now, else its latest.' }),
+  testRunId: Uuid.optional().meta({ description: 'The id of a run. Absent: see pr.' }),
+  pr: PullRequestRef.optional().meta({
+    description: 'Returns the current run of this pull request, or its latest.',
+  }),
 });
 
 export const TestingDetailsResponse = z
   .union([TestRun, z.object({ testRuns: z.array(TestRun) }).meta({ id: 'TestRuns' })])
-  .meta({ description: 'One run if testRunId or pr was given; else every run the queue is performing now.' });
+  .meta({
+    description: 'One run if the request has testRunId or pr; otherwise every current run of the queue.',
+  });
 
 export const TestingResultsRequest = z.object({
   ...queueRef,

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { reasons } from '#core/queue/reason.ts';
-import { timeKinds } from '#core/queue/time-spent.ts';
+import { timeKinds } from '#core/queue/text/time-spent.ts';
 import { InstantOut, Uuid } from './common.ts';
 
 const millis = z.int().min(0);
@@ -11,7 +11,7 @@ const TimeSegment = z
   .object({
     kind: z.enum(timeKinds).meta({
       description:
-        'waiting: in line. in_doubt: its run failed, and whose fault that is was not settled. passed: waiting to land.',
+        'waiting: queued. in_doubt: its run failed, and Signalbox was checking which pull request caused it. passed: waiting to merge.',
     }),
     from: InstantOut,
     to: InstantOut,
@@ -20,17 +20,17 @@ const TimeSegment = z
     because: z
       .object({
         reason: z.enum(reasons).nullable().meta({
-          description: 'Null: its run was begun anew, because it ran out of time or could not be started.',
+          description: 'Null: its run restarted, because it timed out or could not be started.',
         }),
         actor: z.string(),
         prNumber: z
           .int()
           .nullable()
-          .meta({ description: 'The one ahead that failed, was cancelled or was merged by hand.' }),
+          .meta({ description: 'The pull request ahead that failed, was cancelled or was merged manually.' }),
       })
       .nullable()
-      .meta({ description: 'Why it waits or is tested again; null where it is the first time.' }),
-    isPaused: z.boolean().meta({ description: 'People had paused the queue, so that nothing moved it on.' }),
+      .meta({ description: 'Why it waits or is tested again; null: it is the first time.' }),
+    isPaused: z.boolean().meta({ description: 'A person had paused the queue.' }),
   })
   .meta({ id: 'TimeSegment' });
 
@@ -38,7 +38,9 @@ export const TimeSpent = z
   .object({
     trip: z.int(),
     submittedAt: InstantOut,
-    concludedAt: InstantOut.nullable().meta({ description: 'Null: it goes on, and is counted until now.' }),
+    concludedAt: InstantOut.nullable().meta({
+      description: 'Null: it has not ended, and is counted until now.',
+    }),
     totalMs: millis.meta({ description: 'From the submission to the end: the sum of all segments.' }),
     waitMs: millis.meta({ description: 'The sum of waiting.' }),
     testMs: millis.meta({ description: 'The sum of testing.' }),

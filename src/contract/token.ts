@@ -1,4 +1,4 @@
-// API tokens: who may call what. A secret is in one answer only, the one that makes it.
+// API tokens and their scopes. A secret is in one response only: the one that creates it.
 
 import { z } from 'zod';
 import { InstantOut, lenientEnum, line, part, Repository, scopes } from './common.ts';
@@ -11,25 +11,21 @@ const ApiToken = z
     createdAt: InstantOut,
     expiresAt: InstantOut.nullable().meta({ description: 'Null: it does not expire.' }),
     revokedAt: InstantOut.nullable(),
-    repositories: z
-      .array(z.string())
-      .optional()
-      .meta({ description: 'What it is bound to, as host/owner/name. Absent: it is bound to none.' }),
+    repositories: z.array(z.string()).optional().meta({
+      description: 'The repositories the token is limited to, as host/owner/name. Absent: it is not limited.',
+    }),
     state: z.enum(['active', 'expired', 'revoked']),
     isCaller: z
       .boolean()
-      .meta({ description: 'Whether this call was let in by it, or by a session made with it.' }),
+      .meta({ description: 'Whether this call used the token, or a session that was started with it.' }),
   })
   .meta({ id: 'ApiToken', description: 'A token without its secret.' });
 export type ApiToken = z.output<typeof ApiToken>;
 
 export const ListTokensRequest = z.object({
-  cursor: part(100).nullish().meta({ description: 'nextCursor of the page before.' }),
+  cursor: part(100).nullish().meta({ description: 'nextCursor of the previous page.' }),
   take: z.int().min(1).max(100).default(50),
-  includeEnded: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Also those that are revoked or have expired.' }),
+  includeEnded: z.boolean().default(false).meta({ description: 'True: also revoked and expired tokens.' }),
 });
 
 export const ListTokensResponse = z.object({
@@ -44,11 +40,13 @@ export const CreateTokenRequest = z.object({
   name: line(1, 100)
     .refine((name) => name.trim() !== '', 'must not be blank')
     .meta({
-      description: 'Who or what it is for. Timelines and the audit log show it, so give each its own.',
+      description:
+        'Who or what uses the token. Timelines and the audit log show the name, so use a different one for each token.',
       pattern: '\\S',
     }),
   scopes: z.array(lenientEnum(scopes)).min(1).max(scopes.length).meta({
-    description: 'What it may do. An admin may grant any scope, also those that are not their own.',
+    description:
+      'What the token is allowed to do. An admin can grant any scope, including scopes the admin does not have.',
   }),
   expiresInDays: z
     .int()
@@ -58,15 +56,16 @@ export const CreateTokenRequest = z.object({
     .meta({ description: 'Null or absent: it does not expire.' }),
   repositories: z.array(Repository).min(1).max(100).optional().meta({
     description:
-      'Required for a token whose only scope is upload, and only for one: the repositories that it may send reports for. Each must have a queue or reports already.',
+      'The repositories the token can upload reports for. Required if upload is the only scope, and not allowed otherwise. Each repository must have a queue or reports already.',
   }),
 });
 
 export const CreateTokenResponse = z.object({
   token: ApiToken,
-  value: z
-    .string()
-    .meta({ description: 'What goes into x-api-token. It is not shown again: only its hash is kept.' }),
+  value: z.string().meta({
+    description:
+      'The value for the header x-api-token. It is not shown again: Signalbox stores only its hash.',
+  }),
 });
 
 export const RevokeTokenRequest = z.object({ tokenId: part(100) });

@@ -1,5 +1,5 @@
-// What is sent to endpoints: the body of each event. One list of types, for the API, for the published document and for
-// whoever makes the bodies.
+// The body of each event that is sent to webhook endpoints. One list of types for the API, for the published
+// document and for the code that builds the bodies.
 
 import { z } from 'zod';
 import { type OutgoingAction, outgoingActions } from '#core/queue/outgoing.ts';
@@ -8,7 +8,7 @@ import { InstantOut } from './common.ts';
 import { TestCaseDetails } from './test-health.ts';
 
 const testActions = ['status_changed', 'quarantining_setting_changed', 'monitor_status_changed'] as const;
-/** A submission is that of one. */
+/** A submission is always of a single pull request. */
 const batchActions = outgoingActions.filter((action) => action !== 'submitted');
 
 export const webhookTypes = [
@@ -21,19 +21,22 @@ export type WebhookType = (typeof webhookTypes)[number];
 const RepositoryName = z.object({ host: z.string(), owner: z.string(), name: z.string() });
 
 const inQueue = {
-  http_details_url: z.string().meta({ description: 'The page of the dashboard that shows it.' }),
+  http_details_url: z.string().meta({ description: 'URL of its page on the dashboard.' }),
   repository: RepositoryName,
-  status: z.enum(entryStates).meta({ description: 'Where it is since then.' }),
+  status: z.enum(entryStates).meta({ description: 'Its current state.' }),
   target_branch: z.string(),
   timestamp: InstantOut,
-  test_branch: z.string().optional().meta({ description: 'Of its test run, once it has one.' }),
+  test_branch: z
+    .string()
+    .optional()
+    .meta({ description: 'The branch of its test run; absent: it has none yet.' }),
   test_branch_sha: z.string().optional(),
-  test_pr_number: z.int().optional().meta({ description: 'The draft pull request that shows the run.' }),
+  test_pr_number: z.int().optional().meta({ description: 'The draft pull request of the run.' }),
   batched: z
     .boolean()
     .optional()
     .meta({ description: 'Whether the run tests several pull requests together.' }),
-  is_bisection: z.boolean().optional().meta({ description: 'Whether the run looks for who broke a batch.' }),
+  is_bisection: z.boolean().optional().meta({ description: 'Whether the run is part of a bisection.' }),
 };
 
 const reasonKeys: { readonly [Action in OutgoingAction]?: string } = {
@@ -43,7 +46,7 @@ const reasonKeys: { readonly [Action in OutgoingAction]?: string } = {
   merged: 'merged_reason',
 };
 
-const reasonOf = (action: OutgoingAction) => {
+const reasonField = (action: OutgoingAction) => {
   const key = reasonKeys[action];
   return key === undefined ? {} : { [key]: z.string().optional() };
 };
@@ -55,7 +58,7 @@ const pullRequestBody = (action: OutgoingAction) =>
     author: z.string(),
     pr_number: z.int(),
     ...inQueue,
-    ...reasonOf(action),
+    ...reasonField(action),
   });
 
 const batchBody = (action: OutgoingAction) =>
@@ -64,7 +67,7 @@ const batchBody = (action: OutgoingAction) =>
     action: z.literal(action),
     pr_numbers: z.array(z.int()),
     ...inQueue,
-    ...reasonOf(action),
+    ...reasonField(action),
   });
 
 const changes = {
@@ -93,7 +96,7 @@ const testBody = (action: (typeof testActions)[number]) =>
         uploadId: z.string().optional(),
         actor: z.string().optional(),
       })
-      .meta({ description: 'What caused it: an upload, the passing of time, or what a person asked for.' }),
+      .meta({ description: 'The cause: an upload, the passage of time, or a request of a person.' }),
   });
 
 const TestBody = z.object({
@@ -103,7 +106,7 @@ const TestBody = z.object({
   http_details_url: z.string(),
 });
 
-/** Of every type its body. */
+/** The body of each type. */
 export const webhookBodies: Readonly<Record<string, z.ZodType>> = Object.fromEntries([
   ...outgoingActions.map((action) => [`pull_request.${action}`, pullRequestBody(action)] as const),
   ...batchActions.map((action) => [`pull_request_batch.${action}`, batchBody(action)] as const),

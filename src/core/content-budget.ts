@@ -1,8 +1,9 @@
-// How much content may still be created at GitHub. It allows an installation 80 requests that create content in a minute and
-// 500 in an hour (GitHub docs, "Rate limits for the REST API", "About secondary rate limits"), and locks out who makes more.
+// How much content may still be created at GitHub. GitHub allows an installation 80 requests that create
+// content in a minute and 500 in an hour (GitHub docs, "Rate limits for the REST API", "About secondary rate
+// limits"), and locks out an installation that exceeds this.
 //
-// Landings come first: the last 100 of an hour and the last 20 of a minute are left to them. So a queue that lands 200 pull
-// requests in an hour merges all of them, and each has its last comment.
+// Landings come first: the last 100 of an hour and the last 20 of a minute are reserved for them. So a queue
+// that lands 200 pull requests in an hour merges all of them, and each gets its last comment.
 
 export const contentPerHour = 500;
 const contentPerMinute = 80;

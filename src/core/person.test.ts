@@ -19,7 +19,7 @@ describe('the role of a person', () => {
     expect(roleFrom(claims, rules)).toBe(role);
   });
 
-  it('is given to everybody by a star, and a higher one by a group all the same', () => {
+  it('is given to everyone by a star, and a higher one by a group all the same', () => {
     const open = { ...rules, values: { ...rules.values, viewer: ['*'] } };
     expect(roleFrom({}, open)).toBe('viewer');
     expect(roleFrom({ groups: ['leads'] }, open)).toBe('admin');
@@ -47,7 +47,7 @@ describe('the name of a person', () => {
     ['else the subject', { sub: 'u-17', preferred_username: ' \n ' }, 'u-17'],
     ['stays in one line', { preferred_username: 'ana\r\napi:root\u0000\u202E!' }, 'ana api:root !'],
     ['is bounded, by whole characters', { name: '🚂'.repeat(100) }, '🚂'.repeat(64)],
-    ['is never empty', { sub: 7 }, 'somebody'],
+    ['is never empty', { sub: 7 }, 'unnamed user'],
   ])('%s', (_name, claims, name) => {
     expect(nameFrom(claims)).toBe(name);
   });

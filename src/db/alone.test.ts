@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { openTestCell } from '../../test/database.ts';
+import { openTestCell } from '../../test/support/database.ts';
 import { alone } from './alone.ts';
 import { openCell } from './cell.ts';
 
@@ -23,7 +23,7 @@ it('work is done by one at a time, in this process and in any other, and is free
   const begun = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
   const done: string[] = [];
-  const note = (word: string) => () => Promise.resolve(void done.push(word));
+  const note = (label: string) => () => Promise.resolve(void done.push(label));
   const first = alone(cell, 'it', async () => {
     begun.resolve();
     await go.promise;

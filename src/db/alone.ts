@@ -1,9 +1,9 @@
-// Work that one does at a time, whoever's process it is. A lock of a session says who is at it: it writes nothing, and it
-// ends with its connection, so nobody waits for a process that died. A connection that breaks in the middle lets a second
-// begin, so what is done twice must do no harm.
+// Work that only one process of the installation does at a time. A session lock says which one: it writes
+// nothing, and it ends with its connection, so no process waits for one that died. If a connection breaks in
+// the middle of the work, a second process can start it, so doing the work twice must do no harm.
 //
-// Not by the library's named queues: whoever takes a job of one of them locks the rows of all that are free
-// (docs/decision/0001-engine.md).
+// The named queues of the job library do not fit: a worker that takes a job from one of them locks the rows
+// of all free named queues (docs/decision/0001-engine.md).
 
 import { isDatabaseAway } from './away.ts';
 import type { Cell } from './cell.ts';
@@ -14,10 +14,10 @@ const tryLock = statement<[what: string], { is_ours: boolean }>(
 );
 const unlock = statement<[what: string]>(`select pg_advisory_unlock(hashtextextended('alone ' || $1, 0))`);
 
-/** What this process is at: its own session would be given the same lock twice. */
+/** The work that this process does now: PostgreSQL would grant its own session the same lock twice. */
 const underWay = new WeakMap<Cell, Set<string>>();
 
-/** Does the work unless somebody is at it; answers whether it did. */
+/** Does the work unless another caller or process is doing it; returns whether it did. */
 export async function alone(cell: Cell, what: string, work: () => Promise<void>): Promise<boolean> {
   let ours = underWay.get(cell);
   if (ours === undefined) underWay.set(cell, (ours = new Set()));
@@ -37,7 +37,7 @@ export async function alone(cell: Cell, what: string, work: () => Promise<void>)
   }
 }
 
-/** A connection that is lost has taken its locks with it. */
+/** A lost connection has released its locks. */
 function unlessAway(error: unknown): void {
   if (!isDatabaseAway(error)) throw error;
 }

@@ -1,18 +1,17 @@
-// Writes audit: every change to settings, whoever made it, with what was there before. Reads it too: there is no more to
-// it than a list.
+// Writes audit: every change to settings, by any actor, with the value before. It also holds the reads: a
+// list.
 
-import { sql } from 'kysely';
 import type { OrganizationId } from '#base/id.ts';
 import type { Tx } from './cell.ts';
-import { statement } from './statement.ts';
+import { filteredStatement, statement } from './statement.ts';
 
-/** Who does it, for whom, and when. */
+/** Who makes the change, in which organization, and when. */
 export type Auditor = { readonly organizationId: OrganizationId; readonly actor: string; readonly now: Date };
 
 export type AuditChange = {
   /** Such as `test.quarantine`. */
   readonly action: string;
-  /** What was changed, for a person to read. */
+  /** What was changed, for people. */
   readonly subject: string;
   readonly before: unknown;
   readonly after: unknown;
@@ -34,7 +33,7 @@ export const recordAudit = (tx: Tx, by: Auditor, change: AuditChange): Promise<u
     JSON.stringify(change.after ?? null),
   );
 
-/** An entry's place in the log. */
+/** The position of an entry in the log. */
 export type AuditCursor = { readonly at: Date; readonly seq: number };
 
 type AuditRow = {
@@ -47,14 +46,14 @@ type AuditRow = {
   readonly after: unknown;
 };
 
-/** What is asked for; null: whatever it is. */
+/** Null: any value. */
 export type AuditFilter = {
   readonly organizationId: OrganizationId;
-  /** Part of it, in any case of letters. */
+  /** A part of it, in any case. */
   readonly actor: string | null;
-  /** How it begins. */
+  /** Its prefix. */
   readonly action: string | null;
-  /** Part of it, in any case of letters. */
+  /** A part of it, in any case. */
   readonly subject: string | null;
   readonly since: Date | null;
   readonly until: Date | null;
@@ -62,34 +61,48 @@ export type AuditFilter = {
 
 type AuditPage = { readonly rows: readonly AuditRow[]; readonly next: AuditCursor | null };
 
-/** Entries that one page looks at, however few of them fit: a word that is nowhere must not read the whole log. */
+/** Most entries that one page reads: a search without matches must not read the whole log. */
 const lookedAtMax = 20_000;
 
-/** Newest first, those after the cursor. The next page begins after the last row, or after what was looked at. */
+type WithinArguments = [
+  organizationId: string,
+  afterTime: Date | null,
+  afterSeq: number | null,
+  since: Date | null,
+  until: Date | null,
+];
+
+const newestWithin = `from audit
+  where organization_id = $1 and ($2::timestamptz is null or (at, seq) < ($2, $3::bigint))
+    and ($4::timestamptz is null or at >= $4) and ($5::timestamptz is null or at < $5)
+  order by at desc, seq desc`;
+
+const selectAudit = filteredStatement<
+  [...WithinArguments, actor: string | null, action: string | null, subject: string | null, take: number],
+  AuditRow
+>(`
+  select * from (
+    select at, seq, actor, action, subject, before, after ${newestWithin} limit ${lookedAtMax}) looked
+  where ($6::text is null or position(lower($6) in lower(actor)) > 0)
+    and ($7::text is null or starts_with(action, $7))
+    and ($8::text is null or position(lower($8) in lower(subject)) > 0)
+  order by at desc, seq desc limit $9`);
+
+const selectEnd = filteredStatement<WithinArguments, AuditCursor>(
+  `select at, seq ${newestWithin} offset ${lookedAtMax - 1} limit 1`,
+);
+
+/** Newest first, after the cursor. The next page starts after the last row, or after the last entry read. */
 export async function listAudit(
   db: Tx,
   filter: AuditFilter,
   after: AuditCursor | null,
   take: number,
 ): Promise<AuditPage> {
-  const { actor, action, subject, since, until } = filter;
-  const within = [sql`organization_id = ${filter.organizationId}`];
-  if (after !== null) within.push(sql`(at, seq) < (${after.at}, ${after.seq})`);
-  if (since !== null) within.push(sql`at >= ${since}`);
-  if (until !== null) within.push(sql`at < ${until}`);
-  const fits = [sql`true`];
-  if (actor !== null) fits.push(sql`position(lower(${actor}) in lower(actor)) > 0`);
-  if (action !== null) fits.push(sql`starts_with(action, ${action})`);
-  if (subject !== null) fits.push(sql`position(lower(${subject}) in lower(subject)) > 0`);
-  const looked = sql`from audit where ${sql.join(within, sql` and `)} order by at desc, seq desc`;
-  // One more than asked for tells whether there is a next page.
-  const { rows } = await sql<AuditRow>`
-    select * from (
-      select at, seq, actor, action, subject, before, after ${looked} limit ${lookedAtMax}
-    ) looked
-    where ${sql.join(fits, sql` and `)} order by at desc, seq desc limit ${take + 1}`.execute(db);
+  const { organizationId, actor, action, subject, since, until } = filter;
+  const within: WithinArguments = [organizationId, after?.at ?? null, after?.seq ?? null, since, until];
+  // One more row than asked for shows whether there is a next page.
+  const rows = await selectAudit(db, ...within, actor, action, subject, take + 1);
   if (rows.length > take) return { rows: rows.slice(0, take), next: rows[take - 1]! };
-  const { rows: ends } = await sql<AuditCursor>`
-    select at, seq ${looked} offset ${lookedAtMax - 1} limit 1`.execute(db);
-  return { rows, next: ends[0] ?? null };
+  return { rows, next: (await selectEnd(db, ...within))[0] ?? null };
 }

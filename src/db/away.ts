@@ -8,11 +8,11 @@ const awayCodes: ReadonlySet<string> = new Set([
 /** query_canceled, lock_not_available, idle_in_transaction_session_timeout: one of the limits of a connection. */
 const limitCodes: ReadonlySet<unknown> = new Set(['57014', '55P03', '25P03']);
 
-/** Whether an error says that the database took longer than it may (connection-limit.ts). */
+/** Whether the database exceeded one of the limits of a connection (connection-limit.ts). */
 export const isDatabaseSlow = (error: unknown): boolean =>
   limitCodes.has((error as { readonly code?: unknown }).code);
 
-/** Whether an error says that the database cannot be reached, or was lost in the middle of something. */
+/** Whether the database is unreachable, or the connection was lost during a query. */
 export function isDatabaseAway(error: unknown): boolean {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   if (typeof code === 'string' && awayCodes.has(code)) return true;

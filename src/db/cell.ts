@@ -1,30 +1,30 @@
-// A cell is one database with whole organizations in it. No statement ever crosses two cells; any number of them stand
-// side by side behind the same stateless API. A cell's name is part of every token and webhook address.
+// A cell is one database with whole organizations. No statement ever spans two cells; any number of cells run
+// behind the same stateless API. A cell's name is part of every token and webhook URL.
 
 import type { Pool } from 'pg';
 import { appError } from '#base/error.ts';
 import { maintenanceLimits, readLimits, workLimits } from './connection-limit.ts';
-import { type Db, openSharedPool, openTransactionPool, type PoolOptions } from './pool.ts';
+import { type Db, openSharedPool, openTransactionPool, type PooledDb, type PoolOptions } from './pool.ts';
 
 export type Cell = {
   readonly name: string;
   readonly url: string;
   /** For transactions and for statements that may take long. */
-  readonly db: Db;
+  readonly db: PooledDb;
   /** For short reads outside a transaction: pipelined on a few shared connections. */
   readonly reader: Db;
-  /** For reads that may take long, such as searches: each has a connection of its own, so nothing waits behind it. */
+  /** For long reads such as searches: each has its own connection, so nothing waits behind it. */
   readonly heavyReader: Db;
-  /** For migrations and for the removal of what is old, whose statements may take very long. */
-  readonly maintenance: { readonly db: Db; readonly pool: Pool };
-  /** For locks of a session: always the same connection, for as long as it holds (db/alone.ts). */
+  /** For migrations and the removal of old rows, whose statements may take very long. */
+  readonly maintenance: { readonly db: PooledDb; readonly pool: Pool };
+  /** For session locks: always the same connection, for as long as it lives (db/alone.ts). */
   readonly locks: Db;
   /** The pool behind `db`, which the worker shares. */
   readonly pool: Pool;
   readonly close: () => Promise<void>;
 };
 
-/** A transaction on a cell (or, for what is a transaction by itself, the cell). */
+/** A transaction on a cell, or the cell itself for a single statement. */
 export type Tx = Db;
 
 type CellOptions = {
@@ -37,10 +37,10 @@ type CellOptions = {
   readonly onError: PoolOptions['onError'];
 };
 
-/** A read that takes long does not take all processors of the database as well. */
+/** A long read must not use all processors of the database. */
 const oneProcessor = '-c max_parallel_workers_per_gather=0';
 
-/** Most reads at once that may take long. */
+/** Most concurrent long reads. */
 const heavyConnections = 4;
 
 export function openCell({ name, url, connections, readerConnections, onError }: CellOptions): Cell {
@@ -73,14 +73,14 @@ export function openCell({ name, url, connections, readerConnections, onError }:
   };
 }
 
-/** The cells of this installation, in the order they were configured; the first is where unmarked tokens are looked up. */
+/** The cells of this installation in configured order; tokens without a cell are looked up in the first. */
 export type Cells = {
   readonly first: Cell;
   readonly all: readonly Cell[];
   readonly find: (name: string) => Cell | undefined;
 };
 
-export function cellsOf(cells: readonly Cell[]): Cells {
+export function indexCells(cells: readonly Cell[]): Cells {
   const [first] = cells;
   if (first === undefined) throw appError('INTERNAL', { public: 'No cell is configured.' });
   const byName = new Map(cells.map((cell) => [cell.name, cell]));

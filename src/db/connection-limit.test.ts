@@ -1,10 +1,10 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
-import { openTestCell } from '../../test/database.ts';
+import { openTestCell } from '../../test/support/database.ts';
 import { isDatabaseAway, isDatabaseSlow } from './away.ts';
 import { workLimits } from './connection-limit.ts';
 import { openTransactionPool } from './pool.ts';
+import { sql } from '../../test/support/sql.ts';
 
 const limits = { statementMs: 60_000, lockMs: 60_000, idleMs: 60_000, silentMs: 400 };
 
@@ -18,9 +18,9 @@ it('every connection has limits for a statement, a lock and an idle transaction'
   const cell = await openCellHere();
   const shown = await Promise.all(
     [cell.db, cell.reader, cell.heavyReader, cell.locks, cell.maintenance.db].map(async (db) => {
-      const { rows } = await sql<{ name: string; setting: string }>`
+      const rows = await sql<{ name: string; setting: string }>(db)`
         select name, setting from pg_settings where name in
-          ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')`.execute(db);
+          ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')`;
       return Object.fromEntries(rows.map(({ name, setting }) => [name, Number(setting)]));
     }),
   );

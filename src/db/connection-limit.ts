@@ -1,6 +1,7 @@
-// How long PostgreSQL may take. Every connection has a limit for a statement, for a lock and for a transaction that does
-// nothing, kept by the server, and a limit for silence, kept here: when the machine of the database vanishes, nothing
-// closes its connections, and TCP alone would wait a quarter of an hour for an answer.
+// Time limits of PostgreSQL connections. Every connection has a limit for a statement, for a lock and for an
+// idle transaction, enforced by the server, and a limit for silence, enforced here: if the machine of the
+// database vanishes, nothing closes its connections, and TCP alone would wait a quarter of an hour for an
+// answer.
 
 import type { Socket } from 'node:net';
 import type { ClientConfig } from 'pg';
@@ -12,11 +13,11 @@ export type ConnectionLimits = {
   readonly lockMs: number;
   /** Longest time that a transaction may wait for its next statement. */
   readonly idleMs: number;
-  /** A connection that was asked and sent nothing for so long is closed; more than a statement may take. */
+  /** A connection that waits for an answer and is silent for this long is closed; above `statementMs`. */
   readonly silentMs: number;
 };
 
-/** Reads that answer a request, and locks of a session: many share a connection, and wait for each other. */
+/** Reads that answer a request, and session locks: many share a connection, and wait for each other. */
 export const readLimits: ConnectionLimits = {
   statementMs: 10_000,
   lockMs: 5_000,
@@ -33,8 +34,8 @@ export const workLimits: ConnectionLimits = {
 };
 
 /**
- * Migrations and the daily removal of what is old. They rewrite or scan whole tables, which takes as long as it takes;
- * they wait for locks no longer than others do, since everything else would wait behind them.
+ * Migrations and the daily removal of old rows. They rewrite or scan whole tables, so their statements may
+ * take long. Their lock timeout is the same as for others, because everything else would wait behind them.
  */
 export const maintenanceLimits: ConnectionLimits = {
   statementMs: 3_600_000,
@@ -43,7 +44,7 @@ export const maintenanceLimits: ConnectionLimits = {
   silentMs: 3_700_000,
 };
 
-/** After this much silence the operating system asks whether the other side is still there. */
+/** After this much silence the operating system probes whether the other side is still there. */
 const keepAliveAfterMs = 5_000;
 
 export const optionsWithin = ({ statementMs, lockMs, idleMs }: ConnectionLimits) =>
@@ -55,10 +56,10 @@ export const optionsWithin = ({ statementMs, lockMs, idleMs }: ConnectionLimits)
     keepAliveInitialDelayMillis: keepAliveAfterMs,
   }) satisfies ClientConfig;
 
-/** Part of the limit between two looks. */
+/** How often within the limit the connection is checked. */
 const looks = 10;
 
-/** What the driver knows of a connection and does not say. */
+/** Private state of the driver's connection. */
 type Inside = {
   readonly connection: { readonly stream: Socket };
   readonly _activeQuery: unknown;
@@ -66,7 +67,7 @@ type Inside = {
   readonly _queryQueue: readonly unknown[];
 };
 
-/** Closes a connection on which something was asked and nothing came back for too long. What waits on it then fails. */
+/** Closes a connection that waits for an answer and is silent for too long. Its pending queries fail. */
 export function closeWhenSilent(client: object, { silentMs }: ConnectionLimits): void {
   const inside = client as Inside;
   const { stream } = inside.connection;

@@ -1,6 +1,6 @@
-// The time by the database's clock. Processes on machines whose clocks differ compare instants that others have written, so
-// each of them follows the one clock that all of them can read. The difference is measured again and again: half of the
-// time that the answer took is the most by which it can be wrong.
+// The time by the database's clock. Processes on machines whose clocks differ compare instants that others
+// have written, so each of them follows the one clock that all of them can read. The difference is measured
+// regularly: its error is at most half of the time that the answer took.
 
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
@@ -13,11 +13,11 @@ const selectNow = statement<[], { ms: number }>(
 
 /** How often it is measured. */
 const measureMs = 10_000;
-/** What is reported: a clock that is synchronized is never so wrong. */
+/** A larger difference is reported: a synchronized clock is never this wrong. */
 const reportedMs = 2_000;
 
 export type DatabaseClock = Clock & {
-  /** Resolves when it was measured, or could not be. */
+  /** Resolves after the first measurement, also if it failed. */
   readonly measured: Promise<void>;
   readonly close: () => void;
 };
@@ -28,7 +28,7 @@ type Options = {
   readonly everyMs?: number;
 };
 
-/** Follows the clock of the cell's database. While the database does not answer, the last difference stands. */
+/** Follows the clock of the cell's database. While it does not answer, the last difference is used. */
 export function followDatabaseClock(
   cell: Cell,
   log: Log,
@@ -41,13 +41,13 @@ export function followDatabaseClock(
     const [row] = await selectNow(cell.reader);
     const after = local();
     const found = row!.ms - (before + after) / 2;
-    // What the measurement itself may be wrong by is not followed.
+    // A change within the error of the measurement is ignored.
     if (Math.abs(found - differenceMs) > (after - before) / 2 + 1) differenceMs = found;
     const isWrong = Math.abs(differenceMs) > reportedMs;
     if (isWrong && !isReported)
       log.warn(
         { cell: cell.name, differenceMs: Math.round(differenceMs) },
-        'the clock of this machine differs from that of the database',
+        'system clock differs from the database clock',
       );
     isReported = isWrong;
   };

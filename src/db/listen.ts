@@ -1,5 +1,5 @@
-// One connection that listens, for as long as the process wants to hear. What is said while it is lost is not heard, so
-// whoever listens is told whenever it begins anew.
+// One connection that listens on a channel until it is closed. Notices sent while the connection is lost do
+// not arrive, so `onBegin` is called each time it listens again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -8,20 +8,20 @@ type ListenOptions = {
   readonly url: string;
   readonly channel: string;
   readonly onNotice: (payload: string) => void;
-  /** From now on everything is heard; what was said before may not have been. */
+  /** From now on every notice arrives; earlier ones may have been lost. */
   readonly onBegin: () => void;
   readonly onError: (error: Error) => void;
 };
 
 export type Listener = {
-  /** Settles when it has begun for the first time. */
+  /** Settles when it listens for the first time. */
   readonly begun: Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** How soon a lost connection is tried again. */
+/** The pause before a lost connection is opened again. */
 const againMs = 500;
-/** A connection that is dead without knowing it is found out by asking. */
+/** A regular query detects a connection that broke without an error. */
 const askEveryMs = 10_000;
 const answerMs = 5_000;
 
@@ -30,7 +30,7 @@ export function listen({ url, channel, onNotice, onBegin, onError }: ListenOptio
   const closing = new AbortController();
   let client: Client | undefined;
 
-  const hear = async (): Promise<void> => {
+  const listenUntilLost = async (): Promise<void> => {
     client = new Client({
       connectionString: url,
       connectionTimeoutMillis: answerMs,
@@ -59,7 +59,7 @@ export function listen({ url, channel, onNotice, onBegin, onError }: ListenOptio
 
   const run = async (): Promise<void> => {
     while (!closing.signal.aborted) {
-      await hear().catch(onError);
+      await listenUntilLost().catch(onError);
       await client?.end().catch(() => undefined);
       await sleep(againMs, undefined, { signal: closing.signal }).catch(() => undefined);
     }

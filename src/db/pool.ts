@@ -1,25 +1,32 @@
-// Connections. Every statement is prepared under a name made from its text, so PostgreSQL parses and plans it once per
-// connection, and every connection is pipelined: statements are sent as they come and answered in order. Reads share a
-// few connections; a transaction has one of its own from a pool.
+// Connections. Every statement is prepared under a name made from its text, so PostgreSQL parses and plans it
+// once per connection. Every connection is pipelined: statements are sent without waiting and answered in
+// order. Reads share a few connections; a transaction has its own from a pool.
 
 import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
-import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import { Client, Pool, type PoolClient, types } from 'pg';
 import { closeWhenSilent, type ConnectionLimits, optionsWithin } from './connection-limit.ts';
-import type { DB } from './database.ts';
 
 // Our bigints (sequence numbers, pull request numbers, milliseconds) stay far below 2^53.
 types.setTypeParser(types.builtins.INT8, Number);
 
-/** Sends one prepared statement and answers with its rows. */
-type Run = (text: string, values: readonly unknown[]) => Promise<unknown[]>;
+/** `once`: the statement is not kept prepared, so PostgreSQL plans each call for the values of that call. */
+type RunOptions = { readonly once?: boolean };
 
-/** A database, as builders see it and as finished statements do, which skip the builders' layers. */
-export type Db = Kysely<DB> & { readonly run: Run };
+/** A database, or one connection to it. */
+export type Db = {
+  /** Sends one statement and returns its rows. Only `statement.ts` and changes of the schema call it. */
+  readonly run: (text: string, values: readonly unknown[], options?: RunOptions) => Promise<unknown[]>;
+};
+
+/** A database with a connection for each transaction. */
+export type PooledDb = Db & {
+  /** Runs every statement of `work` on one connection. */
+  readonly onConnection: <Result>(work: (connection: Db) => Promise<Result>) => Promise<Result>;
+};
 
 const names = new Map<string, string>();
-/** Texts past this many are not named: only generated ones (lists of changing length) could be so many. */
+/** Texts past this number get no name: only generated texts (lists of changing length) could be so many. */
 const namesMax = 2_000;
 
 function statementName(text: string): string | undefined {
@@ -30,22 +37,22 @@ function statementName(text: string): string | undefined {
   return name;
 }
 
-/** What a connection is asked; without values it may be a script, which cannot be prepared. */
-function queryOf(text: string, values: readonly unknown[]) {
-  const name = values.length > 0 ? statementName(text) : undefined;
+/** The query for the driver; without values it may be a script, which cannot be prepared. */
+function buildQuery(text: string, values: readonly unknown[], { once = false }: RunOptions = {}) {
+  const name = values.length > 0 && !once ? statementName(text) : undefined;
   return name === undefined ? { text, values: [...values] } : { name, text, values: [...values] };
 }
 
-type Connection = Pick<PoolClient, 'query'>;
+type QueryConnection = Pick<PoolClient, 'query'>;
 
-/** Sockets that keep what is written to them until the end of this turn. */
+/** Sockets that buffer their writes until the end of this turn of the event loop. */
 const gathering = new WeakSet<Writable>();
 
 /**
- * What is sent on a connection in one turn of the event loop goes out in one piece, and PostgreSQL wakes up once for all
- * of it. The driver would write each statement by itself.
+ * Everything sent on a connection in one turn of the event loop goes out in one write, and PostgreSQL wakes
+ * up once for all of it. The driver would write each statement separately.
  */
-export function gatherSends(client: Connection): void {
+export function gatherSends(client: QueryConnection): void {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } }).connection;
   if (gathering.has(stream)) return;
   gathering.add(stream);
@@ -56,35 +63,20 @@ export function gatherSends(client: Connection): void {
   });
 }
 
-/** Sends a statement beside whatever else is sent in this turn. */
-function send(client: Connection, text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }> {
+/** Sends a statement together with everything else that is sent in this turn. */
+async function send(
+  client: QueryConnection,
+  ...[text, values, options]: Parameters<Db['run']>
+): Promise<unknown[]> {
   gatherSends(client);
-  return client.query(queryOf(text, values));
+  const { rows }: { rows: unknown[] } = await client.query(buildQuery(text, values, options));
+  return rows;
 }
 
-/** Kysely asks for pg's overloads; it calls only this one. */
-const kyselyClient = (client: Connection, release: (destroy?: boolean) => void): PostgresPoolClient =>
-  ({
-    query: (text: string, values: readonly unknown[]) => client.query(queryOf(text, values)),
-    release,
-  }) as unknown as PostgresPoolClient;
-
-const dbOf = (pool: PostgresPool, run: Run): Db =>
-  Object.assign(new Kysely<DB>({ dialect: new PostgresDialect({ pool }) }), { run });
-
-/** Made once for each connection: what a builder is made of costs more than a short statement. */
-const ofConnection = new WeakMap<Connection, Db>();
-
-/** A database on one connection that somebody else began a transaction on and will end. */
-export function dbOnConnection(client: Connection): Db {
-  const known = ofConnection.get(client);
-  if (known !== undefined) return known;
-  const only = kyselyClient(client, () => undefined);
-  const pool = { options: {}, connect: () => Promise.resolve(only), end: () => Promise.resolve() };
-  const db = dbOf(pool, async (text, values) => (await send(client, text, values)).rows);
-  ofConnection.set(client, db);
-  return db;
-}
+/** A database on one connection. The caller begins and ends its transactions. */
+export const dbOnConnection = (client: QueryConnection): Db => ({
+  run: (...query) => send(client, ...query),
+});
 
 export type PoolOptions = {
   readonly url: string;
@@ -107,7 +99,7 @@ function openPool({ url, max, limits, settings, onError }: PoolOptions): Pool {
   const options = settings === undefined ? {} : { options: settings };
   const pool = new Pool({ ...connectionOptions(url, limits), ...options, max, idleTimeoutMillis: 30_000 });
   pool.on('error', onError);
-  // A connection that breaks while it is checked out tells its own listeners.
+  // A connection that breaks while it is checked out emits the error on the client, not on the pool.
   pool.on('connect', (client) => {
     client.on('error', onError);
     closeWhenSilent(client, limits);
@@ -115,33 +107,29 @@ function openPool({ url, max, limits, settings, onError }: PoolOptions): Pool {
   return pool;
 }
 
-/** For transactions: a connection belongs to one at a time. */
+/** For transactions: a connection serves one transaction at a time. */
 export function openTransactionPool(options: PoolOptions): {
   readonly pool: Pool;
-  readonly db: Db;
+  readonly db: PooledDb;
 } {
   const pool = openPool(options);
-  const wrappers = new WeakMap<PoolClient, PostgresPoolClient>();
-  const kyselyPool: PostgresPool = {
-    options: {},
-    connect: async () => {
+  const db: PooledDb = {
+    run: async (...query) => (await pool.query<Record<string, unknown>>(buildQuery(...query))).rows,
+    onConnection: async (work) => {
       const client = await pool.connect();
-      let wrapper = wrappers.get(client);
-      if (wrapper === undefined) {
-        wrapper = kyselyClient(client, (destroy) => client.release(destroy));
-        wrappers.set(client, wrapper);
+      try {
+        return await work(dbOnConnection(client));
+      } finally {
+        client.release();
       }
-      return wrapper;
     },
-    end: () => pool.end(),
   };
-  const db = dbOf(kyselyPool, async (text, values) => (await pool.query(queryOf(text, values))).rows);
   return { pool, db };
 }
 
 /**
- * For the library that keeps the jobs: it marks them as taken and as done. Nobody waits for the disk with that. What a
- * crash of the database takes back is a job that is done once more, and every job may be.
+ * For the job library, which marks jobs as taken and as done. These commits do not wait for the disk. If the
+ * database crashes and loses one, a job runs once more, which every job allows.
  */
 export function openJobPool(options: PoolOptions): Pool {
   const pool = openPool(options);
@@ -149,14 +137,13 @@ export function openJobPool(options: PoolOptions): Pool {
   return pool;
 }
 
-/** A few connections shared by all readers at once. They must never carry a transaction. */
+/** A few connections shared by all readers. They must never carry a transaction. */
 export function openSharedPool({ url, max, limits, onError }: PoolOptions): {
   readonly db: Db;
   readonly close: () => Promise<void>;
 } {
   const slots: (Promise<Client> | undefined)[] = Array.from({ length: max });
   const clients = new Set<Client>();
-  const wrappers = new WeakMap<Client, PostgresPoolClient>();
   let turn = 0;
 
   const open = async (slot: number): Promise<Client> => {
@@ -178,10 +165,6 @@ export function openSharedPool({ url, max, limits, onError }: PoolOptions): {
       throw error;
     }
     clients.add(client);
-    wrappers.set(
-      client,
-      kyselyClient(client, () => undefined),
-    );
     return client;
   };
   const next = (): Promise<Client> => {
@@ -191,7 +174,5 @@ export function openSharedPool({ url, max, limits, onError }: PoolOptions): {
   const close = async () => {
     await Promise.all([...clients].map((client) => client.end()));
   };
-  const pool: PostgresPool = { options: {}, connect: async () => wrappers.get(await next())!, end: close };
-  const db = dbOf(pool, async (text, values) => (await send(await next(), text, values)).rows);
-  return { db, close };
+  return { db: { run: async (...query) => send(await next(), ...query) }, close };
 }

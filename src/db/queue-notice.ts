@@ -1,8 +1,9 @@
-// Word that something of a queue changed, sent by the transaction that changes it and heard when it commits.
+// Notices that a queue changed. The transaction that makes the change sends the notice; it arrives at the
+// commit.
 //
-// Whatever is recorded about a queue marks it dirty (db/job.ts), and what a look makes of it is saved by saveLook: both
-// send word in a statement they send anyway or beside it. Words on checks that decide nothing do so by themselves. The
-// same word twice in a transaction is heard once.
+// Everything recorded about a queue marks it dirty (db/job/job.ts), and saveReconciliation saves the result
+// of a reconcile: both send the notice with or beside a statement that they send anyway. Check updates that
+// decide nothing send their own. PostgreSQL delivers equal notices of one transaction once.
 
 import type { QueueId } from '#base/id.ts';
 import type { Tx } from './cell.ts';

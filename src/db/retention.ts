@@ -1,11 +1,10 @@
-// How long each table keeps its rows, or why it does not grow. `npm run docs` makes docs/reference/retention.md of it, and
-// test/retention.test.ts runs the daily job on old rows of every table: what is listed here as kept for a time is gone.
-
-import type { DB } from './database.ts';
+// How long each table keeps its rows, or why it does not grow. `npm run docs` generates
+// docs/reference/retention.md from it, and test/service/retention.test.ts runs the daily job on old rows of
+// every table and checks that they are gone.
 
 export type Retention =
   | {
-      /** For how long, in words; names the setting where there is one. */
+      /** The time as text; names the setting if there is one. */
       readonly kept: string;
       readonly what: string;
     }
@@ -15,17 +14,15 @@ const history = '`SIGNALBOX_HISTORY_MONTHS`';
 const records = '`SIGNALBOX_RECORD_MONTHS`';
 const settings = 'people make its rows, as settings';
 
-export const retention: Readonly<Record<keyof DB, Retention>> = {
+export const retention: Readonly<Record<string, Retention>> = {
   api_token: { what: 'API tokens, also revoked ones', bounded: settings },
   api_token_use: { what: 'quotas used by upload tokens, by day', kept: '40 days' },
+  attempt: { what: 'attempts that ended', kept: `${history}, by month` },
   audit: { what: 'audit log', kept: records },
   commit_check: { what: 'check results of test commits, as they arrive', kept: '7 days' },
   content_use: { what: 'content created at a Git host', kept: '70 minutes' },
-  entry: { what: 'pull requests that were submitted', kept: `${history} after they left the queue` },
-  fact: { what: 'what happened in queues', kept: `${history}, by month` },
   failure_text: { what: 'texts of test failures', kept: '30 days after the last use' },
   health_settings: { what: 'settings of test health', bounded: 'one row for each repository' },
-  heard_comment: { what: 'comments that were read as commands', kept: '90 days' },
   host_connection: { what: 'connections to Git hosts', bounded: settings },
   impacted_targets: {
     what: 'impacted targets of heads',
@@ -33,11 +30,15 @@ export const retention: Readonly<Record<keyof DB, Retention>> = {
   },
   job_strike: { what: 'jobs that stopped a process', kept: '7 days' },
   landing: { what: 'landings with their attestations', kept: records },
-  landing_member: { what: 'pull requests of landings', kept: records },
+  landing_pull_request: { what: 'pull requests of landings', kept: records },
+  no_access_reply: { what: 'answers to people without write access', kept: '90 days' },
   organization: { what: 'organizations', bounded: settings },
   person: { what: 'people who signed in', bounded: 'one row for each person' },
+  processed_comment: { what: 'comments that were read as commands', kept: '90 days' },
   pull_request_head: { what: 'heads of pull requests', kept: '90 days' },
   queue: { what: 'queues, also deleted ones', bounded: settings },
+  queue_entry: { what: 'pull requests that were submitted', kept: `${history} after they left the queue` },
+  queue_fact: { what: 'what happened in queues', kept: `${history}, by month` },
   queue_plan: { what: 'the plan of a queue', bounded: 'one row for each queue' },
   repository: { what: 'repositories', bounded: 'one row for each repository' },
   repository_mirror: { what: 'mirrors that workers have', kept: '1 day after the worker was last seen' },
@@ -51,8 +52,7 @@ export const retention: Readonly<Record<keyof DB, Retention>> = {
   sandbox_repository: { what: 'repositories of the sandbox host', bounded: 'one row for each repository' },
   server_key: { what: 'keys that the installation made', bounded: 'one row for each purpose' },
   session: { what: 'sessions of the dashboard', kept: '40 days after they expired, usually minutes' },
-  stranger_answer: { what: 'answers to people without write access', kept: '90 days' },
-  telling: { what: 'status comments of pull requests', kept: `${history}, with the pull request` },
+  status_comment: { what: 'status comments of pull requests', kept: `${history}, with the pull request` },
   test_case: { what: 'tests', kept: '45 days after the last report, unless a person has set something' },
   test_fact: { what: 'what happened to tests', kept: `${history}, by month` },
   test_failure: { what: 'single test failures', kept: '3 months' },
@@ -64,10 +64,9 @@ export const retention: Readonly<Record<keyof DB, Retention>> = {
   test_rollup: { what: 'results of a test by the hour', kept: '8 days' },
   test_run: { what: 'test runs', kept: `${history}; with a landing, ${records}` },
   test_run_member: { what: 'pull requests of test runs', kept: 'with the test run' },
-  test_segment: { what: 'results of uploads', kept: '3 months' },
+  test_segment: { what: 'durations of tests, by upload', kept: '3 months' },
   test_shape: { what: 'lists of tests that uploads have in common', kept: '125 days after the last use' },
   test_shape_hour: { what: 'uploads by the hour', kept: '15 days' },
-  trip: { what: 'attempts that ended', kept: `${history}, by month` },
   upload: { what: 'uploads of test reports', kept: `${history}, by month` },
   upload_blob: { what: 'bytes of uploads', kept: '1 month' },
   webhook_delivery: { what: 'deliveries to webhook endpoints', kept: '14 days' },

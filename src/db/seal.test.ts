@@ -4,14 +4,14 @@ import { seal, unseal } from './seal.ts';
 
 const key = randomBytes(32);
 
-it('opens what was sealed, with its key and for its owner only', () => {
+it('decrypts with the right key and for the right owner only', () => {
   const sealed = seal(key, 'row 1', 'fake-secret ✓');
   expect(unseal(key, 'row 1', sealed)).toBe('fake-secret ✓');
   expect(unseal(randomBytes(32), 'row 1', sealed)).toBeNull();
   expect(unseal(key, 'row 2', sealed)).toBeNull();
 });
 
-it('opens what any of the keys sealed, and seals with the first', () => {
+it('decrypts with any of the keys, and encrypts with the first', () => {
   const replaced = randomBytes(32);
   const ring = [key, replaced] as const;
   expect(unseal(ring, 'row', seal(replaced, 'row', 'fake-secret'))).toBe('fake-secret');

@@ -1,9 +1,10 @@
-// One transaction, and the lock that says who may write a queue.
+// Transactions, and the lock that permits writing a queue.
 //
-// Whoever writes the queue as a whole (the plan, a change of settings) holds it exclusively; whoever writes one entry
-// shares the queue with others of its kind and holds that entry. Advisory locks rather than row locks: they are fair,
-// so a stream of commands cannot starve the plan, and taking one writes nothing. Two queues whose ids hash alike only
-// wait for each other.
+// A transaction that writes the queue as a whole (the plan, a change of settings) holds the queue's lock
+// exclusively. One that writes a single entry shares the queue's lock with others of its kind and holds that
+// entry's lock. They are advisory locks rather than row locks: they are fair, so a stream of commands cannot
+// starve the plan, and taking one writes nothing. Two queues whose ids have the same hash only wait for each
+// other.
 
 import { assert } from '#base/assert.ts';
 import type { QueueId, RepositoryId } from '#base/id.ts';
@@ -12,10 +13,10 @@ import { dbOnConnection, gatherSends } from './pool.ts';
 import { statement } from './statement.ts';
 
 declare const held: unique symbol;
-/** Held until the transaction ends. A function that writes queue state takes one, so it cannot be called without. */
+/** Held until the transaction ends. Functions that write queue state require one as a parameter. */
 export type QueueLock = { readonly queueId: QueueId; readonly [held]: true };
 
-/** Held until the transaction ends, by whoever writes what is known of a repository's tests. */
+/** Held until the transaction ends, by a transaction that writes the test data of a repository. */
 export type TestsLock = { readonly repositoryId: RepositoryId; readonly [held]: true };
 
 export const lockEntryStatement = `
@@ -24,14 +25,17 @@ export const lockEntryStatement = `
 const lockQueue = statement<[queueId: string]>('select pg_advisory_xact_lock(hashtextextended($1, 0))');
 const lockEntry = statement<[queueId: string, entryKey: string]>(lockEntryStatement);
 
-/** What a transaction answers with, and what it sent last without waiting: the commit follows at once, and waits for it. */
-type Outcome<Result> = { readonly result: Result; readonly sent?: readonly Promise<unknown>[] };
+/** The result of a transaction, and its last statements: the commit follows at once and waits for them. */
+type TransactionResult<Result> = { readonly result: Result; readonly sent?: readonly Promise<unknown>[] };
 
 /**
  * Connections are pipelined: `begin` goes out with the first statement and `commit` with the last, so a short
  * transaction costs two round trips. A statement that fails makes the commit a rollback, and the failure is thrown.
  */
-async function transact<Result>(cell: Cell, work: (tx: Tx) => Promise<Outcome<Result>>): Promise<Result> {
+async function transact<Result>(
+  cell: Cell,
+  work: (tx: Tx) => Promise<TransactionResult<Result>>,
+): Promise<Result> {
   const client = await cell.pool.connect();
   let broken: Error | undefined;
   try {
@@ -54,7 +58,7 @@ async function transact<Result>(cell: Cell, work: (tx: Tx) => Promise<Outcome<Re
   }
 }
 
-/** Waits for all to end, then throws the first failure: nothing is left under way on the connection. */
+/** Waits for all to end, then throws the first failure: no statement is left running on the connection. */
 async function settled(promises: readonly Promise<unknown>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(promises))
     if (outcome.status === 'rejected') throw outcome.reason;
@@ -65,8 +69,9 @@ export function withTransaction<Result>(cell: Cell, work: (tx: Tx) => Promise<Re
 }
 
 /**
- * The lock goes out ahead of what `work` sends first; PostgreSQL answers in order, so that is read under the lock. What
- * `work` does elsewhere must wait for an answer of the database.
+ * The lock is sent ahead of the first statement of `work`. PostgreSQL answers in order, so that statement
+ * reads under the lock. Anything `work` does outside the database must wait for an answer of the database
+ * first.
  */
 export function withQueueLock<Result>(
   cell: Cell,
@@ -78,12 +83,12 @@ export function withQueueLock<Result>(
   );
 }
 
-/** The same, of one entry. */
+/** The same, for one entry. */
 export function withEntryLock<Result>(
   cell: Cell,
   queueId: QueueId,
   prNumber: number,
-  work: (tx: Tx, lock: QueueLock) => Promise<Outcome<Result>>,
+  work: (tx: Tx, lock: QueueLock) => Promise<TransactionResult<Result>>,
 ): Promise<Result> {
   return transact(cell, (tx) =>
     behind(lockEntry(tx, queueId, `${queueId}#${prNumber}`), () => work(tx, { queueId } as QueueLock)),
@@ -95,7 +100,7 @@ async function behind<Result>(locked: Promise<unknown>, work: () => Promise<Resu
   try {
     return await work();
   } finally {
-    // If it failed, that is why the work did.
+    // If the lock failed, its error is the cause of the failure of `work`.
     await locked;
   }
 }

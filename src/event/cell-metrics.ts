@@ -1,6 +1,6 @@
-// The metrics of cells, for whoever runs the installation: part of /metrics. Every process tells the same of a cell.
+// The metrics of cells, for the operator: part of /metrics. Every process reports the same values.
 
-import type { CellNumbers, TaskNumbers } from '#db/cell-numbers-view.ts';
+import type { CellNumbers, TaskNumbers } from '#db/job/cell-numbers-view.ts';
 import { type Family, renderFamilies, type Sample } from './exposition.ts';
 
 /** Null: the cell did not answer in time. */
@@ -23,18 +23,14 @@ const ofTasks = (name: string, help: string, value: (numbers: TaskNumbers) => nu
 });
 
 const families: readonly CellFamily[] = [
-  ofCell('signalbox_workers_alive', 'Workers that gave a sign of life just now.', ({ workers }) => workers),
-  ofTasks('signalbox_jobs_due', 'Jobs that could begin, and that no worker has taken.', ({ due }) => due),
+  ofCell('signalbox_workers_alive', 'Workers with a recent heartbeat.', ({ workers }) => workers),
+  ofTasks('signalbox_jobs_due', 'Jobs that are due and that no worker has started.', ({ due }) => due),
   ofTasks(
     'signalbox_job_lag_seconds',
-    'How long the oldest job that no worker has taken has been due.',
+    'How long the oldest due job has waited for a worker.',
     ({ lagSeconds }) => lagSeconds,
   ),
-  ofTasks(
-    'signalbox_jobs_retrying',
-    'Jobs that failed and are to be tried again.',
-    ({ retrying }) => retrying,
-  ),
+  ofTasks('signalbox_jobs_retrying', 'Jobs that failed and will be retried.', ({ retrying }) => retrying),
   ofTasks('signalbox_jobs_failed', 'Jobs that failed for good.', ({ failed }) => failed),
   ofCell(
     'signalbox_jobs_set_aside',
@@ -43,17 +39,17 @@ const families: readonly CellFamily[] = [
   ),
   ofCell(
     'signalbox_queues_host_away',
-    'Queues whose host does not answer.',
+    'Queues whose Git host is unreachable.',
     ({ queues_away }) => queues_away,
   ),
   ofCell(
     'signalbox_host_away_seconds',
-    'How long the longest silent host of a queue has not answered.',
+    'How long the Git host of a queue has been unreachable, at most.',
     ({ host_away_seconds }) => host_away_seconds,
   ),
   {
     name: 'signalbox_webhook_endpoints',
-    help: 'Endpoints that events are sent to, by state.',
+    help: 'Webhook endpoints by state.',
     samples: ({ endpoints_active, endpoints_failing, endpoints_disabled }) => [
       { labels: { state: 'active' }, value: endpoints_active },
       { labels: { state: 'failing' }, value: endpoints_failing },
@@ -62,12 +58,12 @@ const families: readonly CellFamily[] = [
   },
   ofCell(
     'signalbox_webhook_deliveries_due',
-    'Deliveries that could be sent, and that nobody has taken.',
+    'Deliveries that are due and that no worker has started.',
     ({ deliveries_due }) => deliveries_due,
   ),
   ofCell(
     'signalbox_webhook_delivery_lag_seconds',
-    'How long the oldest delivery to an endpoint that works has been due.',
+    'How long the oldest due delivery to a working endpoint has waited.',
     ({ delivery_lag_seconds }) => delivery_lag_seconds,
   ),
 ];

@@ -1,9 +1,9 @@
-// The text format of Prometheus. Written by hand because what we tell is computed by the database: metric libraries hold
-// counters of their own process and cannot be handed finished histograms.
+// The text format of Prometheus. Written by hand because the database computes the values: metric libraries
+// hold counters of their own process and do not accept finished histograms.
 
-type Labels = Readonly<Record<string, string>>;
+type MetricLabels = Readonly<Record<string, string>>;
 
-export type Sample = { readonly suffix?: string; readonly labels: Labels; readonly value: number };
+export type Sample = { readonly suffix?: string; readonly labels: MetricLabels; readonly value: number };
 
 export type Family = {
   readonly name: string;
@@ -15,7 +15,7 @@ export type Family = {
 const escapeLabel = (value: string): string =>
   value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 
-const renderLabels = (labels: Labels): string =>
+const renderLabels = (labels: MetricLabels): string =>
   Object.entries(labels)
     .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
     .join(',');

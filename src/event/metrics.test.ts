@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bucketBounds, type QueueNumbers } from '#db/metrics-view.ts';
+import { bucketBounds, type QueueNumbers } from '#db/history/metrics-view.ts';
 import { renderMetrics } from './metrics.ts';
 
 const none = { buckets: bucketBounds.map(() => 0).concat(0), sum: 0 };
@@ -176,7 +176,7 @@ describe('promtool', () => {
     );
   });
 
-  it('would tell', () => {
+  it('would be noticed if it were malformed', () => {
     expect(promtoolSays('mq_depth_current{branch="a"b"} 1\n').status).not.toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 // The metrics of queues, as the token of an organization reads them.
 
 import { fullName } from '#core/repository.ts';
-import { bucketBounds, type DurationKind, type QueueNumbers } from '#db/metrics-view.ts';
+import { bucketBounds, type DurationKind, type QueueNumbers } from '#db/history/metrics-view.ts';
 import { type Family, renderFamilies, type Sample } from './exposition.ts';
 
 const queueTypes = ['main', 'bisection'] as const;
@@ -91,7 +91,7 @@ const families: readonly QueueFamily[] = [
   // Ours: the names above are given.
   gauge(
     'signalbox_queue_host_away_seconds',
-    'How long the host of the queue has not answered; 0 while it does.',
+    'How long the Git host of the queue has been unreachable; 0: it is reachable.',
     (queue) => queue.host_away_seconds,
   ),
 ];

@@ -2,20 +2,20 @@
 
 import type { TestCase, TestCaseDetails } from '#contract/test-health.ts';
 import { type RepositoryName, repositoryUrl } from '#core/repository.ts';
-import type { TestCaseRow, TestDetailsRow } from '#db/test-view.ts';
+import type { OverriddenTestRow, TestCaseRow, TestDetailsRow } from '#db/health/test-view.ts';
 
-/** What addresses are made of. */
+/** The parts of URLs. */
 export type Addresses = {
   readonly publicUrl: string;
-  /** Address of a ticket, with `{id}` in it. */
+  /** URL of a ticket, with `{id}` in it. */
   readonly ticketUrl: string | null;
 };
 
-const pathOf = ({ host, owner, name }: RepositoryName): string =>
+const encodeRepository = ({ host, owner, name }: RepositoryName): string =>
   encodeURIComponent(`${host}/${owner}/${name}`);
 
 export const testPageUrl = (publicUrl: string, repo: RepositoryName, id: string): string =>
-  `${publicUrl}/app/tests/${id}?repo=${pathOf(repo)}`;
+  `${publicUrl}/app/tests/${id}?repo=${encodeRepository(repo)}`;
 
 export const pullRequestPageUrl = (
   publicUrl: string,
@@ -23,13 +23,13 @@ export const pullRequestPageUrl = (
   branch: string,
   number: number,
 ): string =>
-  `${publicUrl}/app/pull-request?repo=${pathOf(repo)}&branch=${encodeURIComponent(branch)}&number=${number}`;
+  `${publicUrl}/app/pull-request?repo=${encodeRepository(repo)}&branch=${encodeURIComponent(branch)}&number=${number}`;
 
 export const queuePageUrl = (publicUrl: string, repo: RepositoryName, branch: string): string =>
-  `${publicUrl}/app/queue?repo=${pathOf(repo)}&branch=${encodeURIComponent(branch)}`;
+  `${publicUrl}/app/queue?repo=${encodeRepository(repo)}&branch=${encodeURIComponent(branch)}`;
 
 export function presentTest(addresses: Addresses, repo: RepositoryName, row: TestCaseRow): TestCase {
-  const ticketUrl = ticketUrlOf(addresses.ticketUrl, row.ticket_id);
+  const ticketUrl = buildTicketUrl(addresses.ticketUrl, row.ticket_id);
   return {
     id: row.id,
     repository: { html_url: repositoryUrl(repo) },
@@ -51,8 +51,8 @@ export function presentTest(addresses: Addresses, repo: RepositoryName, row: Tes
   };
 }
 
-/** A ticket given by its address is its own link; a key needs the installation's tracker to become one. */
-function ticketUrlOf(template: string | null, ticketId: string | null): string | null {
+/** A ticket that is a URL is its own link; a key needs the tracker of the installation to become one. */
+function buildTicketUrl(template: string | null, ticketId: string | null): string | null {
   if (ticketId === null) return null;
   if (/^https?:\/\//.test(ticketId)) return ticketId;
   return template === null ? null : template.replace('{id}', encodeURIComponent(ticketId));
@@ -78,7 +78,7 @@ export function presentDetails(
   };
 }
 
-export const presentOverride = (row: TestCaseRow) => ({
+export const presentOverride = (row: OverriddenTestRow) => ({
   quarantine_expires_at: row.quarantine_expires_at?.toISOString() ?? null,
   quarantine_owner: row.quarantine_owner,
   quarantine_note: row.quarantine_note,

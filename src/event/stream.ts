@@ -1,43 +1,49 @@
-// What changes, as it changes, for whoever watches: the notices of a cell handed to the streams that are open here.
+// Live updates: hands the change notices of a cell to the streams that are open in this process.
 //
-// A watcher is told which queues changed, never what: it reads anew. Changes are folded, so a busy queue is told of ten
-// times a second at most; the first after a pause is told at once.
+// A watcher receives which queues changed, never what changed: it reads them again. Changes are folded, so a
+// busy queue is reported at most ten times a second; the first change after a quiet period is reported at
+// once.
 //
-// An id says how far a watcher has been told, so that one who comes back hears of what it missed and of nothing else.
-// It holds for as long as every notice was heard: the epoch is new with each process and each time the listening
-// connection had to begin anew, and who comes back with an id of another epoch is told of everything it watches.
+// An id records how far a watcher has been notified, so that a watcher that reconnects receives what it
+// missed and nothing else. An id is valid as long as no notice was lost: the epoch is new with each process
+// and each time the LISTEN connection restarts, and a watcher with an id of another epoch is notified of
+// every queue that it watches.
 //
 //   epoch 7f3a:  queue A changed (1)   queue B changed (2)   queue A changed (3)
-//   a watcher of A and B with the id 7f3a-2 hears of A; with 7f3a-3 of nothing; with any other of A and B.
+//   a watcher of A and B with the id 7f3a-2 receives A; with 7f3a-3 nothing; with any other id A and B.
 
 import { randomBytes } from 'node:crypto';
 import type { QueueId } from '#base/id.ts';
 import type { Listener } from '#db/listen.ts';
 
-/** Queues to read anew; an id for the whole of it. */
-export type Told = { readonly queueIds: readonly QueueId[]; readonly version: number; readonly id: string };
+/** The queues to read again, and one id for all of these changes. */
+export type ChangedQueues = {
+  readonly queueIds: readonly QueueId[];
+  readonly version: number;
+  readonly id: string;
+};
 
-/** How far notices were heard: the number of the last in an epoch. */
-export type Heard = { readonly epoch: string; readonly version: number };
+/** How far notices were received: the number of the last one in an epoch. */
+export type StreamPosition = { readonly epoch: string; readonly version: number };
 
 type Watcher = {
   readonly queueIds: readonly QueueId[];
-  readonly tell: (told: Told) => void;
+  readonly notify: (changedQueues: ChangedQueues) => void;
   readonly pending: Set<QueueId>;
   timer: NodeJS.Timeout | undefined;
   isClosed: boolean;
 };
 
-type Watch = { readonly close: () => void };
+type WatchHandle = { readonly close: () => void };
 
 export type StreamHub = {
-  /** Tells at once what changed since `lastId` (with none: all), then whatever changes. */
+  /** Reports at once what changed since `lastId` (without one: every queue), then each change. */
   readonly watch: (
     queueIds: readonly QueueId[],
     lastId: string | undefined,
-    tell: Watcher['tell'],
-  ) => Promise<Watch>;
-  readonly heard: () => Heard;
+    notify: Watcher['notify'],
+  ) => Promise<WatchHandle>;
+  readonly position: () => StreamPosition;
   readonly close: () => Promise<void>;
 };
 
@@ -46,11 +52,19 @@ type Listen = (handlers: {
   readonly onBegin: () => void;
 }) => Listener;
 
-/** Shortest time between two words to a watcher. */
+/** Shortest time between two messages to a watcher. */
 const foldMs = 100;
 
-/** Queues whose last change is remembered; with more the memory begins anew. */
+/** Queues whose last change is kept; beyond this number a new epoch begins. */
 const changesMax = 10_000;
+
+const createWatcher = (queueIds: Watcher['queueIds'], notify: Watcher['notify']): Watcher => ({
+  queueIds,
+  notify,
+  pending: new Set(),
+  timer: undefined,
+  isClosed: false,
+});
 
 export function createStreamHub(listen: Listen): StreamHub {
   const watchers = new Map<QueueId, Set<Watcher>>();
@@ -67,12 +81,12 @@ export function createStreamHub(listen: Listen): StreamHub {
     if (watcher.pending.size === 0 || watcher.isClosed) return;
     const queueIds = [...watcher.pending];
     watcher.pending.clear();
-    watcher.tell({ queueIds, version: state.version, id: `${state.epoch}-${state.version}` });
+    watcher.notify({ queueIds, version: state.version, id: `${state.epoch}-${state.version}` });
     watcher.timer = setTimeout(() => flush(watcher), foldMs);
   };
   const mark = (watcher: Watcher, queueIds: readonly QueueId[]) => {
     for (const queueId of queueIds) watcher.pending.add(queueId);
-    // Not within the notice: the first of a burst takes the rest with it.
+    // Deferred, so that the first notice of a burst is sent together with the rest.
     if (watcher.pending.size > 0) watcher.timer ??= setTimeout(() => flush(watcher), 0);
   };
   const onNotice = (payload: string) => {
@@ -96,10 +110,10 @@ export function createStreamHub(listen: Listen): StreamHub {
   };
 
   return {
-    watch: async (queueIds, lastId, tell) => {
+    watch: async (queueIds, lastId, notify) => {
       listener ??= listen({ onNotice, onBegin });
       await listener.begun;
-      const watcher: Watcher = { queueIds, tell, pending: new Set(), timer: undefined, isClosed: false };
+      const watcher = createWatcher(queueIds, notify);
       for (const queueId of queueIds)
         watchers.set(queueId, (watchers.get(queueId) ?? new Set()).add(watcher));
       mark(watcher, missedBy(queueIds, lastId));
@@ -115,7 +129,7 @@ export function createStreamHub(listen: Listen): StreamHub {
         },
       };
     },
-    heard: () => ({ ...state }),
+    position: () => ({ ...state }),
     close: async () => {
       await listener?.close();
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeAddress, permitted, type Target, targetOf } from './webhook-address.ts';
+import { checkAddress, permitted, type Target, parseWebhookTarget } from './webhook-address.ts';
 
 const nothing = { networks: [], hosts: [] };
 
@@ -50,23 +50,23 @@ describe('an address', () => {
     'not an address',
     '',
   ])('that is not public is refused: %s', (address) => {
-    expect(judgeAddress(address, nothing).kind).toBe('refused');
+    expect(checkAddress(address, nothing).kind).toBe('refused');
   });
 
   it.each(['8.8.8.8', '::ffff:8.8.8.8', '2606:4700:4700::1111', '2002:808:808::1', '64:ff9b::808:808'])(
     'that is public is taken: %s',
     (address) => {
-      expect(judgeAddress(address, nothing).kind).toBe('public');
+      expect(checkAddress(address, nothing).kind).toBe('public');
     },
   );
 
   it('of an allowed network is taken, also in its IPv6 form, and its neighbours are not', () => {
     const allowed = { networks: ['10.1.0.0/16', 'fd00:1::/32'], hosts: [] };
-    expect(judgeAddress('10.1.2.3', allowed).kind).toBe('allowed');
-    expect(judgeAddress('::ffff:10.1.2.3', allowed).kind).toBe('allowed');
-    expect(judgeAddress('fd00:1::9', allowed).kind).toBe('allowed');
-    expect(judgeAddress('10.2.0.1', allowed).kind).toBe('refused');
-    expect(judgeAddress('fd00:2::9', allowed).kind).toBe('refused');
+    expect(checkAddress('10.1.2.3', allowed).kind).toBe('allowed');
+    expect(checkAddress('::ffff:10.1.2.3', allowed).kind).toBe('allowed');
+    expect(checkAddress('fd00:1::9', allowed).kind).toBe('allowed');
+    expect(checkAddress('10.2.0.1', allowed).kind).toBe('refused');
+    expect(checkAddress('fd00:2::9', allowed).kind).toBe('refused');
   });
 });
 
@@ -95,7 +95,7 @@ describe('where an endpoint may be', () => {
     'https://ⓛocalhost/',
     'https://printer.local/',
     'https://database/',
-    'https://user:word@hooks.example/',
+    'https://user:secret@hooks.example/',
     'https://user@hooks.example/',
     'http://hooks.example/',
     'https://hooks.example:22/',
@@ -105,7 +105,7 @@ describe('where an endpoint may be', () => {
     'hooks.example',
     '',
   ])('not at %s', (url) => {
-    expect(targetOf(url, nothing)).toBeTypeOf('string');
+    expect(parseWebhookTarget(url, nothing)).toBeTypeOf('string');
   });
 
   it.each([
@@ -114,24 +114,24 @@ describe('where an endpoint may be', () => {
     'https://8.8.8.8/',
     'https://[2606:4700:4700::1111]/',
   ])('at %s', (url) => {
-    expect(targetOf(url, nothing)).not.toBeTypeOf('string');
+    expect(parseWebhookTarget(url, nothing)).not.toBeTypeOf('string');
   });
 
   it('at a name or network that the installation allows, also over http', () => {
     const allowed = { networks: ['10.1.0.0/16'], hosts: ['ci'] };
-    expect(targetOf('http://ci:8080/', allowed)).toMatchObject({ host: 'ci', isHostAllowed: true });
-    expect(targetOf('http://10.1.2.3:8080/', allowed)).toMatchObject({ host: '10.1.2.3' });
-    expect(targetOf('http://10.2.2.3:8080/', allowed)).toBeTypeOf('string');
-    expect(targetOf('http://8.8.8.8/', allowed)).toBeTypeOf('string');
-    expect(targetOf('http://database/', allowed)).toBeTypeOf('string');
+    expect(parseWebhookTarget('http://ci:8080/', allowed)).toMatchObject({ host: 'ci', isHostAllowed: true });
+    expect(parseWebhookTarget('http://10.1.2.3:8080/', allowed)).toMatchObject({ host: '10.1.2.3' });
+    expect(parseWebhookTarget('http://10.2.2.3:8080/', allowed)).toBeTypeOf('string');
+    expect(parseWebhookTarget('http://8.8.8.8/', allowed)).toBeTypeOf('string');
+    expect(parseWebhookTarget('http://database/', allowed)).toBeTypeOf('string');
   });
 
   it('only at those addresses of a name that may be connected to', () => {
     const allowed = { networks: ['10.1.0.0/16'], hosts: [] };
     const found = ['127.0.0.1', '8.8.8.8', '10.1.0.1'].map((address) => ({ address }));
-    const secure = targetOf('https://hooks.example/', allowed) as Target;
+    const secure = parseWebhookTarget('https://hooks.example/', allowed) as Target;
     expect(permitted(secure, found, allowed)).toEqual([{ address: '8.8.8.8' }, { address: '10.1.0.1' }]);
-    const plain = targetOf('http://hooks.example/', allowed) as Target;
+    const plain = parseWebhookTarget('http://hooks.example/', allowed) as Target;
     expect(permitted(plain, found, allowed)).toEqual([{ address: '10.1.0.1' }]);
     expect(permitted(plain, [{ address: '8.8.8.8' }], allowed)).toMatch(/over https/);
     expect(permitted(secure, [{ address: '::1' }], allowed)).toMatch(/resolves to ::1, which is not/);

@@ -1,12 +1,13 @@
-// Which addresses events may be sent to. Whoever may make an endpoint could otherwise have the service call what only
-// the service can reach: itself, its database, the metadata address of a cloud.
+// Which addresses events may be sent to. Otherwise a person who may create an endpoint could make the service
+// call what only the service can reach: itself, its database, the metadata address of a cloud.
 //
-// An address is looked at twice: as it is written, when the endpoint is made, and as the name resolves, when a
-// connection is made (webhook-send.ts). Only the second is protection against a name that changes its answer.
+// An address is checked twice: as it is written, when the endpoint is created, and as the name resolves, when
+// a connection is opened (webhook-send.ts). Only the second protects against a name that resolves differently
+// later.
 
 import ipaddr from 'ipaddr.js';
 
-/** What an installation allows beside public addresses over https. */
+/** What an installation allows in addition to public addresses over https. */
 export type Allowed = { readonly networks: readonly string[]; readonly hosts: readonly string[] };
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -44,21 +45,21 @@ function isInNetwork(address: Address, network: string): boolean {
   return address.match(base, bits);
 }
 
-/** Whether an allowed network holds it: as it is, or as what it stands for if it is an IPv4 address in IPv6 form. */
+/** Whether an allowed network contains the address, or the IPv4 address that it maps in IPv6 form. */
 function isAllowedAddress(address: Address, { networks }: Allowed): boolean {
   const plain =
     address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
   return networks.some((network) => isInNetwork(plain, network));
 }
 
-export type Verdict =
+export type IpAccess =
   | { readonly kind: 'public' }
-  /** An installation says so: then https is not asked for either. */
+  /** The installation allows it: then https is not required either. */
   | { readonly kind: 'allowed' }
   | { readonly kind: 'refused'; readonly why: string };
 
 /** An address that a name resolved to, or that was written out. */
-export function judgeAddress(text: string, allowed: Allowed): Verdict {
+export function checkAddress(text: string, allowed: Allowed): IpAccess {
   if (!ipaddr.isValid(text)) return { kind: 'refused', why: `${text} is not an address` };
   const address = ipaddr.parse(text);
   if (isAllowedAddress(address, allowed)) return { kind: 'allowed' };
@@ -73,42 +74,43 @@ export type Target = {
   readonly url: URL;
   /** Without the brackets of IPv6 and without a dot at its end. */
   readonly host: string;
-  /** The host is on the list of the installation, whatever its address is. */
+  /** The host is on the installation's list, whatever its address is. */
   readonly isHostAllowed: boolean;
 };
 
-const refusal = (why: string): string => `${why} The list of the installation is SIGNALBOX_WEBHOOK_ALLOW.`;
+const refusal = (why: string): string => `${why} An operator can allow it with SIGNALBOX_WEBHOOK_ALLOW.`;
 
-/** The address of an endpoint, or why events may not go there. What its name resolves to is judged when connecting. */
-export function targetOf(text: string, allowed: Allowed): Target | string {
-  if (!URL.canParse(text)) return 'It is not an address like https://hooks.example/signalbox.';
+/** The URL of an endpoint, or why it is refused. Its resolved address is checked when connecting. */
+export function parseWebhookTarget(text: string, allowed: Allowed): Target | string {
+  if (!URL.canParse(text)) return 'The URL is not valid. Use one like https://hooks.example/signalbox.';
   const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'It must begin with https://.';
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'The URL must start with https://.';
   if (url.username !== '' || url.password !== '')
-    return 'It must hold no user name and no password: requests are signed, which is how a receiver knows them.';
+    return 'The URL must not contain a user name or password. Signalbox signs its requests, so that a receiver can verify them.';
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   const isHostAllowed = allowed.hosts.includes(host);
-  const literal = ipaddr.isValid(host) ? judgeAddress(host, allowed) : null;
+  const literal = ipaddr.isValid(host) ? checkAddress(host, allowed) : null;
   if (literal?.kind === 'refused' && !isHostAllowed) return refusal(`${host} is not a public address.`);
   const isAllowed = isHostAllowed || literal?.kind === 'allowed';
   if (!isAllowed && literal === null && (!host.includes('.') || localName.test(host)))
     return refusal(`${host} is not a public name.`);
   // A name over http may still resolve into an allowed network: the connection decides.
   if (!isAllowed && url.protocol === 'http:' && (literal !== null || allowed.networks.length === 0))
-    return refusal('It must begin with https://.');
+    return refusal('The URL must start with https://.');
   const port = url.port === '' ? 443 : Number(url.port);
-  if (!isAllowed && port < 1024 && port !== 443 && port !== 80) return `Events are not sent to port ${port}.`;
+  if (!isAllowed && port < 1024 && port !== 443 && port !== 80)
+    return `Signalbox does not send events to port ${port}.`;
   return { url, host, isHostAllowed };
 }
 
-/** Those of the addresses of a name that may be connected to; or why none may. */
+/** The addresses of a name that may be connected to; or why none may. */
 export function permitted<Found extends { readonly address: string }>(
   { url, host, isHostAllowed }: Target,
   found: readonly Found[],
   allowed: Allowed,
 ): readonly Found[] | string {
   if (isHostAllowed) return found;
-  const verdicts = found.map((one) => ({ one, verdict: judgeAddress(one.address, allowed) }));
+  const verdicts = found.map((one) => ({ one, verdict: checkAddress(one.address, allowed) }));
   const isSecure = url.protocol === 'https:';
   const good = verdicts.filter(
     ({ verdict }) => verdict.kind === 'allowed' || (verdict.kind === 'public' && isSecure),
@@ -117,5 +119,5 @@ export function permitted<Found extends { readonly address: string }>(
   const refused = verdicts.find(({ verdict }) => verdict.kind === 'refused');
   if (refused !== undefined)
     return `${host} resolves to ${refused.one.address}, which is not a public address`;
-  return found.length === 0 ? `${host} resolves to nothing` : `${host} must be called over https`;
+  return found.length === 0 ? `${host} does not resolve to an address` : `${host} must be called over https`;
 }

@@ -30,7 +30,7 @@ describe('a message to Slack', () => {
   it('says what happened to which pull request, and links to it', () => {
     const { text } = slackBody(failed) as { text: string };
     expect(text).toContain(
-      '<https://signalbox.example/app/pull-request?number=12&amp;a=b|#12> failed and left the queue',
+      '<https://signalbox.example/app/pull-request?number=12&amp;a=b|#12> failed and was removed from the queue',
     );
     expect(text).toContain('Why: test run required status failed');
   });
@@ -57,7 +57,7 @@ describe('a card for Teams', () => {
     expect(contentType).toBe('application/vnd.microsoft.card.adaptive');
     expect(new Set(content.body.map(({ type }) => type))).toEqual(new Set(['RichTextBlock']));
     const texts = content.body.flatMap(({ inlines }) => inlines.map(({ text }) => text));
-    expect(texts.join(' ')).toContain('is flaky, was healthy');
+    expect(texts.join(' ')).toContain('is now flaky (before: healthy)');
     expect(Math.max(...texts.map((text) => text.length))).toBeLessThanOrEqual(300);
     expect(texts.join('')).not.toMatch(/[\n\u202e]/);
   });

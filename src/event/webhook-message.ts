@@ -1,12 +1,12 @@
-// Events for people: a line in a Slack channel, a card in a Teams channel. What others wrote (names of tests, of branches,
-// of authors) is shown as it is and can neither mention anybody nor make a link.
+// Events for people: a line in a Slack channel, a card in a Teams channel. Text of others (names of tests, of
+// branches, of authors) is shown as it is and can neither mention a person nor make a link.
 
 import type { RepositoryName } from '#core/repository.ts';
 import { fullName } from '#core/repository.ts';
 import type { Payload } from './webhook-payload.ts';
 
-/** An event in words: what it is about, what happened, and what more there is to say. */
-type Words = {
+/** An event as text: its subject, what happened, and details. */
+type EventSummary = {
   readonly subject: string;
   readonly happened: string;
   readonly details: readonly (readonly [label: string, value: string])[];
@@ -26,17 +26,17 @@ function text(value: unknown): string {
 
 const happenings: Readonly<Record<string, string>> = {
   submitted: 'was submitted to the queue',
-  queued: 'is in line',
+  queued: 'is queued',
   testing: 'is being tested',
-  pending_failure: 'is in a test run that failed',
-  failed: 'failed and left the queue',
-  canceled: 'was taken out of the queue',
+  pending_failure: 'is in a failed test run; Signalbox is checking whether it caused the failure',
+  failed: 'failed and was removed from the queue',
+  canceled: 'was cancelled and removed from the queue',
   merged: 'was merged',
 };
 
-const reasonWords = (reason: unknown): string => text(reason).replaceAll('_', ' ').toLowerCase();
+const formatReason = (reason: unknown): string => text(reason).replaceAll('_', ' ').toLowerCase();
 
-function numbersOf(payload: Payload): string {
+function formatPullRequests(payload: Payload): string {
   const numbers = payload['pr_numbers'];
   if (!Array.isArray(numbers)) return `#${text(payload['pr_number'])}`;
   const shown = numbers
@@ -46,7 +46,7 @@ function numbersOf(payload: Payload): string {
   return numbers.length > 20 ? `${shown} and ${numbers.length - 20} more` : shown;
 }
 
-function testWords(payload: Payload): Pick<Words, 'subject' | 'happened' | 'details'> {
+function summarizeTestEvent(payload: Payload): Pick<EventSummary, 'subject' | 'happened' | 'details'> {
   const test = payload['test'] as { readonly name?: unknown; readonly codeowners?: readonly string[] };
   const previous = payload['previous'] as Readonly<Record<string, unknown>>;
   const current = payload['current'] as Readonly<Record<string, unknown>>;
@@ -56,28 +56,32 @@ function testWords(payload: Payload): Pick<Words, 'subject' | 'happened' | 'deta
   switch (payload['action']) {
     case 'status_changed':
       if (text(current['reason']) !== '') details.unshift(['Why', text(current['reason'])]);
-      return { subject, happened: `is ${text(current['value'])}, was ${text(previous['value'])}`, details };
+      return {
+        subject,
+        happened: `is now ${text(current['value'])} (before: ${text(previous['value'])})`,
+        details,
+      };
     case 'monitor_status_changed':
       return {
         subject,
-        happened: `is ${current['isActive'] === true ? 'now' : 'no longer'} noticed by ${text(current['monitor'])}`,
+        happened: `is ${current['isActive'] === true ? 'now' : 'no longer'} flagged by the monitor ${text(current['monitor'])}`,
         details,
       };
     default: {
-      const setting = reasonWords(current['setting']);
-      return { subject, happened: `has another quarantine setting: ${setting}`, details };
+      const setting = formatReason(current['setting']);
+      return { subject, happened: `has a new quarantine setting: ${setting}`, details };
     }
   }
 }
 
-function wordsOf(payload: Payload): Words {
+function summarizeEvent(payload: Payload): EventSummary {
   const url = String(payload['http_details_url']);
   if (payload.type === 'webhook.test')
     return { subject: 'Signalbox', happened: text(payload['message']), details: [], url };
   const repository = fullName(payload['repository'] as RepositoryName);
   if (payload.type.startsWith('test_case.')) {
-    const { details, ...words } = testWords(payload);
-    return { ...words, details: [['Repository', text(repository)], ...details], url };
+    const { details, ...summary } = summarizeTestEvent(payload);
+    return { ...summary, details: [['Repository', text(repository)], ...details], url };
   }
   const action = String(payload['action']);
   const reason =
@@ -89,20 +93,20 @@ function wordsOf(payload: Payload): Words {
     ['Queue', text(`${repository} ${String(payload['target_branch'])}`)],
   ];
   if (typeof payload['author'] === 'string') details.push(['Author', text(payload['author'])]);
-  if (typeof reason === 'string') details.push(['Why', reasonWords(reason)]);
-  return { subject: numbersOf(payload), happened: happenings[action] ?? text(action), details, url };
+  if (typeof reason === 'string') details.push(['Why', formatReason(reason)]);
+  return { subject: formatPullRequests(payload), happened: happenings[action] ?? text(action), details, url };
 }
 
-/** Slack gives these a meaning; everything else of its markup needs none of ours to be harmless. */
+/** The characters with a meaning in Slack; the rest of its markup is harmless. */
 const slackText = (value: string): string =>
   value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Letters that begin and end markup keep their look without their meaning. */
+/** Characters that begin and end markup stay visible but lose their meaning. */
 const slackPlain = (value: string): string =>
   slackText(value).replace(/[*_~`@]/g, (letter) => `${letter}\u2060`);
 
 export function slackBody(payload: Payload): object {
-  const { subject, happened, details, url } = wordsOf(payload);
+  const { subject, happened, details, url } = summarizeEvent(payload);
   const link = `<${slackText(url).replaceAll('|', '%7C')}|${slackPlain(subject)}>`;
   const rest = details.map(([label, value]) => `${label}: ${slackPlain(value)}`).join(' · ');
   return { text: `${link} ${slackPlain(happened)}${rest === '' ? '' : `\n${rest}`}`, unfurl_links: false };
@@ -112,9 +116,9 @@ export function slackBody(payload: Payload): object {
 const run = (value: string, more: object = {}) => ({ type: 'TextRun', text: value, ...more });
 const rich = (...inlines: readonly object[]) => ({ type: 'RichTextBlock', inlines });
 
-/** What a workflow of Teams takes: a message with an Adaptive Card. */
+/** The input of a Teams workflow: a message with an Adaptive Card. */
 export function teamsBody(payload: Payload): object {
-  const { subject, happened, details, url } = wordsOf(payload);
+  const { subject, happened, details, url } = summarizeEvent(payload);
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',

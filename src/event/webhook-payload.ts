@@ -1,8 +1,8 @@
-// The body of an event as it is sent: what was written with the fact, and the addresses that only the process knows. The
-// same delivery gives the same body each time.
+// The body of an event: the data stored with the fact, and URLs that only the process knows. Every attempt of a delivery
+// sends the same body.
 
 import type { RepositoryName } from '#core/repository.ts';
-import type { TestDetailsRow } from '#db/test-view.ts';
+import type { TestDetailsRow } from '#db/health/test-view.ts';
 import {
   type Addresses,
   presentDetails,
@@ -27,7 +27,7 @@ function revived(test: Readonly<Record<string, unknown>>): TestDetailsRow {
   return row as unknown as TestDetailsRow;
 }
 
-export function payloadOf(type: string, stored: Stored, addresses: Addresses): Payload {
+export function buildPayload(type: string, stored: Stored, addresses: Addresses): Payload {
   const { publicUrl } = addresses;
   const repo = stored['repository'] as RepositoryName;
   if (type.startsWith('test_case.')) {

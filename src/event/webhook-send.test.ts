@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startDnsServer } from '../../test/webhook/dns-server.ts';
 import { startReceiver } from '../../test/webhook/receiver.ts';
-import { judgeName, send } from './webhook-send.ts';
+import { checkHostName, send } from './webhook-send.ts';
 
 const loopback = { networks: ['127.0.0.1/32'], hosts: [] };
 const message = { headers: {}, body: '{}', timeoutMs: 500 };
@@ -19,14 +19,14 @@ async function names(answer: (asked: number) => string) {
 }
 
 describe('a request to an endpoint', () => {
-  it('is judged by the address it would connect to, not by the one the name had before', async () => {
+  it('is checked by the address it would connect to, not by the one the name had before', async () => {
     const hidden = await receiver();
     const { port } = new URL(hidden.url);
-    // Public when it is looked at, loopback when it is connected to.
+    // Public when it is checked, loopback when it is connected to.
     const dns = await names((asked) => (asked === 0 ? '93.184.215.14' : '127.0.0.1'));
     const url = `https://rebind.example:${port}/`;
     const allowed = { networks: [], hosts: [] };
-    expect(await judgeName(url, allowed, dns.resolve)).toBeNull();
+    expect(await checkHostName(url, allowed, dns.resolve)).toBeNull();
     const result = await send({ ...message, url, allowed, resolve: dns.resolve });
     expect(result).toEqual({
       kind: 'failed',
@@ -34,7 +34,7 @@ describe('a request to an endpoint', () => {
     });
     expect(dns.asked()).toBe(2);
     expect(hidden.received).toEqual([]);
-    expect(await judgeName(url, allowed, dns.resolve)).toMatch(/resolves to 127\.0\.0\.1/);
+    expect(await checkHostName(url, allowed, dns.resolve)).toMatch(/resolves to 127\.0\.0\.1/);
   });
 
   it('goes to a name in an allowed network, over the very resolver that was asked', async () => {

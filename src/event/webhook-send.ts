@@ -1,12 +1,13 @@
-// One request to an endpoint. Nothing here follows what the other side says: no redirect, no more of its answer than is
-// shown, and no address but those that were judged just before the connection is made.
+// One request to an endpoint. Nothing here trusts the other side: no redirect, no more of its answer than is
+// shown, and no address that was not checked just before the connection.
 
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { dayMs } from '#base/duration.ts';
 import { traced } from '#base/trace.ts';
-import { type Allowed, permitted, type Target, targetOf } from './webhook-address.ts';
+import { type Allowed, permitted, type Target, parseWebhookTarget } from './webhook-address.ts';
 
 /** How names are resolved: all addresses of one. */
 export type Resolve = (
@@ -34,14 +35,14 @@ export type SendResult =
       /** The beginning of the answer. */
       readonly answer: string;
     }
-  /** It did not come to an answer. */
+  /** The request got no answer. */
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Of an answer so much is kept. */
+/** How much of an answer is kept. */
 const answerBytesMax = 1_024;
 
-/** Resolves a name and hands on only what may be connected to. */
-function judgedLookup(target: Target, allowed: Allowed, resolve: Resolve): LookupFunction {
+/** Resolves a name and returns only the addresses that may be connected to. */
+function checkedLookup(target: Target, allowed: Allowed, resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, (error, addresses) => {
       if (error !== null) return callback(error, []);
@@ -53,11 +54,15 @@ function judgedLookup(target: Target, allowed: Allowed, resolve: Resolve): Looku
   };
 }
 
-/** Whether the name of an address may be connected to now; else why not. */
-export function judgeName(url: string, allowed: Allowed, resolve = resolveBySystem): Promise<string | null> {
-  const target = targetOf(url, allowed);
+/** Null if the host of a URL may be connected to now; else why not. */
+export function checkHostName(
+  url: string,
+  allowed: Allowed,
+  resolve = resolveBySystem,
+): Promise<string | null> {
+  const target = parseWebhookTarget(url, allowed);
   if (typeof target === 'string') return Promise.resolve(target);
-  // A name of the installation's own list may be one that only its workers can resolve.
+  // A name on the installation's own list may be one that only its workers can resolve.
   if (target.isHostAllowed || isIP(target.host) !== 0) return Promise.resolve(null);
   return new Promise((done) =>
     resolve(target.host, (error, addresses) => {
@@ -68,7 +73,7 @@ export function judgeName(url: string, allowed: Allowed, resolve = resolveBySyst
   );
 }
 
-/** By the name of the host alone: the rest of an address may be a secret. */
+/** Traced by host name only: the rest of a URL may be a secret. */
 export function send(options: SendOptions): Promise<SendResult> {
   const attributes = { 'server.address': URL.parse(options.url)?.hostname ?? '' };
   return traced({ name: 'deliver event', kind: 'client', attributes }, async (set) => {
@@ -81,21 +86,23 @@ export function send(options: SendOptions): Promise<SendResult> {
 
 async function sendOnce(options: SendOptions): Promise<SendResult> {
   const { allowed, resolve = resolveBySystem } = options;
-  // Once more: what is allowed may have changed since the endpoint was made, and a written address is never looked up.
-  const target = targetOf(options.url, allowed);
+  // Checked again: the allowed list may have changed since, and a literal address is never looked up.
+  const target = parseWebhookTarget(options.url, allowed);
   if (typeof target === 'string') return { kind: 'failed', why: target };
   const signal = AbortSignal.timeout(options.timeoutMs);
   try {
-    const response = await ask(target, options, judgedLookup(target, allowed, resolve), signal);
-    const answer = await beginningOf(response);
+    const response = await ask(target, options, checkedLookup(target, allowed, resolve), signal);
+    const answer = await readResponseStart(response);
     return {
       kind: 'answered',
       status: response.statusCode ?? 0,
-      retryAfterMs: retryAfterOf(response.headers['retry-after']),
+      retryAfterMs: parseRetryAfter(response.headers['retry-after']),
       answer,
     };
   } catch (error) {
-    const why = signal.aborted ? `no answer in ${options.timeoutMs / 1000} s` : reasonOf(error);
+    const why = signal.aborted
+      ? `no answer in ${options.timeoutMs / 1000} s`
+      : describeConnectionError(error);
     return { kind: 'failed', why };
   }
 }
@@ -112,7 +119,7 @@ function ask(
     const request = call(url, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json', 'content-length': length },
-      // A connection of its own: none is kept that was judged for another time.
+      // A new connection: a kept one would have been checked at another time.
       agent: false,
       lookup,
       signal,
@@ -123,8 +130,8 @@ function ask(
   });
 }
 
-/** What an answer begins with; the rest is not waited for. */
-function beginningOf(response: IncomingMessage): Promise<string> {
+/** Reads the beginning of an answer; the rest is not waited for. */
+function readResponseStart(response: IncomingMessage): Promise<string> {
   return new Promise((done) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -138,25 +145,23 @@ function beginningOf(response: IncomingMessage): Promise<string> {
       bytes += chunk.length;
       if (bytes >= answerBytesMax) finish();
     });
-    // The status has been said: how the text ends changes nothing.
+    // The status is known: how the text ends does not matter.
     response.once('end', finish);
     response.once('error', finish);
     response.once('close', finish);
   });
 }
 
-const dayMs = 86_400_000;
-
 /** Seconds or a date; at most a day. */
-function retryAfterOf(header: string | undefined): number | null {
+function parseRetryAfter(header: string | undefined): number | null {
   if (header === undefined) return null;
   const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
   return Number.isFinite(ms) && ms > 0 ? Math.min(ms, dayMs) : null;
 }
 
-function reasonOf(error: unknown): string {
+function describeConnectionError(error: unknown): string {
   const { message, code, errors } = error as { message?: string; code?: string; errors?: readonly unknown[] };
   const [first] = errors ?? [];
-  if (first !== undefined) return reasonOf(first);
+  if (first !== undefined) return describeConnectionError(first);
   return (message || code || 'the connection failed').slice(0, 300);
 }

@@ -1,13 +1,13 @@
-// Commit objects: read, put together, and written. A commit is written by this process as a loose object, the way git
-// does it (a file beside the others that is then renamed), because starting `git commit-tree` costs more than the
-// merge before it.
+// Commit objects: parsed, built and written. This process writes a commit as a loose object as git does (a
+// temporary file that is then renamed), because starting `git commit-tree` costs more than the merge before
+// it.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { deflate } from 'node:zlib';
-import { diskErrorOf } from './error.ts';
+import { wrapDiskError } from './error.ts';
 
 export type Person = { readonly name: string; readonly email: string };
 
@@ -19,11 +19,11 @@ export type Commit = {
   readonly authoredAt: Date;
   readonly message: string;
   /** The author's line and the message as they are in the object, to be carried over byte by byte. */
-  readonly raw: CommitWords;
+  readonly raw: CommitContent;
 };
 
-/** What a commit says, as bytes: old commits are not always UTF-8, and `encoding` then names what they are. */
-export type CommitWords = {
+/** The content of a commit as bytes: old commits are not always UTF-8; `encoding` names what they are. */
+export type CommitContent = {
   readonly author: Buffer;
   readonly message: Buffer;
   readonly encoding: string | null;
@@ -52,7 +52,7 @@ export function parseCommit(sha: string, bytes: Buffer): Commit {
   };
 }
 
-/** `Name <email> seconds zone`. By positions: a line that a person made by hand must not take long. */
+/** `Name <email> seconds zone`. Parsed by positions: a malformed line must not take long. */
 function parseAuthor(line: string) {
   const open = line.indexOf('<');
   const close = open === -1 ? -1 : line.indexOf('>', open);
@@ -70,14 +70,14 @@ function decode(bytes: Buffer, encoding: string | null): string {
   }
 }
 
-/** `Name <email> seconds +0000`. What git uses as a separator cannot be part of a name. */
+/** `Name <email> seconds +0000`. Git's separators cannot be part of a name. */
 export function signature({ name, email }: Person, at: Date): Buffer {
   const clean = (text: string) => text.replaceAll(/[\s\p{Cc}<>]+/gu, ' ').trim();
   const seconds = Math.max(0, Math.floor(at.getTime() / 1_000));
   return Buffer.from(`${clean(name) || 'unknown'} <${clean(email)}> ${seconds} +0000`);
 }
 
-export const commitWords = (author: Person, at: Date, message: string): CommitWords => ({
+export const buildCommitContent = (author: Person, at: Date, message: string): CommitContent => ({
   author: signature(author, at),
   message: Buffer.from(message),
   encoding: null,
@@ -87,7 +87,7 @@ export function commitBytes(
   tree: string,
   parents: readonly string[],
   committer: Buffer,
-  { author, message, encoding }: CommitWords,
+  { author, message, encoding }: CommitContent,
 ): Buffer {
   const lines = [`tree ${tree}`, ...parents.map((parent) => `parent ${parent}`)].join('\n');
   return Buffer.concat([
@@ -102,7 +102,7 @@ export function commitBytes(
 
 export type ObjectType = 'commit' | 'tree' | 'blob';
 
-/** The name of an object in a SHA-1 repository, and the bytes that it is the hash of. */
+/** The name of an object in a SHA-1 repository, and the hashed bytes. */
 export function hashed(type: ObjectType, body: Buffer): { readonly sha: string; readonly whole: Buffer } {
   const whole = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
   return { sha: createHash('sha1').update(whole).digest('hex'), whole };
@@ -123,7 +123,7 @@ export async function writeLooseCommit(directory: string, bytes: Buffer): Promis
     await moveInto(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw diskErrorOf(error);
+    throw wrapDiskError(error);
   }
   return sha;
 }
@@ -132,12 +132,13 @@ async function moveInto(temporary: string, file: string): Promise<void> {
   try {
     await rename(temporary, file);
   } catch {
-    await mkdir(dirname(file), { recursive: true });
+    // This folder alone, not those above it: if the mirror was removed meanwhile, what came back would not be a repository.
+    await mkdir(dirname(file)).catch(() => undefined);
     await rename(temporary, file);
   }
 }
 
-/** Also makes it young again, so that no clean-up takes it for left over. An empty file is what a power cut leaves. */
+/** Also updates its time, so that no clean-up removes it. A power cut may leave an empty file. */
 async function isThere(file: string): Promise<boolean> {
   try {
     if ((await stat(file)).size === 0) return false;

@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { gitHttp, listenOnLoopback } from '../../test/git-http.ts';
-import { makeRemote, temporaryFolder, type TestRemote } from '../../test/git-remote.ts';
-import { buildCandidate, type Change, type MergeMethod } from './candidate.ts';
+import { gitHttp, listenOnLoopback } from '../../test/support/git-http.ts';
+import { makeRemote, temporaryFolder, type TestRemote } from '../../test/support/git-remote.ts';
+import { buildCandidate, type TestCommitMember, type MergeMethod } from './candidate/candidate.ts';
 import type { GitError } from './error.ts';
-import { type MirrorOptions, openMirror } from './mirror.ts';
+import { type MirrorOptions, openMirror } from './mirror/mirror.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -45,7 +45,7 @@ async function makeWorld({ allowsFilter = true } = {}) {
     return mirror;
   };
   const pulls = heads.map((sha, index) => ({ number: index + 1, sha }));
-  const members = pulls.map(({ number, sha }): Change => ({
+  const members = pulls.map(({ number, sha }): TestCommitMember => ({
     number,
     headSha: sha,
     title: `Change ${number}`,
@@ -123,7 +123,7 @@ it('a merge fetches what it lacks, with the credential of now', async () => {
   expect(second).toMatchObject({ kind: 'built' });
 });
 
-it('a merge that lacks a file while the Git host is away is no fault of the pull request', async () => {
+it('a merge that lacks a file while the Git host is unreachable is no fault of the pull request', async () => {
   const { open, pulls, members, tip, remote, shared, setAway } = await makeWorld();
   const mirror = await open();
   await mirror.fetch({ branch: 'main', pulls });

@@ -1,16 +1,16 @@
-// Reads objects through one long-lived `git cat-file --batch-command`. What was fetched meanwhile is found: git looks
-// for new packs before it says that an object is missing.
+// Reads objects through one long-lived `git cat-file --batch-command`. It finds objects that were fetched
+// meanwhile: git looks for new packs before it reports an object as missing.
 
 import { spawn } from 'node:child_process';
 import { assert } from '#base/assert.ts';
-import { GitError, kindOf } from './error.ts';
+import { GitError, classifyGitOutput, mirrorClosed } from './error.ts';
 import { type Commit, parseCommit } from './object.ts';
-import { environmentOf, type GitSettings, runGit, withoutCredentials } from './run.ts';
-import { type LengthOf, openTalk, TalkEnded } from './talk.ts';
+import { buildGitEnvironment, type GitSettings, runGit, withoutCredentials } from './run.ts';
+import { type LengthOf, openTalk, TalkEnded } from './process-session.ts';
 
 type ObjectInfo = { readonly sha: string; readonly type: string; readonly size: number };
 
-export type Reader = {
+export type GitObjectReader = {
   /** Null if there is no such object or reference. */
   readonly info: (name: string) => Promise<ObjectInfo | null>;
   readonly contents: (name: string) => Promise<(ObjectInfo & { readonly bytes: Buffer }) | null>;
@@ -42,16 +42,16 @@ function parseInfo(line: Buffer): ObjectInfo | null {
   return sha === undefined ? null : { sha, type: type!, size: Number(size) };
 }
 
-/** To a process that answers many, an object that cannot be read is one that is missing. One by itself says which it is. */
+/** The batch process calls an unreadable object missing. A command for this object alone says which it is. */
 async function whyAbsent(settings: GitSettings, sha: string): Promise<GitError> {
   assert(!sha.startsWith('-'), 'a commit is not an option');
   const { stderr } = await runGit(settings, { args: ['cat-file', 'commit', sha], exitCodes: [0, 1, 128] });
-  const kind = kindOf(stderr) === 'damaged' ? 'damaged' : 'missing';
+  const kind = classifyGitOutput(stderr) === 'damaged' ? 'damaged' : 'missing';
   return new GitError(kind, `There is no commit ${sha}. ${kind === 'damaged' ? stderr : ''}`.trim());
 }
 
-export function openReader(settings: GitSettings): Reader {
-  const start = () => spawn('git', ['cat-file', '--batch-command'], { env: environmentOf(settings) });
+export function openReader(settings: GitSettings): GitObjectReader {
+  const start = () => spawn('git', ['cat-file', '--batch-command'], { env: buildGitEnvironment(settings) });
   const talk = openTalk(start, { answerTimeoutMs });
 
   const ask = async (question: string, lengthOf: LengthOf): Promise<Buffer> => {
@@ -59,19 +59,21 @@ export function openReader(settings: GitSettings): Reader {
     try {
       return await talk.ask(`${question}\n`, lengthOf);
     } catch (error) {
-      if (!(error instanceof TalkEnded) || error.why === 'closed') throw error;
+      if (!(error instanceof TalkEnded)) throw error;
+      if (error.why === 'closed') throw mirrorClosed();
     }
-    // Once more with a fresh process: something from outside may have ended the first.
+    // Retried once with a new process: something from outside may have ended the first.
     try {
       return await talk.ask(`${question}\n`, lengthOf);
     } catch (error) {
-      const words = error instanceof Error ? error.message : '';
-      const kind = kindOf(words) === 'damaged' ? 'damaged' : 'failed';
-      throw new GitError(kind, `git cat-file: ${withoutCredentials(words, settings.remote)}`);
+      if (error instanceof TalkEnded && error.why === 'closed') throw mirrorClosed();
+      const message = error instanceof Error ? error.message : '';
+      const kind = classifyGitOutput(message) === 'damaged' ? 'damaged' : 'failed';
+      throw new GitError(kind, `git cat-file: ${withoutCredentials(message, settings.remote)}`);
     }
   };
 
-  const contents: Reader['contents'] = async (name) => {
+  const contents: GitObjectReader['contents'] = async (name) => {
     const answer = await ask(`contents ${name}`, contentsLength);
     const head = infoLength(answer)!;
     const info = parseInfo(answer.subarray(0, head));

@@ -3,7 +3,7 @@
 
 import { assert } from '#base/assert.ts';
 
-/** Of the control characters git minds only those of ASCII. */
+/** Git rejects only the ASCII control characters. */
 const component = /^(?!\.)(?!.*(\.\.|@\{|\.lock$))([^\p{Cc} ~^:?*[\\]|[\u0080-\u009f])+$/su;
 
 /** The rules of `git check-ref-format` for a whole name, such as `refs/heads/main`. */

@@ -4,10 +4,10 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { gitHttp, listenOnLoopback } from '../../test/git-http.ts';
-import { makeRemote, temporaryFolder } from '../../test/git-remote.ts';
-import { diskErrorOf, GitError, kindOf } from './error.ts';
-import { openMirror } from './mirror.ts';
+import { gitHttp, listenOnLoopback } from '../../test/support/git-http.ts';
+import { makeRemote, temporaryFolder } from '../../test/support/git-remote.ts';
+import { wrapDiskError, GitError, classifyGitOutput } from './error.ts';
+import { openMirror } from './mirror/mirror.ts';
 import { runGit, withoutCredentials, withoutProgress } from './run.ts';
 
 // Each test starts dozens of processes, which is slow on a busy machine.
@@ -101,8 +101,8 @@ describe('a remote over http', () => {
     expect(seen).toBe(`Basic ${basic}`);
     expect(error).toBeInstanceOf(GitError);
     expect(error.kind).toBe(kind);
-    const told = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error) + error.stack;
-    for (const secret of [password, basic]) expect(told).not.toContain(secret);
+    const rendered = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error) + error.stack;
+    for (const secret of [password, basic]) expect(rendered).not.toContain(secret);
   });
 
   it('that says nothing is given up in time, with everything that was started', async () => {
@@ -122,7 +122,7 @@ describe('a remote over http', () => {
     const folder = temporaryFolder();
     const mirror = await mirrorOf(`ext::sh -c touch% ${folder}/ran`);
     expect(await failureOf(mirror.remoteRefs(['*']))).toMatchObject({ kind: 'refused' });
-    for (const url of ['https://user:word@host/x.git', 'https://token@host/x.git', '--upload-pack=x'])
+    for (const url of ['https://user:pass@host/x.git', 'https://token@host/x.git', '--upload-pack=x'])
       await expect(openMirror(`${folder}/m.git`, { url })).rejects.toThrow('the URL of a remote');
     await expect(openMirror(`${folder}/m.git`, { url: 'x', headers: ['A: b\nC: d'] })).rejects.toThrow(
       'one line',
@@ -182,19 +182,33 @@ it.each([
   ['error: inflate: data stream error (unknown compression method)', 'damaged'],
   ['fatal: loose object 0123 (stored in ./objects/01/23) is corrupt', 'damaged'],
   ['fatal: unable to read 8a33a105e6a73a73ae2da9ec5be751fd9f77e569', 'damaged'],
+  ['fatal: unexpected line in ./packed-refs: 0123', 'damaged'],
+  ['fatal: unterminated line in ./packed-refs: 0123', 'damaged'],
+  ['fatal: missing object 8a33a105e6a73a73ae2da9ec5be751fd9f77e569 for refs/signalbox/base/main', 'damaged'],
+  ['fatal: bad object refs/pull/17/head\nerror: the remote did not send all necessary objects', 'damaged'],
+  ['error: wrong index v1 file size in ./objects/pack/pack-0123.idx\nfatal: bad object 0123', 'damaged'],
+  ['error: file ./objects/pack/pack-0123.pack is not a GIT packfile', 'damaged'],
+  [
+    'error: Could not read 8a33a105e6a73a73ae2da9ec5be751fd9f77e569\nfatal: refusing to merge unrelated histories',
+    'damaged',
+  ],
+  [
+    'fatal: could not fetch 0123 from promisor remote\nerror: Could not read 8a33a105e6a73a73ae2da9ec5be751fd9f77e569',
+    'unreachable',
+  ],
   ["fatal: '/x' does not appear to be a git repository", 'unreachable'],
 ])('%j is %s', (output, kind) => {
-  expect(kindOf(output)).toBe(kind);
+  expect(classifyGitOutput(output)).toBe(kind);
 });
 
 it('a file that we write on a full disk fails as git does there, and any other error is left as it is', async () => {
-  const full = await writeFile('/dev/full', 'x').catch(diskErrorOf);
+  const full = await writeFile('/dev/full', 'x').catch(wrapDiskError);
   expect(full).toBeInstanceOf(GitError);
   expect(full).toMatchObject({ kind: 'no_room' });
-  expect(await writeFile('/nowhere/x', 'x').catch(diskErrorOf)).toMatchObject({ code: 'ENOENT' });
+  expect(await writeFile('/nowhere/x', 'x').catch(wrapDiskError)).toMatchObject({ code: 'ENOENT' });
 });
 
-it('an error holds each line of progress as it was shown last, and the words after it', () => {
+it('an error holds each line of progress as it was shown last, and the text after it', () => {
   const text =
     'remote: Counting objects: 1%\rremote: Counting objects: 100%, done.\nReceiving: 43%\rfatal: early EOF\r\n';
   expect(withoutProgress(text)).toBe('remote: Counting objects: 100%, done.\nfatal: early EOF\n');

@@ -1,14 +1,14 @@
-// Runs git as a child process: no shell, nothing of the machine's or the user's configuration, no prompt, an end in
-// time, and an output that cannot fill the memory.
+// Runs git as a child process: without a shell, without the configuration of the machine or the user, without
+// prompts, with a time limit, and with an output that cannot fill the memory.
 //
-// A credential is a header of the remote. It reaches git in its environment (GIT_CONFIG_KEY_n), never on a command
-// line or in a URL, both of which other users of the machine and error messages can see. What git prints is searched
-// for the credential before anybody sees it, because a remote may echo what it was sent.
+// A credential is a header of the remote. It reaches git in its environment (GIT_CONFIG_KEY_n), never on a
+// command line or in a URL, both of which other users of the machine and error messages can see. Credentials
+// are removed from the output of git before it is used, because a remote may echo what it was sent.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { assert } from '#base/assert.ts';
 import { traced } from '#base/trace.ts';
-import { GitError, kindOf } from './error.ts';
+import { GitError, classifyGitOutput } from './error.ts';
 
 export type Remote = {
   /** Without user name and password if it is http(s). */
@@ -25,9 +25,9 @@ export type GitSettings = {
   /** Further variables, such as PATH, HTTPS_PROXY, SSL_CERT_FILE, or HOME where ssh needs its keys. */
   readonly environment?: Readonly<Record<string, string>>;
   /**
-   * The repository is a partial clone, and git may fetch the files that it lacks from the remote. By the environment and not
-   * in the configuration of the repository, so that what only reads what is there never fetches (git docs,
-   * "partial-clone": a promisor remote).
+   * The repository is a partial clone, and git may fetch missing files from the remote. This is set in the
+   * environment and not in the configuration of the repository, so that calls that only read local objects
+   * never fetch (git docs, "partial-clone": a promisor remote).
    */
   readonly isPromised?: boolean;
   /** Further configuration, with keys as git writes them. */
@@ -39,42 +39,42 @@ export type GitCall = {
   readonly input?: string | Buffer;
   /** Default 60,000. */
   readonly timeoutMs?: number;
-  /** Longest time without a byte of output, in place of `timeoutMs`: for what reports its progress, however long it takes. */
+  /** Longest time without output, in place of `timeoutMs`: for long commands that report their progress. */
   readonly stallMs?: number;
-  /** Sees standard error as it is printed. */
+  /** Receives standard error as it is printed. */
   readonly onStderr?: (text: string) => void;
   /** Ends git. */
   readonly signal?: AbortSignal;
   /** Most bytes of standard output; default 32 MiB. */
   readonly outputBytesMax?: number;
-  /** Exit codes that are answers; default 0 only. */
+  /** Exit codes that count as success; default 0 only. */
   readonly exitCodes?: readonly number[];
 };
 
 export type GitAnswer = { readonly exitCode: number; readonly stdout: Buffer; readonly stderr: string };
 
-/** Where programs are found, unless the environment of a call names a PATH. No other variable of this process is passed on. */
+/** The PATH, unless the environment of a call names one. No other variable of this process is passed on. */
 export const programPath = '/usr/local/bin:/usr/bin:/bin';
 
-/** What nobody's settings change. */
+/** Variables that no settings override. */
 const isolation = {
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_ATTR_NOSYSTEM: '1',
   GIT_TERMINAL_PROMPT: '0',
-  // Without ext:: and the like, which run commands.
+  // Without ext:: and similar protocols, which run commands.
   GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh',
   LC_ALL: 'C',
 };
 
-/** Of a git that finds its repository by itself. */
+/** The environment of a git command whose repository is not set by GIT_DIR. */
 export const gitEnvironment = { PATH: programPath, HOME: '/nonexistent', ...isolation };
 
 /** The name under which git knows the remote. */
 export const remoteName = 'signalbox';
 
 const stderrBytesMax = 65_536;
-/** After a polite signal: git removes its lock files when it is asked to end, and not when it is killed. */
+/** The pause before SIGKILL: git removes its lock files when it is terminated, not when it is killed. */
 const killAfterMs = 3_000;
 
 export function assertRemote({ url, headers = [] }: Remote): void {
@@ -86,9 +86,12 @@ export function assertRemote({ url, headers = [] }: Remote): void {
   );
 }
 
-export function environmentOf(settings: GitSettings): Record<string, string> {
+export function buildGitEnvironment(settings: GitSettings): Record<string, string> {
   const { directory, remote, environment, isPromised = false } = settings;
-  const config = [...(remote === undefined ? [] : configOf(remote, isPromised)), ...(settings.config ?? [])];
+  const config = [
+    ...(remote === undefined ? [] : buildRemoteConfig(remote, isPromised)),
+    ...(settings.config ?? []),
+  ];
   return {
     ...gitEnvironment,
     GIT_SSH_COMMAND: 'ssh -o BatchMode=yes',
@@ -105,17 +108,17 @@ export function environmentOf(settings: GitSettings): Record<string, string> {
   };
 }
 
-/** Seconds without a byte after which git gives up a request over http; a server that packs sends something every 5. */
+/** Seconds without a byte until git gives up an http request; a packing server sends something every 5. */
 const silentSeconds = 120;
 
-const configOf = (
+const buildRemoteConfig = (
   { url, headers = [] }: Remote,
   isPromised: boolean,
 ): readonly (readonly [string, string])[] => [
   [`remote.${remoteName}.url`, url],
   ['http.lowSpeedLimit', '1'],
   ['http.lowSpeedTime', String(silentSeconds)],
-  // The filter too: git would write it into the configuration of the repository otherwise.
+  // The filter too: otherwise git writes it into the configuration of the repository.
   ...(isPromised
     ? ([
         [`remote.${remoteName}.promisor`, 'true'],
@@ -129,15 +132,15 @@ const configOf = (
 export function withoutCredentials(text: string, { headers = [] }: Partial<Remote> = {}): string {
   const secrets = headers.flatMap((header) => {
     const value = header.slice(header.indexOf(':') + 1).trim();
-    const word = value.split(/\s+/).at(-1)!;
+    const credential = value.split(/\s+/).at(-1)!;
     const [, scheme] = /^(\w+)\s/.exec(value) ?? [];
-    if (scheme?.toLowerCase() !== 'basic') return [value, word];
-    const decoded = Buffer.from(word, 'base64').toString();
-    return [value, word, decoded, decoded.slice(decoded.indexOf(':') + 1)];
+    if (scheme?.toLowerCase() !== 'basic') return [value, credential];
+    const decoded = Buffer.from(credential, 'base64').toString();
+    return [value, credential, decoded, decoded.slice(decoded.indexOf(':') + 1)];
   });
   return (
     secrets
-      // Shorter ones are no secrets, and are part of other words.
+      // Shorter values are not secrets, and occur inside other text.
       .filter((secret) => secret.length >= 5)
       .toSorted((a, b) => b.length - a.length)
       .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
@@ -145,7 +148,7 @@ export function withoutCredentials(text: string, { headers = [] }: Partial<Remot
   );
 }
 
-/** Answers when git has ended with one of the expected exit codes; throws a GitError otherwise. */
+/** Resolves when git exits with one of the expected codes; throws a GitError otherwise. */
 export function runGit(settings: GitSettings, call: GitCall): Promise<GitAnswer> {
   const command = call.args[0]!;
   const attributes = { 'signalbox.git.command': command };
@@ -154,8 +157,8 @@ export function runGit(settings: GitSettings, call: GitCall): Promise<GitAnswer>
 
 async function started(settings: GitSettings, call: GitCall): Promise<GitAnswer> {
   const { args, timeoutMs = 60_000, outputBytesMax = 32 * 1024 * 1024, exitCodes = [0], stallMs } = call;
-  // A group of its own, so that the helpers of git end with it: one that lives on would keep the pipes open.
-  const child = spawn('git', args, { env: environmentOf(settings), detached: true });
+  // A process group of its own, so that git's helpers end too: a surviving helper keeps the pipes open.
+  const child = spawn('git', args, { env: buildGitEnvironment(settings), detached: true });
   const ended = await collect(child, call, stallMs ?? timeoutMs, outputBytesMax);
   const stderr = withoutCredentials(withoutProgress(ended.stderr), settings.remote);
   const withCommand = (text: string) => `git ${args[0]}: ${text}`;
@@ -179,20 +182,20 @@ async function started(settings: GitSettings, call: GitCall): Promise<GitAnswer>
       if (ended.exitCode !== null && exitCodes.includes(ended.exitCode))
         return { exitCode: ended.exitCode, stdout: ended.stdout, stderr };
       throw new GitError(
-        kindOf(stderr),
+        classifyGitOutput(stderr),
         withCommand(stderr.trim() || `ended with ${ended.exitCode ?? 'a signal'}`),
       );
   }
 }
 
-/** Each line as it was shown last: progress overwrites itself. */
+/** Each line as it was last shown: progress output overwrites itself. */
 export const withoutProgress = (text: string): string =>
   text
     .split('\n')
     .map((line) => line.split('\r').findLast(Boolean) ?? '')
     .join('\n');
 
-type Ended = {
+type GitProcessResult = {
   readonly kind: 'exited' | 'timed out' | 'too much' | 'not started' | 'ended by us';
   readonly exitCode: number | null;
   readonly stdout: Buffer;
@@ -204,12 +207,12 @@ function collect(
   { input, stallMs, onStderr, signal }: GitCall,
   timeoutMs: number,
   outputBytesMax: number,
-): Promise<Ended> {
+): Promise<GitProcessResult> {
   const stdout: Buffer[] = [];
   let bytes = 0;
   let stderr = '';
-  let kind: Ended['kind'] = 'exited';
-  const stop = (why: Ended['kind']) => {
+  let kind: GitProcessResult['kind'] = 'exited';
+  const stop = (why: GitProcessResult['kind']) => {
     if (kind !== 'exited') return;
     kind = why;
     signalGroup(child, 'SIGTERM');
@@ -232,7 +235,7 @@ function collect(
       stderr = (stderr + chunk).slice(-stderrBytesMax);
       onStderr?.(chunk);
     });
-    // A process that ends without reading its input is told by its exit code.
+    // If the process ends without reading its input, its exit code reports that.
     child.stdin.on('error', () => {});
     child.on('error', (error) => {
       kind = 'not started';

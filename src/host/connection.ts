@@ -1,4 +1,5 @@
-// How an organization's host is reached, and what lets us in. Adapters find it here and nowhere else.
+// How an organization's host is reached, and with which credentials. Adapters find both here and nowhere
+// else.
 
 import type { Clock } from '#base/clock.ts';
 import type { OrganizationId } from '#base/id.ts';
@@ -8,7 +9,7 @@ import type { ContentUse } from '#core/content-budget.ts';
 export type Credentials =
   /** A token of an account. */
   | { readonly kind: 'token'; readonly token: string }
-  /** An OAuth application that somebody let act for them; the tokens are renewed as they run out. */
+  /** An OAuth application that acts for a user. The tokens are renewed as they expire. */
   | {
       readonly kind: 'oauth';
       readonly clientId: string;
@@ -24,39 +25,39 @@ export type Credentials =
       /** PEM. */
       readonly privateKey: string;
       readonly installationId: number;
-      /** Other accounts that the organization has, where the same App is installed. */
+      /** Other accounts of the organization where the same App is installed. */
       readonly moreInstallationIds?: readonly number[];
     };
 
-export type HostConnection = {
+export type ConnectionWithCredentials = {
   readonly id: string;
   readonly organizationId: OrganizationId;
   /** As repositories name it, in lower case: `github.com`. */
   readonly host: string;
-  /** Where it is, without a slash at the end: `https://github.com`. */
+  /** Its URL, without a trailing slash: `https://github.com`. */
   readonly url: string;
   readonly credentials: Credentials;
 };
 
 export type Connections = {
   /** Null: the organization is not connected to this host. */
-  readonly find: (organizationId: OrganizationId, host: string) => Promise<HostConnection | null>;
-  /** Keeps renewed credentials. */
-  readonly save: (connection: HostConnection, credentials: Credentials) => Promise<void>;
+  readonly find: (organizationId: OrganizationId, host: string) => Promise<ConnectionWithCredentials | null>;
+  /** Stores renewed credentials. */
+  readonly save: (connection: ConnectionWithCredentials, credentials: Credentials) => Promise<void>;
 };
 
-/** What all processes together may still write to a host that limits it. */
+/** What all processes together may still write to a host that limits writes. */
 export type ContentBudget = {
-  /** Null: it is taken. Else how many milliseconds until there may be room. */
+  /** Null: the write is granted. Otherwise the milliseconds until there may be room. */
   readonly take: (
     budget: string,
-    wish: { readonly at: Date; readonly count: number; readonly isLanding: boolean },
+    request: { readonly at: Date; readonly count: number; readonly isLanding: boolean },
   ) => Promise<number | null>;
-  /** What was written within the last hour and the last minute. */
+  /** Writes within the last hour and the last minute. */
   readonly used: (budget: string, at: Date) => Promise<ContentUse>;
 };
 
-/** What the adapter of a host is made of. */
+/** What the adapter of a host is created from. */
 export type AdapterOptions = {
   readonly host: string;
   readonly connections: Connections;

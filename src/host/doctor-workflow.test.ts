@@ -52,7 +52,7 @@ describe('the workflows of a repository', () => {
       'paths of the workflow',
       `on:\n  push:\n    branches: ['signalbox/**']\n    paths: ['src/**']\n${job('')}`,
       {},
-      /filter on paths.*never reports.*Take the filter off/,
+      /filter on paths.*never reports.*Remove the filter/,
     ],
     [
       'a job that filters paths',

@@ -1,5 +1,5 @@
-// What the workflows of a repository do to a queue, before its first run: the ways in which a required check is skipped or
-// never reports, and CI that runs twice or cancels itself.
+// How the workflows of a repository affect a queue, before its first run: the ways in which a required check
+// is skipped or never reports, and CI that runs twice or cancels itself.
 //
 // A required check that is skipped did not pass (GitHub docs, "Troubleshooting required status checks", "Handling skipped
 // but required checks"): a job is skipped by its condition, or because a job that it needs failed; a workflow that is
@@ -19,7 +19,7 @@ export type WorkflowQuestion = {
 };
 
 /** `test` is the check `test`, `test (18, linux)` of a matrix, `caller / test` of a reusable workflow, and `ci / test (push)` of Gitea. */
-const isCheckOf = ({ name }: WorkflowJob, check: string): boolean =>
+const jobReportsCheck = ({ name }: WorkflowJob, check: string): boolean =>
   check === name ||
   check.startsWith(`${name} (`) ||
   check.startsWith(`${name} / `) ||
@@ -62,14 +62,14 @@ function skipFindings(required: RequiredJob, testPullRequests: boolean): Finding
   if (condition(/merge_group/))
     findings.push(
       warning(
-        `${named(required)} has a condition on merge_group, which is GitHub’s own queue: for a test branch it may be skipped, and then the run fails.`,
+        `${named(required)} has a condition on merge_group, which is GitHub’s own queue: CI may skip it for a test branch, and then the run fails.`,
         "Let the condition also hold for startsWith(github.ref, 'refs/heads/signalbox/').",
       ),
     );
   if (job.needs.length > 0 && !runsAnyway.test(job.condition))
     findings.push(
       warning(
-        `${named(required)} needs ${job.needs.join(', ')} and has no \`if: always()\`: if one of them fails, it is skipped, and does not fail.`,
+        `${named(required)} needs ${job.needs.join(', ')} and has no \`if: always()\`: if one of them fails, CI skips this check instead of failing it.`,
         'Give it `if: always()` and a step that fails unless every needed job succeeded.',
       ),
     );
@@ -77,8 +77,8 @@ function skipFindings(required: RequiredJob, testPullRequests: boolean): Finding
   if (isFiltered && job.condition.includes('outputs'))
     findings.push(
       warning(
-        `${named(required)} runs only if certain files changed: otherwise it is skipped, and the run fails.`,
-        'Let the job run always and skip its steps instead, or put the check in skippableStatuses of the queue.',
+        `${named(required)} runs only if certain files changed: otherwise CI skips it, and the run fails.`,
+        'Always run the job and skip its steps instead, or add the check to skippableStatuses of the queue.',
       ),
     );
   return findings;
@@ -101,7 +101,7 @@ function triggerFindings(workflow: Workflow, branch: string, testPullRequests: b
     findings.push(
       warning(
         `${path} runs twice for each test branch: for the push, and for its draft pull request.`,
-        'Set createPrsForTestingBranches to false, or take signalbox/** out of its branches.',
+        'Set createPrsForTestingBranches to false, or remove signalbox/** from its branches.',
       ),
     );
   const used = [...(isPushed ? ['push'] : []), ...(isProposed ? ['pull_request'] : [])];
@@ -109,7 +109,7 @@ function triggerFindings(workflow: Workflow, branch: string, testPullRequests: b
     findings.push(
       warning(
         `${path} has a required check and a filter on paths: for changes outside of them it never reports, and runs wait until they time out.`,
-        'Take the filter off the workflow and skip steps inside the job instead.',
+        'Remove the filter from the workflow and skip steps inside the job instead.',
       ),
     );
   return findings;
@@ -132,7 +132,7 @@ export function workflowFindings(question: WorkflowQuestion): Finding[] {
   const workflows = files.map(parseWorkflow).filter((workflow) => workflow !== null);
   const jobs = workflows.flatMap((workflow) =>
     workflow.jobs
-      .filter((job) => required.some((check) => isCheckOf(job, check)))
+      .filter((job) => required.some((check) => jobReportsCheck(job, check)))
       .map((job): RequiredJob => ({ workflow, job })),
   );
   if (jobs.length === 0) return [];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultSettings, type QueueSettings } from '#core/queue/settings.ts';
-import { diagnose, type Patient } from './doctor.ts';
+import { diagnose } from './doctor.ts';
+import type { DoctorInput } from './doctor-input.ts';
 import type { Inspection } from './host.ts';
 import type { ActiveRule } from './rule.ts';
 
@@ -12,7 +13,7 @@ const healthy: Inspection = {
     {
       url: webhookUrl,
       isActive: true,
-      tells: ['pull-request-changed', 'check-changed', 'branch-moved', 'comment-written', 'label-changed'],
+      events: ['pull-request-changed', 'check-changed', 'branch-moved', 'comment-written', 'label-changed'],
       lastStatus: 200,
     },
   ],
@@ -33,14 +34,19 @@ const healthy: Inspection = {
   othersMayCreateTestBranches: false,
   workflows: [],
   workflowTokenWrites: null,
+  fixes: {
+    writeAccess: 'Give its account write access: Settings → Collaborators.',
+    push: 'Allow the account of Signalbox to push.',
+    markMerged: 'Settings → Pull requests → allow marking as manually merged.',
+  },
   lost: [],
 };
 
-const look = (
+const runDoctor = (
   change: Partial<Inspection> = {},
   settings: Partial<QueueSettings> = {},
-  lands: Patient['lands'] = 'fast_forward',
-  rules: Patient['rules'] = [],
+  lands: DoctorInput['lands'] = 'fast_forward',
+  rules: DoctorInput['rules'] = [],
 ) =>
   diagnose({
     rules,
@@ -50,8 +56,8 @@ const look = (
     lands,
     webhookUrl,
   });
-const faults = (...args: Parameters<typeof look>) =>
-  look(...args)
+const faults = (...args: Parameters<typeof runDoctor>) =>
+  runDoctor(...args)
     .filter(({ verdict }) => verdict !== 'right')
     .map(({ verdict, what, fix }) => `${verdict}: ${what} → ${fix}`);
 const protection = (change: object) => ({ protection: { ...healthy.protection!, ...change } });
@@ -60,35 +66,35 @@ const webhook = (change: object) => ({ webhooks: [{ ...healthy.webhooks![0]!, ..
 describe('the doctor', () => {
   it('finds nothing wrong with a repository that is set up well, and says what is right', () => {
     expect(faults()).toEqual([]);
-    expect(look().length).toBeGreaterThanOrEqual(6);
+    expect(runDoctor().length).toBeGreaterThanOrEqual(6);
   });
 
-  it.each<[string, Parameters<typeof look>, RegExp]>([
+  it.each<[string, Parameters<typeof runDoctor>, RegExp]>([
     ['a repository it cannot see', [{ own: null }], /cannot see the repository.*collaborator/],
     ['an account that may only read', [{ own: 'read' }], /may only read.*write access/],
     ['a branch that is not there', [{ branchExists: false }], /no branch main.*Push it/],
     ['a rule over test branches', [{ testBranchRule: '**' }], /rule \(\*\*\).*Exclude signalbox/],
     ['no webhook', [{ webhooks: [] }], /No webhook.*hooks\/main_1.*secret/],
     ['a webhook to somewhere else', [webhook({ url: 'https://other.example' })], /No webhook/],
-    ['a webhook that is off', [webhook({ isActive: false })], /switched off.*Activate/],
+    ['a webhook that is off', [webhook({ isActive: false })], /disabled.*Enable/],
     [
       'a webhook without statuses',
-      [webhook({ tells: ['branch-moved'] })],
-      /does not tell of pull requests, statuses/,
+      [webhook({ events: ['branch-moved'] })],
+      /does not send events about pull requests, statuses/,
     ],
     ['a webhook with another secret', [webhook({ lastStatus: 401 })], /signature.*Set the secret/],
     ['a webhook that does not arrive', [webhook({ lastStatus: 0 })], /did not reach.*SIGNALBOX_PUBLIC_URL/],
-    ['a webhook answered with 502', [webhook({ lastStatus: 502 })], /answered with 502/],
-    ['no required checks', [{ protection: null }], /Nothing outside.*\.signalbox\.yaml/],
+    ['a webhook answered with 502', [webhook({ lastStatus: 502 })], /answered the last delivery with 502/],
+    ['no required checks', [{ protection: null }], /names required checks.*\.signalbox\.yaml/],
     [
       'a check that never reported',
       [protection({ requiredChecks: ['ci/tset'] })],
-      /“ci\/tset” is required.*lately reported: ci \/ test/,
+      /“ci\/tset” is required.*reported recently: ci \/ test/,
     ],
     [
       'our own check required',
       [protection({ requiredChecks: ['ci / test', 'Signalbox (main)'] })],
-      /own check.*nothing can land.*Take it off/,
+      /own check.*nothing can merge.*Remove it/,
     ],
     [
       'a branch we may not push to',
@@ -108,19 +114,19 @@ describe('the doctor', () => {
     [
       '"require up to date"',
       [protection({ needsUpToDate: true }), {}, 'host'],
-      /refuse every second landing.*up to date/,
+      /refuse every second merge.*up to date/,
     ],
     [
       'a merge method that is not allowed',
       [{ mergeMethods: ['rebase'] }, { mergeMethod: 'squash' }, 'host'],
-      /lands by squash.*mergeMethod of the queue to rebase/,
+      /merges with mergeMethod squash.*mergeMethod of the queue to rebase/,
     ],
-  ])('names %s, with its fix', (_what, args, words) => {
-    expect(faults(...args)).toEqual([expect.stringMatching(words)]);
+  ])('names %s, with its fix', (_what, args, messages) => {
+    expect(faults(...args)).toEqual([expect.stringMatching(messages)]);
   });
 
   it('says so where it may not look', () => {
-    expect(faults({ webhooks: null })).toEqual([expect.stringMatching(/^warning: .*not checked/)]);
+    expect(faults({ webhooks: null })).toEqual([expect.stringMatching(/^warning: .*has not checked them/)]);
   });
 
   it('takes the queue’s own list of checks before the protection’s', () => {
@@ -136,31 +142,31 @@ const rule = (change: Partial<ActiveRule>): ActiveRule => ({
   name: 'required_signatures',
   where: 'ruleset “main”',
   handling: 'refused',
-  why: 'Commits that Signalbox pushes are not signed.',
+  why: 'Signalbox does not sign the commits that it pushes.',
   isBypassed: false,
   isBroken: false,
   ...change,
 });
-const words = (...args: Parameters<typeof look>) => look(...args).map(({ what }) => what);
+const messages = (...args: Parameters<typeof runDoctor>) => runDoctor(...args).map(({ what }) => what);
 
 describe('the doctor, on rules', () => {
-  it('is not content with one that nobody would check', () => {
+  it('is not content with one that no one would check', () => {
     expect(faults({}, {}, 'fast_forward', [rule({ isBypassed: true })])).toEqual([
-      expect.stringMatching(/^wrong: .*required_signatures of ruleset “main”.*not signed.*bypass list/),
+      expect.stringMatching(/^wrong: .*required_signatures of ruleset “main”.*does not sign.*bypass list/),
     ]);
   });
 
-  it('is not content with one that every landing breaks, whoever may bypass it', () => {
+  it('is not content with one that every landing breaks, even if Signalbox may bypass it', () => {
     const linear = rule({ name: 'required_linear_history', isBroken: true, why: 'No merge commits.' });
     for (const lands of ['fast_forward', 'host'] as const)
       expect(faults({}, {}, lands, [linear])).toContainEqual(
-        expect.stringMatching(/^wrong: Nothing can land under required_linear_history/),
+        expect.stringMatching(/^wrong: Nothing can merge under required_linear_history/),
       );
   });
 
   it('warns of one that the host holds our pushes to, and is content where the host merges', () => {
     expect(faults({}, {}, 'fast_forward', [rule({})])).toEqual([
-      expect.stringMatching(/^warning: The host holds every push/),
+      expect.stringMatching(/^warning: The Git host enforces .* on every push/),
     ]);
     expect(faults({}, {}, 'host', [rule({})])).toEqual([]);
   });
@@ -168,17 +174,21 @@ describe('the doctor, on rules', () => {
 
 describe('the doctor, on what landing guarantees', () => {
   it('says it for a push and for the merge call', () => {
-    expect(words().join('\n')).toMatch(/compare-and-swap: main never gets anything that was not tested/);
-    expect(words({}, {}, 'host').join('\n')).toMatch(/compared with the tested one before and after each/);
+    expect(messages().join('\n')).toMatch(
+      /compare-and-swap: through the queue, main only gets tested commits/,
+    );
+    expect(messages({}, {}, 'host').join('\n')).toMatch(
+      /compares the tree with the tested one before and after each/,
+    );
     expect(faults({}, {}, 'host')).toEqual([]);
   });
 
   it('is not content with the merge call while others may update the branch', () => {
     expect(faults({ othersMayUpdate: true }, {}, 'host')).toEqual([
-      expect.stringMatching(/^wrong: Others than Signalbox may update main.*Restrict updates/),
+      expect.stringMatching(/^wrong: Other accounts may update main.*Restrict updates/),
     ]);
     expect(faults({ othersMayUpdate: null }, {}, 'host')).toEqual([
-      expect.stringMatching(/^warning: The host does not show/),
+      expect.stringMatching(/^warning: The Git host does not show/),
     ]);
     expect(faults({ othersMayUpdate: true })).toEqual([]);
   });
@@ -188,7 +198,7 @@ describe('the doctor, on what landing guarantees', () => {
   it('is not content where the merge call asks for checks that pull requests do not have', () => {
     const heads = { recentHeadChecks: ['lint'] };
     expect(faults(heads, {}, 'host', [checks])).toEqual([
-      expect.stringMatching(/^wrong: The merge call of the host asks for “ci \/ test” on the head/),
+      expect.stringMatching(/^wrong: The merge call of the Git host requires “ci \/ test” on the head/),
     ]);
     expect(faults(heads, {}, 'host', [{ ...checks, isBypassed: true }])).toEqual([]);
   });
@@ -209,7 +219,7 @@ describe('the doctor, on CI', () => {
       expect.stringMatching(/^warning: ci\.yml .*nothing starts it for test branches/),
     ]);
     expect(faults({ workflowTokenWrites: true, othersMayCreateTestBranches: true })).toEqual([
-      expect.stringMatching(/^warning: Workflows get a token that may write.*Restrict creations/),
+      expect.stringMatching(/^warning: Workflows get a token with write access.*Restrict creations/),
     ]);
     expect(faults({ workflowTokenWrites: true, othersMayCreateTestBranches: false })).toEqual([]);
   });

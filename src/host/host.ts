@@ -1,10 +1,10 @@
-// What a repository host must do. Adapters know nothing of each other; http and job get one by `hostFor`.
+// The interface of a Git host. Adapters know nothing of each other; http and job get one by `hostFor`.
 //
-// Errors: an adapter throws a HostError that says of which sort it is; "there is no such thing" is an answer, not an
-// error.
+// Errors: an adapter throws a HostError with its kind of trouble. "There is no such thing" is an answer, not
+// an error.
 
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
-import type { Approval } from '#core/queue/approval.ts';
+import type { Approval } from '#core/queue/rule/approval.ts';
 import type { HostEvent, RepositoryMoved } from '#core/queue/host-event.ts';
 import type { Check, RequiredCheck } from '#core/queue/check.ts';
 import type { PullRequest } from '#core/queue/model.ts';
@@ -20,13 +20,11 @@ export type HostRepository = RepositoryName & {
 export type PullRequestQuery = {
   readonly repository: HostRepository;
   readonly number: number;
-  /** The branch of the queue that asks. A real host has its own word on the base; the sandbox makes it up from this. */
-  readonly targetBranch: string;
   /**
-   * The pull request is about to land: what was read before this instant (`performance.now()`) may not be part of the
-   * answer. Absent: it may.
+   * The pull request is about to land on this branch: nothing that was read before `asOf`
+   * (`performance.now()`) may be part of the answer. Absent: it may.
    */
-  readonly asOf?: number;
+  readonly landing?: { readonly branch: string; readonly asOf: number };
 };
 
 /** Several pull requests of a repository at once. */
@@ -34,18 +32,18 @@ export type PullRequestsQuery = Omit<PullRequestQuery, 'number'> & {
   readonly numbers: readonly number[];
 };
 
-/** Why a host could not do what it was asked. */
+/** Why a host could not serve a request. */
 type HostTrouble =
-  /** It answers with 5xx, or not at all: later it may. */
+  /** It answers with 5xx or not at all. A retry may succeed. */
   | 'unavailable'
-  /** It answers that we ask too much. */
+  /** It reports that Signalbox sends too many requests. */
   | 'rate_limited'
-  /** It knows us and will not do this. */
+  /** It refuses the request. */
   | 'forbidden';
 
 export class HostError extends Error {
   readonly trouble: HostTrouble;
-  /** What the host asked us to wait; null if it did not say. */
+  /** The wait that the host asked for; null if it did not say. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -60,10 +58,10 @@ export class HostError extends Error {
   }
 }
 
-/** Where git fetches from and pushes to. What lets us in is never part of the address. */
+/** Where git fetches from and pushes to. Credentials are never part of the URL. */
 export type GitRemote = { readonly url: string; readonly headers?: readonly string[] };
 
-/** A ref of the host that we moved: null is "not there". */
+/** A ref of the host that Signalbox moved; null: the ref does not exist. */
 export type RefUpdate = { readonly ref: string; readonly from: string | null; readonly to: string | null };
 
 export type MergeRequest = {
@@ -76,19 +74,19 @@ export type MergeRequest = {
   readonly title: string;
   readonly message: string;
   /**
-   * The caller has read the pull request since this instant (`performance.now()`) and would merge it: the host need not
-   * read it once more before the call. Absent: it must.
+   * The caller has read the pull request since this instant (`performance.now()`) and would merge it: the
+   * host need not read it again before the call. Absent: it must.
    */
   readonly asOf?: number;
 };
 
 export type MergeAnswer =
   | { readonly kind: 'merged'; readonly sha: string }
-  /** It was pushed to meanwhile. */
+  /** The pull request was pushed to meanwhile. */
   | { readonly kind: 'head-moved' }
   | { readonly kind: 'refused'; readonly message: string };
 
-export type WebhookDelivery = {
+export type IncomingWebhook = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
   readonly secret: string;
@@ -101,18 +99,18 @@ export type WebhookResult =
       /** Absent: none. */
       readonly moved?: readonly RepositoryMoved[];
     }
-  /** The signature does not match: nothing of it is believed. */
+  /** The signature does not match: nothing in the delivery is trusted. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** What a person may do in a repository: each includes those before it. */
+/** What a person may do in a repository. Each permission includes those before it. */
 export const permissions = ['none', 'read', 'write', 'admin'] as const;
 export type Permission = (typeof permissions)[number];
 
-/** What the host's own record says of a label on a pull request. */
+/** The host's own record of a label on a pull request. */
 export type LabelState = {
   /** Whether the pull request has the label now. */
   readonly isOn: boolean;
-  /** The last change of it; null: there was none, or Signalbox made it. */
+  /** The last change of the label; null: there was none, or Signalbox made it. */
   readonly lastChange: {
     readonly isOn: boolean;
     /** Null: the host names no account, for example because it was deleted. */
@@ -122,7 +120,7 @@ export type LabelState = {
   } | null;
 };
 
-/** A draft pull request that shows a test branch, so that CI which only looks at pull requests tests it. */
+/** A draft pull request for a test branch, for CI that runs only on pull requests. */
 export type TestPullRequest = {
   readonly branch: string;
   readonly baseBranch: string;
@@ -139,21 +137,24 @@ export type StopAnswer =
   /** The host, or its version, has no call for it. */
   | { readonly kind: 'cannot'; readonly reason: string };
 
-/** Our one comment on a pull request: written once, then edited in place. */
+/** Signalbox's one comment on a pull request: written once, then edited in place. */
 export type StatusComment = {
-  /** Null until it is known to be there. */
+  /** Null until the comment is known to exist. */
   readonly id: string | null;
-  /** An earlier attempt may have written it without our knowing: it is looked for by its mark before a new one is made. */
+  /**
+   * An earlier call may have written the comment without recording it: it is searched for by its mark
+   * before a new one is created.
+   */
   readonly mayExist: boolean;
-  /** Stands invisibly in the text; the host adds it. */
+  /** Invisible in the text; the host adds it. */
   readonly mark: string;
   /** Markdown. */
   readonly body: string;
 };
 
-/** Our own check on the head of a pull request. */
+/** Signalbox's own check on the head of a pull request. */
 export type OwnCheck = {
-  /** Whether one of this name may be there already, as for comments; absent: it may. */
+  /** Whether a check of this name may exist already, as for comments; absent: it may. */
   readonly mayExist?: boolean;
   readonly name: string;
   readonly state: 'pending' | 'success' | 'failure';
@@ -164,52 +165,66 @@ export type OwnCheck = {
   readonly url: string;
 };
 
-/** What a host says of a repository and its branch when it is asked whether a queue can work there (core/doctor.ts). */
+/**
+ * What a host reports about a repository and its branch, to decide whether a queue can work there
+ * (core/doctor.ts).
+ */
 export type Inspection = {
-  /** As the host calls itself, such as `Gitea 1.26.0`. */
+  /** Product and version, such as `Gitea 1.26.0`. */
   readonly version: string;
-  /** What our own account may do; null: the repository is not there, or not for us. */
+  /**
+   * The permission of Signalbox's own account; null: the repository does not exist, or is not visible to it.
+   */
   readonly own: Permission | null;
   readonly webhooks:
     | readonly {
         readonly url: string;
         readonly isActive: boolean;
-        /** By our names: what it tells us of. */
-        readonly tells: readonly HostEvent['kind'][];
-        /** The last delivery, where the host says how it went. */
+        /** The events that the webhook reports, by our names. */
+        readonly events: readonly HostEvent['kind'][];
+        /** The status of the last delivery; null: the host does not report it. */
         readonly lastStatus: number | null;
       }[]
-    /** Only those who may do more than we can read them. */
+    /** Reading webhooks needs more rights than Signalbox has. */
     | null;
   readonly branchExists: boolean;
   /** Null: the branch is not protected. */
   readonly protection: {
     readonly requiredChecks: readonly string[];
-    /** Whether we may push to it, as landing by fast-forward does. */
+    /** Whether Signalbox may push to the branch, as landing by fast-forward does. */
     readonly letsUsPush: boolean;
-    /** Whether the host lets our merge call through. */
+    /** Whether the host accepts Signalbox's merge call. */
     readonly letsUsMerge: boolean;
     /** A pull request must contain the tip before the host merges it. */
     readonly needsUpToDate: boolean;
     readonly approvals: number;
   } | null;
-  /** The rule that keeps us from making or removing test branches; null: none does. */
+  /** The rule that prevents Signalbox from creating or deleting test branches; null: there is none. */
   readonly testBranchRule: string | null;
   readonly mergeMethods: readonly QueueSettings['mergeMethod'][];
-  /** Whether the host lets us say that a pull request was merged by a push. */
+  /** Whether the host lets Signalbox mark a pull request as merged by a push. */
   readonly marksMerged: boolean;
-  /** Names of checks that reported on the branch or its pull requests lately. */
+  /** Names of checks that recently reported on the branch or its pull requests. */
   readonly recentChecks: readonly string[];
   /** Those of them that reported on heads of pull requests. */
   readonly recentHeadChecks: readonly string[];
-  /** Whether anybody but us may update the branch; null: the host does not show us. */
+  /** Whether accounts other than Signalbox may update the branch; null: the host does not show it. */
   readonly othersMayUpdate: boolean | null;
-  /** Whether anybody but us may create test branches; null: the host does not show us. */
+  /** Whether accounts other than Signalbox may create test branches; null: the host does not show it. */
   readonly othersMayCreateTestBranches: boolean | null;
-  /** CI configuration on the branch; null: the host does not show us. */
+  /** CI configuration on the branch; null: the host does not show it. */
   readonly workflows: readonly WorkflowFile[] | null;
-  /** Whether workflows get a token that may write unless they say otherwise; null: the host does not show us. */
+  /** Whether workflows get a token with write access by default; null: the host does not show it. */
   readonly workflowTokenWrites: boolean | null;
+  /** How a person fixes a fault at this host, one sentence each. */
+  readonly fixes: {
+    /** Signalbox has no write access. */
+    readonly writeAccess: string;
+    /** Signalbox may not push to the protected branch. */
+    readonly push: string;
+    /** The repository does not let Signalbox mark a pull request as merged. */
+    readonly markMerged: string;
+  };
   /** What Signalbox cannot do for lack of an optional permission, one sentence each. */
   readonly lost: readonly string[];
 };
@@ -220,33 +235,31 @@ export type WorkflowFile = { readonly path: string; readonly text: string };
 export type CommitPerson = { readonly name: string; readonly email: string };
 
 export type Host = {
-  readonly kind: 'sandbox' | 'github' | 'gitea';
-  /**
-   * Whether the organization has this repository here. A host on which repositories exist as soon as they are named
-   * answers `implicit`; the caller then makes the row when it first needs one.
-   */
-  readonly repositories: 'implicit' | 'connected';
+  /** `sandbox`, or a name of the table in kinds.ts. */
+  readonly kind: string;
   /** The pull request as the host reports it now; null if it knows no such number. */
   readonly readPullRequest: (query: PullRequestQuery) => Promise<PullRequest | null>;
-  /** The same for many in one call, on hosts that have one; a number that the host does not know is absent. */
+  /**
+   * Reads many pull requests in one call, on hosts that can; a number that the host does not know is absent.
+   */
   readonly readPullRequests?: (query: PullRequestsQuery) => Promise<ReadonlyMap<number, PullRequest>>;
-  /** The approvals of a pull request that stand, each with the commit that was approved. */
+  /** The current approvals of a pull request, each with the commit that was approved. */
   readonly readApprovals: (repository: HostRepository, number: number) => Promise<readonly Approval[]>;
   /**
-   * Whether `in_progress` leaves nothing open but whether the head goes together with its base: then it is tried in our
-   * own mirror, and nobody has to ask again.
+   * Whether `in_progress` leaves only one question open: whether the head merges cleanly into its base.
+   * Signalbox then tries the merge in its own mirror instead of polling the host.
    */
   readonly leavesMergeToTry: boolean;
-  /** Everything CI has said of a commit. */
+  /** All checks of a commit. */
   readonly readChecks: (repository: HostRepository, sha: string) => Promise<readonly Check[]>;
-  /** The same of many commits in one call, on hosts that have one. */
+  /** The checks of many commits in one call, on hosts that can. */
   readonly readChecksOf?: (
     repository: HostRepository,
     shas: readonly string[],
   ) => Promise<ReadonlyMap<string, readonly Check[]>>;
   /**
-   * The checks that the protection of a branch requires, with the source it binds; null if it is not protected. What was
-   * read a moment ago may be the answer, unless that was before `asOf` (`performance.now()`).
+   * The checks that the protection of a branch requires, with the source it binds; null if it is not
+   * protected. The answer may be cached, but not from before `asOf` (`performance.now()`).
    */
   readonly readRequiredChecks: (
     repository: HostRepository,
@@ -254,58 +267,69 @@ export type Host = {
     options?: { readonly asOf?: number | undefined },
   ) => Promise<readonly RequiredCheck[] | null>;
   readonly remoteOf: (repository: HostRepository) => Promise<GitRemote>;
-  /** After a push of ours: a host that does not notice pushes by itself is told here. */
+  /** Called after Signalbox has pushed, for hosts that do not notice pushes. */
   readonly afterPush: (repository: HostRepository, updates: readonly RefUpdate[]) => Promise<void>;
   /** Whether the host shows a pull request as merged when commits made by this method are pushed. */
   readonly showsPushedAsMerged: (method: QueueSettings['mergeMethod']) => boolean;
-  /** After its commits were pushed: the host shows the pull request as merged by this commit. */
+  /** Called after the commits were pushed: the host shows the pull request as merged by this commit. */
   readonly markMerged: (repository: HostRepository, number: number, sha: string) => Promise<void>;
   /**
-   * The branch of the repository itself that a pull request was opened from, which Signalbox may push to; null: it is in a
-   * fork, or the host shows pushed commits as merged without it.
+   * The branch in the repository itself that a pull request was opened from, which Signalbox may push to;
+   * null: the branch is in a fork, or the host shows pushed commits as merged without it.
    */
   readonly headBranchOf: (repository: HostRepository, number: number) => Promise<string | null>;
-  /** Closes a pull request without merging it; nothing happens to one that is not open. */
+  /** Closes a pull request without merging it. A pull request that is not open stays as it is. */
   readonly closePullRequest: (repository: HostRepository, number: number) => Promise<void>;
-  /** The host's own merge call. Asked twice for what it merged already it answers with that merge. */
+  /** The host's own merge call. Called again for a merged pull request, it answers with the earlier merge. */
   readonly merge: (request: MergeRequest) => Promise<MergeAnswer>;
   /**
-   * The git reference under which the host keeps its own trial merge of a pull request: what its merge call would put on
-   * the branch. Reading the pull request makes the host update it, after a moment. Null: the host keeps none.
+   * The ref under which the host keeps its own trial merge of a pull request: what its merge call would put
+   * on the branch. Reading the pull request makes the host update it, after a moment. Null: the host keeps
+   * none.
    */
   readonly trialMergeRef: (number: number) => string | null;
-  readonly parseWebhook: (delivery: WebhookDelivery) => WebhookResult;
-  /** Whether the repository is there and we are let in, with the host's own spelling; null if not. */
+  readonly parseWebhook: (delivery: IncomingWebhook) => WebhookResult;
+  /** The repository with the host's own spelling; null if it does not exist or Signalbox has no access. */
   readonly findRepository: (
     organizationId: OrganizationId,
     repository: RepositoryName,
   ) => Promise<RepositoryName | null>;
-  /** Opens a draft pull request for a test branch; the one that is open for it already, if there is one. It closes when the branch is deleted. */
-  readonly openTestPullRequest: (repository: HostRepository, wish: TestPullRequest) => Promise<number>;
-  /** Writes or edits our comment and answers with its id; one that somebody deleted is written anew. */
+  /**
+   * Opens a draft pull request for a test branch, or returns the open one if there is one. It closes when the
+   * branch is deleted.
+   */
+  readonly openTestPullRequest: (
+    repository: HostRepository,
+    testPullRequest: TestPullRequest,
+  ) => Promise<number>;
+  /**
+   * Writes or edits Signalbox's comment and returns its id. If the comment was deleted, a new one is written.
+   */
   readonly writeComment: (
     repository: HostRepository,
     number: number,
     comment: StatusComment,
   ) => Promise<string>;
   readonly writeCheck: (repository: HostRepository, sha: string, check: OwnCheck) => Promise<void>;
-  /** The share of what the host lets us write within an hour that is used up, 0 to 1; absent: it sets no limit. */
+  /** The used share of the host's hourly limit on writes, 0 to 1; absent: the host has no limit. */
   readonly contentUse?: (repository: HostRepository) => Promise<number>;
-  /** Comment and check in one call, on hosts that have one; answers with the id of the comment. */
+  /** Writes comment and check in one call, on hosts that can; returns the id of the comment. */
   readonly writeStatus?: (
     repository: HostRepository,
     number: number,
     status: { readonly sha: string; readonly check: OwnCheck; readonly comment: StatusComment },
   ) => Promise<string>;
-  /** Labels that are not there to be removed, or are there to be added, are no error; unknown ones are made. */
+  /**
+   * Removing a label that is absent, or adding one that is present, is no error; unknown labels are created.
+   */
   readonly changeLabels: (
     repository: HostRepository,
     number: number,
     change: { readonly add: readonly string[]; readonly remove: readonly string[] },
   ) => Promise<void>;
   /**
-   * How the host names an account in commits that it makes for it; null as the login is our own account. Null: it has no
-   * such account, or no names for commits.
+   * How the host names an account in commits that it creates for it. A login of null is Signalbox's own
+   * account. Returns null if there is no such account, or the host has no names for commits.
    */
   readonly readPerson: (repository: HostRepository, login: string | null) => Promise<CommitPerson | null>;
   readonly permissionOf: (repository: HostRepository, person: string) => Promise<Permission>;
@@ -317,23 +341,23 @@ export type Host = {
     options?: { readonly asOf?: number | undefined },
   ) => Promise<LabelState>;
   /**
-   * When the pull request got this head, by the host's clock: an instant that no earlier act can be about. The epoch: it
-   * had the head from its beginning. Null: the host does not say.
+   * When the pull request got this head, by the host's clock: no earlier act can refer to it. The epoch: the
+   * pull request had this head from the beginning. Null: the host does not say.
    */
   readonly headSince: (repository: HostRepository, number: number, headSha: string) => Promise<Date | null>;
   /**
-   * What people wrote and labelled since an instant, for what webhooks missed: comments, and the open pull requests that
-   * have the label now. The same may be told twice.
+   * Comments and labels since an instant, for events that webhooks missed: new comments, and the open pull
+   * requests that have the label now. The same event may be returned twice.
    */
-  readonly readWords: (
+  readonly readCommentsAndLabels: (
     repository: HostRepository,
     since: Date,
     label: string,
   ) => Promise<readonly HostEvent[]>;
   readonly inspect: (repository: HostRepository, branch: string) => Promise<Inspection>;
   /**
-   * The rules that are active for a branch, with those of our method and way that we would break. Read before each
-   * landing: see `uncheckedRulesReason`.
+   * The rules that are active for a branch, including those that this method and way of landing would break.
+   * Read before each landing: see `uncheckedRulesReason`.
    */
   readonly readRules: (
     repository: HostRepository,
@@ -345,7 +369,7 @@ export type Host = {
       readonly asOf?: number;
     },
   ) => Promise<readonly ActiveRule[]>;
-  /** Stops CI that still works on a test branch. Asked twice, the second answer counts none. */
+  /** Stops CI that is still running on a test branch. A second call counts none. */
   readonly stopRuns: (repository: HostRepository, dead: DeadRun) => Promise<StopAnswer>;
 };
 

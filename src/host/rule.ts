@@ -1,5 +1,6 @@
-// What Signalbox does about a rule of a branch. A rule binds pushes and merges of everybody who may not bypass it. A host
-// enforces it on us where it binds us. Where we may bypass it, nothing but Signalbox itself can hold to it.
+// What Signalbox does about a rule of a branch. A rule binds pushes and merges of every actor that may not
+// bypass it. A host enforces a rule that binds Signalbox. Where Signalbox may bypass a rule, only Signalbox
+// itself can enforce it.
 //
 //   re-implemented  Signalbox checks before a landing what the rule asks for.
 //   refused         Signalbox cannot check it. While we may bypass it, nothing lands.
@@ -27,7 +28,7 @@ export type ActiveRule = RuleRow & {
   readonly name: string;
   /** Where it is set, such as `ruleset “main”`. */
   readonly where: string;
-  /** We may bypass it. */
+  /** Signalbox may bypass it. */
   readonly isBypassed: boolean;
   /** Every landing by the queue's method would break it. */
   readonly isBroken: boolean;
@@ -36,14 +37,14 @@ export type ActiveRule = RuleRow & {
 /** How a landing reaches the branch. */
 export type LandingWay = 'push' | 'merge';
 
-/** Rules that a landing would pass by unchecked. */
+/** Rules that a landing would bypass without a check. */
 export const uncheckedRules = (rules: readonly ActiveRule[]): readonly ActiveRule[] =>
   rules.filter(({ handling, isBypassed }) => handling === 'refused' && isBypassed);
 
-/** Why nothing lands, in words for the queue's state; null: nothing is in the way. */
+/** Why nothing lands, as text for the queue's state; null: no rule is in the way. */
 export function uncheckedRulesReason(branch: string, rules: readonly ActiveRule[]): string | null {
   const unchecked = uncheckedRules(rules);
   if (unchecked.length === 0) return null;
   const named = unchecked.map(({ name, where, why }) => `${name} of ${where} (${why})`).join('; ');
-  return `${branch} has rules that Signalbox may bypass and cannot check: ${named} Remove the rule, or take Signalbox off its bypass list, or move the rule to a ruleset that Signalbox may not bypass; then set the queue RUNNING.`;
+  return `${branch} has rules that Signalbox may bypass and cannot check: ${named} Remove the rule, or take Signalbox off its bypass list, or move the rule to a ruleset that Signalbox may not bypass. Then set the queue RUNNING.`;
 }

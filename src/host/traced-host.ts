@@ -23,20 +23,20 @@ const calls = [
   'readLabel',
   'headSince',
   'readPerson',
-  'readWords',
+  'readCommentsAndLabels',
   'inspect',
   'readRules',
   'stopRuns',
 ] as const satisfies readonly (keyof Host)[];
 
-/** Those that only some hosts have. */
+/** Calls that only some hosts have. */
 const someCalls = [
   'readPullRequests',
   'readChecksOf',
   'writeStatus',
 ] as const satisfies readonly (keyof Host)[];
 
-type Call = (...args: readonly unknown[]) => Promise<unknown>;
+type HostMethod = (...args: readonly unknown[]) => Promise<unknown>;
 
 /** The name is the host's, as repositories name it. */
 export function tracedHost<Kind extends Host>(host: Kind, name: string): Kind {
@@ -47,7 +47,7 @@ export function tracedHost<Kind extends Host>(host: Kind, name: string): Kind {
       kind: 'client',
       attributes: { 'server.address': name, 'signalbox.host.kind': host.kind },
     } as const;
-    const call = host[operation] as Call;
+    const call = host[operation] as HostMethod;
     return [operation, (...args: readonly unknown[]) => traced(begin, () => call(...args))] as const;
   });
   return { ...host, ...Object.fromEntries(wrapped) };

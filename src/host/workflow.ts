@@ -1,5 +1,6 @@
-// Workflow files of GitHub, Gitea and Forgejo Actions, as far as the doctor reads them (GitHub docs, "Workflow syntax for
-// GitHub Actions"). Pure: text in, plain data out. A file that is no workflow is passed over.
+// Workflow files of GitHub, Gitea and Forgejo Actions, as far as the doctor reads them (GitHub docs,
+// "Workflow syntax for GitHub Actions"). Pure: text in, plain data out. A file that is not a workflow is
+// skipped.
 
 import { parse } from 'yaml';
 import type { WorkflowFile } from './host.ts';
@@ -46,7 +47,7 @@ const texts = (value: unknown): readonly string[] =>
 const text = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' ? String(value) : '';
 
-function triggersOf(on: unknown): Workflow['triggers'] {
+function parseTriggers(on: unknown): Workflow['triggers'] {
   const named = typeof on === 'string' || Array.isArray(on) ? texts(on).map((name) => [name, null]) : null;
   const entries = (named ?? Object.entries(fields(on))) as readonly (readonly [string, unknown])[];
   return new Map(
@@ -68,7 +69,7 @@ function triggersOf(on: unknown): Workflow['triggers'] {
   );
 }
 
-const jobOf = ([id, value]: readonly [string, unknown]): WorkflowJob => {
+const parseJob = ([id, value]: readonly [string, unknown]): WorkflowJob => {
   const job = fields(value);
   const steps = Array.isArray(job['steps']) ? job['steps'].map(fields) : [];
   return {
@@ -96,13 +97,16 @@ export function parseWorkflow({ path, text: source }: WorkflowFile): Workflow | 
   if (parsed['on'] === undefined || parsed['jobs'] === undefined) return null;
   return {
     path,
-    triggers: triggersOf(parsed['on']),
-    jobs: Object.entries(fields(parsed['jobs'])).map(jobOf),
+    triggers: parseTriggers(parsed['on']),
+    jobs: Object.entries(fields(parsed['jobs'])).map(parseJob),
     cancelledGroup: cancelledGroup(parsed['concurrency']),
   };
 }
 
-/** Patterns of Actions: `*` is any letters but a slash, `**` any at all; a later pattern counts more, `!` takes away. */
+/**
+ * Patterns of Actions: `*` matches anything but a slash, `**` anything; a later pattern overrides, `!`
+ * excludes.
+ */
 function matchesBranches(patterns: readonly string[], branch: string): boolean {
   let isMatch = false;
   for (const pattern of patterns) {

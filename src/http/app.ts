@@ -6,33 +6,33 @@ import { availableParallelism } from 'node:os';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { sql } from 'kysely';
 import { appError } from '#base/error.ts';
-import { endpoints, type Operation } from '#contract/endpoint.ts';
-import { openApiDocument } from '#contract/openapi.ts';
+import { endpoints, type Operation } from '#contract/endpoint/endpoint.ts';
+import { openApiDocument } from '#contract/endpoint/openapi.ts';
+import { ping } from '#db/statement.ts';
 import { renderCellMetrics } from '#event/cell-metrics.ts';
-import { addAppRoutes } from './app-route.ts';
-import { addStaticRoutes } from './app-static.ts';
-import { createThrottle } from './auth.ts';
-import { createBodyBudget } from './body-budget.ts';
-import { bodyBytesMax } from './body.ts';
-import { createCellReadings } from './cell-reading.ts';
+import { addAppRoutes } from './app/app-route.ts';
+import { addStaticRoutes } from './app/app-static.ts';
+import { createThrottle } from './guard/auth.ts';
+import { createBodyBudget } from './body/body-budget.ts';
+import { bodyBytesMax } from './body/body.ts';
+import { createCellReadings } from './endpoint/cell-reading.ts';
 import type { Deps } from './deps.ts';
-import { addEndpoint, type EndpointTools, refused } from './endpoint.ts';
+import { addEndpoint, type EndpointTools, refused } from './endpoint/endpoint.ts';
 import { sendError, toAppError } from './error-handler.ts';
-import { createForecasts } from './forecast.ts';
-import { readJson } from './json-body.ts';
-import { createQueueGraphs } from './queue-graph.ts';
+import { createForecasts } from './endpoint/forecast.ts';
+import { readJson } from './body/json-body.ts';
+import { createQueueGraphs } from './endpoint/queue-graph.ts';
 import { createProcessMetrics } from './process-metrics.ts';
-import { createRateLimiter } from './rate-limit.ts';
+import { createRateLimiter } from './guard/rate-limit.ts';
 import { addRequestSpans } from './request-span.ts';
 import { handlersFor, isRaw, type OperationHandler } from './route/handler.ts';
 import { addSandboxGit } from './sandbox-git.ts';
-import { createShare } from './share.ts';
-import { closeWhenSlow } from './slow-body.ts';
-import { createStrangers } from './stranger.ts';
-import { addUploadRoute, createUploadAddresses } from './upload-address.ts';
-import { closeUnusedConnections } from './unused-connection.ts';
+import { createShare } from './guard/share.ts';
+import { closeWhenSlow } from './body/slow-body.ts';
+import { createStrangers } from './guard/stranger.ts';
+import { addUploadRoute, createUploadAddresses } from './guard/upload-address.ts';
+import { closeUnusedConnections } from './body/unused-connection.ts';
 import { addWebhookRoute } from './webhook.ts';
 
 declare module 'fastify' {
@@ -43,30 +43,30 @@ declare module 'fastify' {
   }
 }
 
-/** Memory that large request bodies may take at once, by what they declare. */
+/** Memory that large request bodies may take at once, by their declared size. */
 const largeBodiesBytesMax = 64 * 1_048_576;
-/** What one organization may have of that: two bodies that do not say how large they are. */
+/** Share of one organization: two bodies of undeclared size. */
 const ownBodiesBytesMax = 40 * 1_048_576;
 
-/** Reads that may take long: one organization uses half of the processors at most, and so many more may wait. */
+/** Slow reads: one organization may run this many at once, and have `heavyReadsWaitingMax` more waiting. */
 const heavyReadsMax = Math.max(1, Math.floor(availableParallelism() / 2));
 const heavyReadsWaitingMax = 100;
 
-/** Time in which a request must have come whole. Bundles are large, and their senders may be slow. */
+/** Time in which the whole request must arrive. Bundles are large, and their senders may be slow. */
 const requestMs = 120_000;
 const bundleMs = 1_800_000;
 
 export type App = {
   readonly server: FastifyInstance;
-  /** From now on /readyz says no, and connections are closed as their requests end. */
+  /** From now on /readyz fails, and connections are closed as their requests end. */
   readonly drain: () => void;
 };
 
 export async function createApp(deps: Deps): Promise<App> {
   const server = fastify({
     bodyLimit: bodyBytesMax,
-    genReqId: requestIdOf,
-    // A request under way when the server closes is answered as ever.
+    genReqId: chooseRequestId,
+    // A request in progress when the server closes is answered as usual.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     keepAliveTimeout: 72_000,
@@ -82,7 +82,7 @@ export async function createApp(deps: Deps): Promise<App> {
     budget: createBodyBudget(largeBodiesBytesMax, ownBodiesBytesMax),
     heavyReads: createShare(heavyReadsMax, heavyReadsWaitingMax),
     strangers: createStrangers(),
-    readForecast: createForecasts(),
+    readForecast: createForecasts(deps),
     readQueueGraph: createQueueGraphs(),
     addresses,
     progress: new WeakMap(),
@@ -104,13 +104,13 @@ export async function createApp(deps: Deps): Promise<App> {
   return { server, drain: () => (state.draining = true) };
 }
 
-/** The caller's request id if it sent a sane one, else ours. */
-function requestIdOf(request: IncomingMessage): string {
+/** The caller's request id if it sent a valid one, else a new one. */
+function chooseRequestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
-/** Open pages all ask at once when something changes, and mostly share the answer. */
+/** All open pages send requests at once when something changes, and mostly share the answer. */
 const pagesShare = 10;
 
 function throttles({ config: { rateLimit } }: Deps): EndpointTools['throttleFor'] {
@@ -123,7 +123,7 @@ function throttles({ config: { rateLimit } }: Deps): EndpointTools['throttleFor'
 
 const processMetrics = createProcessMetrics();
 
-/** A year in which a browser that was here comes back over https only. */
+/** For a year, a browser that was here uses https only. */
 const strictTransport = 'max-age=31536000';
 
 function addHooks(
@@ -148,7 +148,7 @@ function addHooks(
       { requestId: request.id, operation, status: reply.statusCode, durationMs: reply.elapsedTime },
       'request served',
     );
-    // A connection whose request was under way when the server began to close is kept alive by nothing else.
+    // When the server closes, nothing else closes the connection of a request that was in progress.
     if (state.draining) setImmediate(() => server.server.closeIdleConnections());
     done();
   });
@@ -157,13 +157,15 @@ function addHooks(
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * A server that only this machine reaches answers by the names of this machine: a page in a browser here could otherwise
- * reach it under a name of its own (DNS rebinding). Behind a proxy, say how people reach it (SIGNALBOX_PUBLIC_URL).
+ * A server that only this machine reaches answers only to names of this machine: otherwise a page in a
+ * browser here could reach it under another name (DNS rebinding). Behind a proxy, SIGNALBOX_PUBLIC_URL sets
+ * the public name.
  */
 function requireOwnName({ address, isPublicUrlGiven }: Deps['config'], { host }: FastifyRequest): void {
   if (isPublicUrlGiven || !loopback.test(address) || host === '' || loopback.test(host)) return;
   throw appError('CROSS_SITE_REFUSED', {
-    public: 'This server does not answer by that name. Set SIGNALBOX_PUBLIC_URL to how people reach it.',
+    public:
+      'This server does not accept requests for that host name. Set SIGNALBOX_PUBLIC_URL to the URL that people use.',
   });
 }
 
@@ -184,11 +186,11 @@ function addErrorHandling(server: FastifyInstance, tools: EndpointTools): void {
   server.setErrorHandler(async (error, request, reply) => {
     const { operation } = request.routeOptions.config;
     const endpoint = operation === undefined ? undefined : endpoints[operation];
-    let told = toAppError(error);
-    // What stopped the body from being read is told only to somebody with a token.
-    if (endpoint !== undefined && ![401, 403, 429, 503].includes(told.status))
-      told = await refused(tools, request, endpoint, told).catch(toAppError);
-    sendError(log, request, reply, told);
+    let responseError = toAppError(error);
+    // Only a caller with a valid token learns why the body could not be read.
+    if (endpoint !== undefined && ![401, 403, 429, 503].includes(responseError.status))
+      responseError = await refused(tools, request, endpoint, responseError).catch(toAppError);
+    sendError(log, request, reply, responseError);
     return reply;
   });
 
@@ -202,12 +204,15 @@ function addErrorHandling(server: FastifyInstance, tools: EndpointTools): void {
     const allow = allowed ? methods.get(path)?.join(', ') : undefined;
     const error =
       allow === undefined
-        ? appError('ROUTE_NOT_FOUND', { public: `There is no ${path}. See /docs for what there is.` })
-        : appError('METHOD_NOT_ALLOWED', { public: `${path} takes ${allow}, not ${request.method}.`, allow });
-    const told = isUnderApi(request)
+        ? appError('ROUTE_NOT_FOUND', { public: `There is no ${path}. See /docs for the available paths.` })
+        : appError('METHOD_NOT_ALLOWED', {
+            public: `${path} accepts ${allow}, not ${request.method}.`,
+            allow,
+          });
+    const responseError = isUnderApi(request)
       ? await refused(tools, request, { scopes: [] }, error).catch(toAppError)
       : error;
-    sendError(log, request, reply, told);
+    sendError(log, request, reply, responseError);
     return reply;
   });
 }
@@ -219,7 +224,7 @@ async function addOperations(
 ): Promise<void> {
   for (const row of handlers) if (!isRaw(row)) addEndpoint(server, tools, ...row);
   await server.register((scope, _options, done) => {
-    // Whatever type they say they are.
+    // Any content type is accepted.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload));
     for (const row of handlers) if (isRaw(row)) addEndpoint(scope, tools, ...row);
@@ -236,10 +241,10 @@ function addServicePaths(
   server.get('/readyz', async (_request, reply) => {
     if (state.draining) return reply.code(503).send({ status: 'shutting down' });
     try {
-      await Promise.all(cells.all.map((cell) => sql`select 1`.execute(cell.reader)));
+      await Promise.all(cells.all.map((cell) => ping(cell.reader)));
       return { status: 'ready' };
     } catch (error) {
-      log.warn({ err: error }, 'a cell cannot be reached');
+      log.warn({ err: error }, 'cell database unreachable');
       return reply.code(503).header('retry-after', '2').send({ status: 'database unreachable' });
     }
   });
@@ -260,7 +265,7 @@ const logo = {
   href: '/docs',
 };
 
-/** By address and version. Generating it takes a tenth of a second: a process that opens several servers does it once. */
+/** By URL and version. Generating one takes a tenth of a second, so each is generated once per process. */
 const documentTexts = new Map<string, string>();
 
 async function addDocumentation(server: FastifyInstance, { config, version }: Deps): Promise<void> {

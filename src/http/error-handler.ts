@@ -1,4 +1,4 @@
-// Anything thrown becomes the error envelope. What we did not mean to throw is logged whole and told as nothing.
+// Turns anything thrown into the error envelope. An unexpected error is logged whole and not shown.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, appError } from '#base/error.ts';
@@ -10,13 +10,16 @@ import { HostError } from '#host/host.ts';
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof SyntaxError)
-    return appError('MALFORMED_JSON', { public: 'The request body is not JSON.', cause: error });
+    return appError('MALFORMED_JSON', {
+      public: 'The request body is not valid JSON. Correct it and send the request again.',
+      cause: error,
+    });
   if (error instanceof HostError)
     return appError('HOST_ERROR', {
       public:
         error.trouble === 'forbidden'
-          ? 'The repository host refused. Check that Signalbox may read this repository.'
-          : 'The repository host does not answer. Try again in a moment.',
+          ? 'The Git host refused the request. Check that Signalbox may read this repository.'
+          : 'The Git host does not answer. Try again in a moment.',
       cause: error,
       retryAfterSeconds: Math.ceil((error.retryAfterMs ?? 2_000) / 1_000),
     });
@@ -34,7 +37,10 @@ export function toAppError(error: unknown): AppError {
       });
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return appError('MALFORMED_JSON', { public: 'The request body is not JSON.', cause: error });
+      return appError('MALFORMED_JSON', {
+        public: 'The request body is not valid JSON. Correct it and send the request again.',
+        cause: error,
+      });
     default:
   }
   if (isDatabaseAway(error))
@@ -45,15 +51,18 @@ export function toAppError(error: unknown): AppError {
     });
   if (isDatabaseSlow(error))
     return appError('UNAVAILABLE', {
-      public: 'The database took too long. Ask for less at once, or try again in a moment.',
+      public: 'The database took too long. Request less data at once, or try again in a moment.',
       cause: error,
       retryAfterSeconds: 5,
     });
-  // What the HTTP layer itself refuses (a header too large, a broken request line).
+  // Refused by the HTTP layer itself (a header too large, a broken request line).
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
-    return appError('MALFORMED_JSON', { public: 'The request could not be read.', cause: error });
+    return appError('MALFORMED_JSON', {
+      public: 'The request is malformed. Check its headers and its request line.',
+      cause: error,
+    });
   return appError('INTERNAL', {
-    public: 'Something went wrong in Signalbox. Tell its administrator the request id.',
+    public: 'Signalbox failed unexpectedly. Send the request ID to its administrator.',
     cause: error,
   });
 }
@@ -70,7 +79,7 @@ export function sendError(log: Log, request: FastifyRequest, reply: FastifyReply
   if (error.status >= 500)
     log.error({ requestId: request.id, code: error.code, err: error.cause ?? error }, 'request failed');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
-  // What is left of the body is not read.
+  // The rest of the body is not read.
   if (error.code === 'BODY_TOO_LARGE') reply.header('connection', 'close');
   if (error.allow !== undefined) reply.header('allow', error.allow);
   reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(body));

@@ -1,4 +1,4 @@
-// The process's own metrics at /metrics: what Node reports of itself, and every request by operation and status.
+// The process's own metrics at /metrics: those of Node.js, and every request by operation and status.
 
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 

@@ -1,9 +1,9 @@
-// A request as a span, for traces: by its route and never by its address, which may hold what is nobody's business.
+// Traces a request as a span, named by its route and never by its URL, which may hold private data.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { beginSpan, type Span } from '#base/trace.ts';
 
-/** Asked by machines every few seconds: they would be most of what is kept. */
+/** Polled by machines every few seconds: these would be most of the stored spans. */
 const passedOver: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
 export function addRequestSpans(server: FastifyInstance): void {
@@ -14,7 +14,7 @@ export function addRequestSpans(server: FastifyInstance): void {
     spans.set(request, span);
     return span.run(done);
   });
-  // A body arrives by events of its socket, which know nothing of who waits for them.
+  // A body arrives by socket events, which run outside of the request's span.
   server.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request);
     return span === undefined ? done() : span.run(done);
@@ -45,7 +45,7 @@ function begin(request: FastifyRequest): Span | null {
 
 function end(span: Span, { statusCode }: FastifyReply): void {
   span.set({ 'http.response.status_code': statusCode });
-  // What the caller did wrong is no error of ours.
+  // A mistake of the caller is not an error of Signalbox.
   if (statusCode >= 500) span.end(String(statusCode));
   else span.end();
 }

@@ -1,9 +1,10 @@
-// Repositories of the sandbox over git's own HTTP protocol, so that a person can clone and push:
+// Serves repositories of the sandbox over git's own HTTP protocol, so that a person can clone and push:
 //
 //   git clone https://any:<token>@signalbox.example/sandbox/git/<host>/<owner>/<name>.git
 //
-// git http-backend does the talking, as CGI. The token is the password; it needs `read` to fetch and `submit` to push,
-// and reaches only the repositories of its own organization. After a push the branches that moved are noticed.
+// `git http-backend` speaks the protocol, as CGI. The token is the password; it needs `read` to fetch and
+// `submit` to push, and reaches only the repositories of its own organization. After a push, the branches
+// that moved are recorded.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,37 +13,37 @@ import { Readable, Transform } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AppError, appError } from '#base/error.ts';
 import { Repository } from '#contract/common.ts';
-import { ensureRepository } from '#db/repository-store.ts';
+import { ensureRepository } from '#db/account/repository-store.ts';
 import { type HostRepository, HostError, type RefUpdate } from '#host/host.ts';
 import type { SandboxControl } from '#host/sandbox/control.ts';
 import { gitEnvironment } from '#host/sandbox/git.ts';
 import { isSandboxHost } from '#host/sandbox/host.ts';
-import { authorize, callerWith } from './auth.ts';
-import type { EndpointTools } from './endpoint.ts';
+import { authorize, callerWith } from './guard/auth.ts';
+import type { EndpointTools } from './endpoint/endpoint.ts';
 import { sendError, toAppError } from './error-handler.ts';
 
-/** Most bytes of a push. */
+/** Size limit of a push. */
 const requestBytesMax = 256 * 1_048_576;
-/** Backends at once per process; the rest wait. */
+/** Backends at once per process; further requests wait. */
 const backendsMax = 8;
-/** Milliseconds that one conversation may take. */
+/** Time limit of one request. */
 const conversationMs = 120_000;
 
 const pathPattern =
   /^\/sandbox\/git\/([^/?]+)\/([^?]+)\/([^/?]+)\.git\/(info\/refs|git-upload-pack|git-receive-pack)(?:\?(.*))?$/;
 
-type Call = {
+type GitHttpCall = {
   readonly repository: { readonly host: string; readonly owner: string; readonly name: string };
   readonly path: string;
   readonly query: string;
   readonly isPush: boolean;
 };
 
-function callOf(request: FastifyRequest): Call {
+function parseGitCall(request: FastifyRequest): GitHttpCall {
   const parts = pathPattern.exec(request.url);
   if (parts === null)
     throw appError('ROUTE_NOT_FOUND', {
-      public: 'A repository is at /sandbox/git/<host>/<owner>/<name>.git.',
+      public: 'This is not the URL of a repository. Use /sandbox/git/<host>/<owner>/<name>.git.',
     });
   const [, host, owner, name, path, query = ''] = parts as unknown as [string, ...string[]];
   try {
@@ -56,14 +57,14 @@ function callOf(request: FastifyRequest): Call {
     return { repository, path: path!, query, isPush };
   } catch (error) {
     throw appError('ROUTE_NOT_FOUND', {
-      public: 'The address of the repository is not valid.',
+      public: 'The URL of the repository is not valid. Use /sandbox/git/<host>/<owner>/<name>.git.',
       cause: error,
     });
   }
 }
 
-/** The token: the password of basic authentication, or our own header. */
-function tokenOf({ headers }: FastifyRequest): string | undefined {
+/** The token: the password of basic authentication, or the header `x-api-token`. */
+function readToken({ headers }: FastifyRequest): string | undefined {
   const own = headers['x-api-token'];
   if (typeof own === 'string') return own;
   const [, encoded] = /^basic\s+(\S+)$/i.exec(headers.authorization ?? '') ?? [];
@@ -73,7 +74,7 @@ function tokenOf({ headers }: FastifyRequest): string | undefined {
 
 const notInSandbox = (): AppError =>
   appError('REPOSITORY_NOT_FOUND', {
-    public: 'The sandbox has no such repository. Name it in a call of the API, or push to it.',
+    public: 'The sandbox has no such repository. Name it in an API request, or push to it.',
   });
 
 type Reached = { readonly control: SandboxControl; readonly repository: HostRepository };
@@ -81,19 +82,19 @@ type Reached = { readonly control: SandboxControl; readonly repository: HostRepo
 async function reach(
   { deps, throttleFor }: EndpointTools,
   request: FastifyRequest,
-  call: Call,
+  call: GitHttpCall,
 ): Promise<Reached> {
-  const caller = callerWith(deps.cells, tokenOf(request));
+  const caller = callerWith(deps.cells, readToken(request));
   const throttle = throttleFor('sandboxGetRepository');
-  const wasThrottled = throttle.early(caller, Date.now());
+  const wasThrottled = throttle.early(caller, performance.now());
   const scopes = [call.isPush ? 'submit' : 'read'] as const;
   const scope = await authorize(caller, { scopes }, { repository: call.repository });
-  throttle.late(caller, scope.principal, wasThrottled, Date.now());
+  throttle.late(caller, scope.principal, wasThrottled, performance.now());
   const host = deps.hostFor(caller.cell.name, call.repository.host);
   const { organizationId } = scope.principal;
   const found = isSandboxHost(host) ? await host.findRepository(organizationId, call.repository) : null;
   if (!isSandboxHost(host) || found === null) throw notInSandbox();
-  // A push creates a repository. A fetch of one that no call named is a misspelt name.
+  // A push creates a repository. A fetch of a repository that no call has named is a misspelt name.
   const known =
     scope.repository ??
     (call.isPush
@@ -101,7 +102,7 @@ async function reach(
       : null);
   if (known === null) throw notInSandbox();
   const repository = { ...known, organizationId };
-  // A host that does not answer does not speak git either.
+  // A sandbox host that is set to be unreachable does not serve git either.
   await host.readRequiredChecks(repository, 'main');
   return { control: host.control, repository };
 }
@@ -120,7 +121,7 @@ export async function addSandboxGit(server: FastifyInstance, tools: EndpointTool
     }
   };
   await server.register((scope, _options, done) => {
-    // Bodies are packs, passed on as they come.
+    // Bodies are packs, which are streamed.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload));
     scope.setErrorHandler((error, request, reply) => refuse(tools, request, reply, error));
@@ -128,7 +129,7 @@ export async function addSandboxGit(server: FastifyInstance, tools: EndpointTool
       method: ['GET', 'POST'],
       url: '/sandbox/git/*',
       handler: async (request, reply) => {
-        const call = callOf(request);
+        const call = parseGitCall(request);
         const reached = await reach(tools, request, call);
         await inTurn(() => converse(request, reply, call, reached));
         return reply;
@@ -139,19 +140,19 @@ export async function addSandboxGit(server: FastifyInstance, tools: EndpointTool
 }
 
 function refuse(tools: EndpointTools, request: FastifyRequest, reply: FastifyReply, error: unknown): void {
-  const told: AppError =
+  const responseError: AppError =
     error instanceof HostError
       ? appError('UNAVAILABLE', { public: error.message, cause: error, retryAfterSeconds: 2 })
       : toAppError(error);
-  // What makes git ask its user for a password.
-  if (told.status === 401) reply.header('www-authenticate', 'Basic realm="Signalbox sandbox"');
-  sendError(tools.deps.log, request, reply, told);
+  // With this header git asks its user for a password.
+  if (responseError.status === 401) reply.header('www-authenticate', 'Basic realm="Signalbox sandbox"');
+  sendError(tools.deps.log, request, reply, responseError);
 }
 
 async function converse(
   request: FastifyRequest,
   reply: FastifyReply,
-  call: Call,
+  call: GitHttpCall,
   { control, repository }: Reached,
 ): Promise<void> {
   const directory = await control.directoryOf(repository);
@@ -179,15 +180,15 @@ async function converse(
     },
   });
   const ended = once(child, 'close');
-  // One that cannot be started prints nothing, which is told below.
+  // A backend that cannot be started prints nothing; readHead below reports that.
   ended.catch(() => undefined);
-  // A backend that ends early does not read on; what it answered tells why.
+  // A backend that exits early stops reading its input; its response says why.
   child.stdin.on('error', () => undefined);
   reply.raw.on('close', () => child.kill());
   if (request.body instanceof Readable) bounded(request.body, () => child.kill()).pipe(child.stdin);
   else child.stdin.end();
   const { status, fields, rest } = await readHead(child.stdout);
-  // Answered before the push is noticed, it would be told of a repository that does not know yet: so it waits.
+  // The answer to a push waits until the push is recorded: the client's next request must already see it.
   const body = takesPush ? Readable.from(await collected(rest)) : rest;
   if (before !== null) {
     await ended;
@@ -216,14 +217,14 @@ async function collected(stream: Readable): Promise<Buffer[]> {
   return chunks;
 }
 
-type Head = {
+type CgiHead = {
   readonly status: number;
   readonly fields: Record<string, string>;
   readonly rest: Readable;
 };
 
-/** The head that a CGI program prints, and the stream of what follows. */
-async function readHead(stdout: Readable): Promise<Head> {
+/** The header of a CGI response, and the stream of its body. */
+async function readHead(stdout: Readable): Promise<CgiHead> {
   let seen = Buffer.alloc(0);
   for (;;) {
     const end = seen.indexOf('\r\n\r\n');
@@ -240,7 +241,7 @@ async function readHead(stdout: Readable): Promise<Head> {
     const chunk = stdout.read() as Buffer | null;
     if (chunk !== null) seen = Buffer.concat([seen, chunk]);
     else if (stdout.readableEnded || seen.length > 65_536)
-      throw appError('INTERNAL', { public: 'git ended without an answer.' });
+      throw appError('INTERNAL', { public: 'git exited without an answer.' });
     else await Promise.race([once(stdout, 'readable'), once(stdout, 'end')]);
   }
 }

@@ -1,36 +1,38 @@
-// Webhooks from hosts. The address names a connection and the cell it lives in: /hooks/<cell>_<connection>. One that
-// names none is refused before any of its body is read.
+// Webhooks from Git hosts. The URL names a connection and its cell: /hooks/<cell>_<connection>. If it names
+// no connection, the request is refused before any of its body is read.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { appError } from '#base/error.ts';
-import { createShelf } from '#base/shelf.ts';
+import { createTtlCache } from '#base/ttl-cache.ts';
 import { recordHostEvents } from '#command/record-host-events.ts';
 import type { Cell } from '#db/cell.ts';
-import { type Connection, findConnection } from '#db/connection-store.ts';
+import { type Connection, findConnection } from '#db/account/connection-store.ts';
 import type { Host } from '#host/host.ts';
-import { declaredBytes, largeBodyBytes } from './body.ts';
-import type { EndpointTools } from './endpoint.ts';
+import { declaredBytes, largeBodyBytes } from './body/body.ts';
+import type { EndpointTools } from './endpoint/endpoint.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A busy host sends thousands of webhooks a second: its connection is read once in this time. */
+/** A busy host sends thousands of webhooks a second: its connection is cached for this time. */
 const connectionKeptMs = 1_000;
 const connectionsMax = 1_000;
 
 type FindConnection = (cell: Cell, id: string) => Promise<Connection | null>;
 
 function connectionReader(): FindConnection {
-  // One that is not there yet is looked for by the next.
-  const keptMs = (found: Connection | null) => (found === null ? 0 : connectionKeptMs);
-  const kept = createShelf(() => performance.now(), keptMs, connectionsMax);
-  return (cell, id) => kept.recall(`${cell.name} ${id}`, () => findConnection(cell.reader, id));
+  const cache = createTtlCache<Connection | null>({
+    max: connectionsMax,
+    // A missing connection may be created at any moment.
+    ttlMs: (found) => (found === null ? 0 : connectionKeptMs),
+  });
+  return (cell, id) => cache.load(`${cell.name} ${id}`, () => findConnection(cell.reader, id));
 }
 
 type Destination = { readonly cell: Cell; readonly connection: Connection; readonly host: Host };
 
 const notFound = () =>
   appError('CONNECTION_NOT_FOUND', {
-    public: 'No connection has this webhook address. Copy it again from the connection’s settings.',
+    public: 'No connection has this webhook URL. Copy it again from the settings of the connection.',
   });
 
 export async function addWebhookRoute(app: FastifyInstance, tools: EndpointTools): Promise<void> {
@@ -38,7 +40,7 @@ export async function addWebhookRoute(app: FastifyInstance, tools: EndpointTools
   const readConnection = connectionReader();
   const destinations = new WeakMap<FastifyRequest, Destination>();
 
-  const destinationOf = async (request: FastifyRequest): Promise<Destination> => {
+  const resolveDestination = async (request: FastifyRequest): Promise<Destination> => {
     const [cellName = '', id = ''] = (request.params as { connection: string }).connection.split('_');
     const cell = cells.find(cellName);
     if (cell === undefined || !uuid.test(id)) throw notFound();
@@ -49,7 +51,7 @@ export async function addWebhookRoute(app: FastifyInstance, tools: EndpointTools
   };
 
   await app.register((scope, _options, done) => {
-    // The signature is over the bytes, whatever they claim to be.
+    // The signature covers the raw bytes, whatever the content type.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body));
     scope.route({
@@ -57,9 +59,9 @@ export async function addWebhookRoute(app: FastifyInstance, tools: EndpointTools
       url: '/hooks/:connection',
       onRequest: async (request, reply) => {
         try {
-          destinations.set(request, await destinationOf(request));
+          destinations.set(request, await resolveDestination(request));
         } catch (error) {
-          // What is left of the body is not read.
+          // The rest of the body is not read.
           reply.header('connection', 'close');
           throw error;
         }
@@ -68,7 +70,7 @@ export async function addWebhookRoute(app: FastifyInstance, tools: EndpointTools
         const bytes = declaredBytes(request);
         if (bytes > largeBodyBytes) {
           const { connection } = destinations.get(request)!;
-          // Apart from what the organization itself sends: the address may be known to others.
+          // Separate from the organization's own requests: others may know the URL.
           const release = await tools.budget.acquire(bytes, `hooks ${connection.organizationId}`);
           reply.raw.once('close', release);
         }
@@ -87,7 +89,7 @@ export async function addWebhookRoute(app: FastifyInstance, tools: EndpointTools
           result = parse(connection.previousSecret);
         if (result.kind === 'refused') throw appError('INVALID_TOKEN', { public: result.reason });
         const events = [...result.events, ...(result.moved ?? [])];
-        // Each organization takes what is about its own repositories.
+        // Each organization processes the events of its own repositories.
         for (const organizationId of [connection.organizationId, ...(connection.sharedWith ?? [])])
           await recordHostEvents(cell, organizationId, events);
         return reply.type('application/json; charset=utf-8').send('{}');

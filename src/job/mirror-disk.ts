@@ -1,7 +1,8 @@
-// The mirrors on the disk of this worker: how much they take, when each was last used and tidied, and which have to go.
+// The mirrors on the disk of this worker: their size, when each was last used and tidied, and which must be
+// removed.
 //
-// Both instants are the times of files inside a mirror, so that they outlive the process, and so that several processes
-// with the same folder know of each other.
+// Both times are those of files inside a mirror, so that they survive the process, and so that several
+// processes can share the folder.
 
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, readdir, rename, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
@@ -9,7 +10,7 @@ import { join } from 'node:path';
 
 export type MirrorOnDisk = { readonly path: string; readonly bytes: number; readonly usedAt: number };
 
-/** Of what mirrors take and what is free on their volume, mirrors may take so much where no setting says otherwise. */
+/** The share of the volume's free space and the mirrors together that mirrors may take by default. */
 const shareOfVolume = 0.7;
 
 type Mark = 'signalbox-used' | 'signalbox-tidied';
@@ -25,7 +26,7 @@ export async function setMark(mirror: string, mark: Mark): Promise<void> {
   await utimes(file, now, now).catch(() => writeFile(file, ''));
 }
 
-/** The mirrors in a folder; what was renamed to be removed, and was not, is removed now. */
+/** The mirrors in a folder. A mirror that was renamed for removal but not removed is removed now. */
 export async function listMirrors(directory: string): Promise<readonly MirrorOnDisk[]> {
   const names = await readdir(directory).catch(() => []);
   const mirrors: MirrorOnDisk[] = [];
@@ -39,7 +40,7 @@ export async function listMirrors(directory: string): Promise<readonly MirrorOnD
   return mirrors;
 }
 
-/** Whether it is the former name of a mirror; one that leads nowhere is removed. */
+/** Whether it is a link from the former name of a mirror; a dangling link is removed. */
 async function isLink(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => null);
   if (found?.isSymbolicLink() !== true) return false;
@@ -47,7 +48,7 @@ async function isLink(path: string): Promise<boolean> {
   return true;
 }
 
-/** What its files take. A file that goes meanwhile takes nothing. */
+/** The size of its files. A file that is removed meanwhile counts as zero. */
 export async function bytesIn(folder: string): Promise<number> {
   let bytes = 0;
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
@@ -63,16 +64,16 @@ export async function packsIn(mirror: string): Promise<number> {
   return names.filter((name) => name.endsWith('.pack')).length;
 }
 
-/** What mirrors may take, given what they take now. */
-export async function budgetOf(directory: string, taken: number): Promise<number> {
+/** The disk budget of mirrors, given what they take now. */
+export async function computeDiskBudget(directory: string, taken: number): Promise<number> {
   await mkdir(directory, { recursive: true });
   const { bavail, bsize } = await statfs(directory);
   return Math.floor((taken + bavail * bsize) * shareOfVolume);
 }
 
 /**
- * The mirrors to remove so that the rest fits, least recently used first, and whether it then fits. One that is in use
- * stays, however large it is.
+ * The mirrors to remove so that the rest fits, least recently used first, and whether it then fits. A mirror
+ * that is in use stays, however large it is.
  */
 export function mirrorsToRemove(
   mirrors: readonly MirrorOnDisk[],
@@ -92,7 +93,7 @@ export function mirrorsToRemove(
 
 const removedSuffix = '.removed';
 
-/** Renamed first, so that a mirror is whole or not there. */
+/** Renamed first, so that a mirror is never found half removed. */
 export async function removeMirror(path: string): Promise<void> {
   const aside = `${path}.${Date.now()}${removedSuffix}`;
   await rename(path, aside);

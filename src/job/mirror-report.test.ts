@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { RepositoryId } from '#base/id.ts';
-import { gitHttp, listenOnLoopback } from '../../test/git-http.ts';
-import { makeRemote, temporaryFolder } from '../../test/git-remote.ts';
-import { main, openWorldForTest } from '../../test/harness.ts';
-import { openSlowLink } from '../../test/slow-link.ts';
+import { gitHttp, listenOnLoopback } from '../../test/support/git-http.ts';
+import { makeRemote, temporaryFolder } from '../../test/support/git-remote.ts';
+import { main, openWorldForTest } from '../../test/support/harness.ts';
+import { openSlowLink } from '../../test/support/slow-link.ts';
 import { createMirrorReporter } from './mirror-report.ts';
 import { createMirrors } from './mirrors.ts';
-import { silentLog } from '../../test/silent-log.ts';
+import { silentLog } from '../../test/support/silent-log.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -1,5 +1,5 @@
-// Records in the database what this worker has on its disk, for people and for the other workers of the cell. Nothing waits for
-// it: what could not be written is written with the next progress, or with the next beat.
+// Records in the database which mirrors this worker has, for people and for the other workers of the cell.
+// Nothing waits for it: after a failure, the next progress or heartbeat writes it.
 
 import { randomUUID } from 'node:crypto';
 import type { RepositoryId } from '#base/id.ts';
@@ -12,7 +12,7 @@ import {
   recordFetching,
   recordReady,
   touchMirrors,
-} from '#db/mirror-store.ts';
+} from '#db/host/mirror-store.ts';
 import type { MirrorReports } from './mirrors.ts';
 
 export type MirrorReporter = {
@@ -22,16 +22,16 @@ export type MirrorReporter = {
   readonly close: () => Promise<void>;
 };
 
-/** Three of them in the minute after which a worker counts as gone. */
+/** Three heartbeats in the minute after which a worker counts as gone. */
 const beatMs = 20_000;
 
 export function createMirrorReporter({ db }: Pick<Cell, 'db'>, log: Log): MirrorReporter {
   const workerId = randomUUID();
-  // One after the other: what was reported last is what is read.
+  // One write after the other, so that the last report wins.
   let last: Promise<unknown> = Promise.resolve();
   const write = (work: () => Promise<void>) => {
     last = last.then(work).catch((error: unknown) => {
-      log.warn({ err: error }, 'could not report the state of a mirror');
+      log.warn({ err: error }, 'could not store the state of a mirror');
     });
   };
   const timer = setInterval(() => write(() => touchMirrors(db, workerId)), beatMs);

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RepositoryId } from '#base/id.ts';
-import { gitHttp, listenOnLoopback } from '../../test/git-http.ts';
-import { makeRemote, temporaryFolder } from '../../test/git-remote.ts';
-import { openSlowLink } from '../../test/slow-link.ts';
+import { gitHttp, listenOnLoopback } from '../../test/support/git-http.ts';
+import { makeRemote, temporaryFolder } from '../../test/support/git-remote.ts';
+import { openSlowLink } from '../../test/support/slow-link.ts';
 import { bytesIn, listMirrors, mirrorsToRemove } from './mirror-disk.ts';
 import { isTidyDue } from './mirror-upkeep.ts';
 import { createMirrors, type MirrorsOptions } from './mirrors.ts';
@@ -44,10 +44,10 @@ it('a mirror that was opened before the address changed does not push to the new
   const { mirrors } = openMirrors();
   const mirror = await mirrors.open(id, () => Promise.resolve({ url }));
   url = two.path;
-  await expect(mirror.fetch({ branch: 'main', pulls: [] })).rejects.toThrow('another address');
+  await expect(mirror.fetch({ branch: 'main', pulls: [] })).rejects.toThrow('another URL');
 });
 
-it('what lets us in is taken from the newest use', async () => {
+it('the credential is taken from the newest use', async () => {
   const remote = remoteWith('github');
   const { mirrors } = openMirrors();
   const mirror = await mirrors.open(id, () => Promise.resolve({ url: remote.path }));

@@ -1,8 +1,8 @@
-// The mirrors of this process, opened when first needed and kept while they are used. A mirror is known by its repository
-// and by the address of the remote: where a repository is served from another address, it gets another mirror, so that
-// nothing is ever fetched from, or pushed to, the address of before.
+// The mirrors of this process, opened when first needed and kept while they are used. A mirror is identified
+// by its repository and the URL of the remote: a repository that is served from another URL gets another
+// mirror, so that nothing is ever fetched from, or pushed to, the previous URL.
 //
-// Beside what jobs do with them, mirrors are kept within a budget of disk space and tidied (mirror-upkeep.ts).
+// Mirrors are also kept within a disk budget and tidied (mirror-upkeep.ts).
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -10,29 +10,42 @@ import { rename, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { RepositoryId } from '#base/id.ts';
 import type { Log } from '#base/log.ts';
-import type { FetchProgress, FirstFetchPace } from '#git/first-fetch.ts';
-import { type Mirror, openMirror } from '#git/mirror.ts';
+import type { FetchProgress, FirstFetchPace } from '#git/mirror/first-fetch.ts';
+import { type Mirror, openMirror } from '#git/mirror/mirror.ts';
 import { type GitRemote, HostError } from '#host/host.ts';
 import { setMark } from './mirror-disk.ts';
-import { discardMirror, forget, type Kept, maintainMirrors, makeRoom, type Opened } from './mirror-upkeep.ts';
+import {
+  discardMirror,
+  forget,
+  type OpenMirror,
+  maintainMirrors,
+  makeRoom,
+  type Opened,
+} from './mirror-upkeep.ts';
 
 export type Mirrors = {
   /**
-   * The mirror of a repository; where its remote is, and what lets us in, is asked for before each use. It is in use until
-   * `leave` was called as often.
+   * The mirror of a repository. Its remote, with the credentials, is read before each use. The mirror counts
+   * as in use until `leave` was called as often as `open`.
    */
   readonly open: (repositoryId: RepositoryId, remote: () => Promise<GitRemote>) => Promise<Mirror>;
   readonly leave: (repositoryId: RepositoryId) => void;
-  /** Removes the mirrors of a repository though they are in use: what uses them now fails, and the next use fetches again. */
+  /**
+   * Removes the mirrors of a repository even if they are in use: current uses fail, and the next use fetches
+   * again.
+   */
   readonly discard: (repositoryId: RepositoryId) => Promise<void>;
-  /** Removes the mirror that was used least recently and is not in use, whatever the budget is. */
+  /** Removes the least recently used mirror that is not in use, whatever the budget is. */
   readonly makeRoom: () => Promise<void>;
-  /** Tidies what was not tidied for a day, and removes what exceeds the budget. Done every ten minutes without a call. */
+  /**
+   * Tidies mirrors that were not tidied for a day, and removes what exceeds the budget. Also runs every ten
+   * minutes.
+   */
   readonly maintain: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** What is reported of mirrors, for people and for other workers. */
+/** Reports about mirrors, for people and for other workers. */
 export type MirrorReports = {
   readonly fetching: (repositoryId: RepositoryId, progress: FetchProgress) => void;
   readonly ready: (repositoryId: RepositoryId) => void;
@@ -49,14 +62,17 @@ export type MirrorsOptions = {
   readonly isPartial?: false;
   readonly log?: Log;
   readonly reports?: MirrorReports;
-  /** Whether another worker has the repository. Its jobs are then left to that one for a while. */
+  /** Whether another worker has the repository. Its jobs are then left to that worker for a while. */
   readonly isElsewhere?: (repositoryId: RepositoryId) => Promise<boolean>;
 };
 
-/** A job waits for the first fetch of its repository as long as this; then it is put off, and the fetch continues. */
+/**
+ * How long a job waits for the first fetch of its repository; then the job is delayed, and the fetch
+ * continues.
+ */
 const firstFetchWaitMs = 10_000;
 const maintainMs = 600_000;
-/** How exact the time of the last use is. */
+/** The resolution of the time of the last use. */
 const usedStepMs = 30_000;
 
 export function createMirrors(directory: string, options: MirrorsOptions = {}): Mirrors {
@@ -75,7 +91,7 @@ export function createMirrors(directory: string, options: MirrorsOptions = {}): 
   timer.unref();
   const reports: MirrorReports = {
     fetching: (id, progress) => options.reports?.fetching(id, progress),
-    // What has just come may exceed the budget.
+    // The fetched data may exceed the budget.
     ready: (id) => {
       options.reports?.ready(id);
       maintainLater();
@@ -86,9 +102,9 @@ export function createMirrors(directory: string, options: MirrorsOptions = {}): 
   return {
     open: async (repositoryId, remote) => {
       const { url } = await remote();
-      const path = pathOf(directory, repositoryId, url);
+      const path = buildMirrorPath(directory, repositoryId, url);
       const known = opened.kept.get(path);
-      // It may have been deleted under us: a mirror can be deleted at any time.
+      // A mirror can be deleted from the disk at any time.
       if (known !== undefined && known.users === 0 && !existsSync(path)) await forget(opened, known);
       await opened.removing.get(path);
       const kept =
@@ -96,7 +112,7 @@ export function createMirrors(directory: string, options: MirrorsOptions = {}): 
       kept.remote = remote;
       if (!opened.kept.has(path)) {
         opened.kept.set(path, kept);
-        // One that could not be opened is tried again with the next use.
+        // A mirror that could not be opened is opened again with the next use.
         kept.mirror.catch(() => opened.kept.delete(path));
       }
       kept.users += 1;
@@ -128,7 +144,7 @@ export function createMirrors(directory: string, options: MirrorsOptions = {}): 
   };
 }
 
-async function markUse(kept: Kept): Promise<void> {
+async function markUse(kept: OpenMirror): Promise<void> {
   if (Date.now() - kept.markedAt < usedStepMs) return;
   kept.markedAt = Date.now();
   await setMark(kept.path, 'signalbox-used');
@@ -139,11 +155,11 @@ function openKept(
   repositoryId: RepositoryId,
   url: string,
   remote: () => Promise<GitRemote>,
-): Kept {
+): OpenMirror {
   const { path, environment = {}, firstFetchPace, log, reports } = options;
   const current = async () => {
     const now = await kept.remote();
-    if (now.url !== url) throw new HostError('unavailable', 'The repository has moved to another address.');
+    if (now.url !== url) throw new HostError('unavailable', 'The repository has moved to another URL.');
     return now;
   };
   const progress = loggedProgress(repositoryId, log, reports);
@@ -165,7 +181,7 @@ function openKept(
     if (await mirror.isWhole()) whole();
     return mirror;
   };
-  const kept: Kept = {
+  const kept: OpenMirror = {
     repositoryId,
     path,
     mirror: Promise.resolve().then(open),
@@ -179,7 +195,7 @@ function openKept(
 
 /** A worker that keeps getting the jobs of a repository for this long fetches it, though another worker has it. */
 const leftMs = 20_000;
-/** Jobs that are further apart than this are no sign that the other worker is too busy. */
+/** Jobs that are further apart than this do not show that the other worker is too busy. */
 const apartMs = 60_000;
 
 /** False while the jobs of the repository are left to a worker that has it. */
@@ -198,7 +214,7 @@ function leftToOthers(repositoryId: RepositoryId, { isElsewhere }: MirrorsOption
 const logEveryMs = 10_000;
 const reportEveryMs = 1_000;
 
-/** Progress comes several times a second. */
+/** Limits the rate: progress arrives several times a second. */
 function loggedProgress(
   repositoryId: RepositoryId,
   log: Log | undefined,
@@ -218,7 +234,7 @@ function loggedProgress(
   };
 }
 
-const pathOf = (directory: string, repositoryId: RepositoryId, url: string): string =>
+const buildMirrorPath = (directory: string, repositoryId: RepositoryId, url: string): string =>
   join(directory, `${repositoryId}-${createHash('sha256').update(url).digest('hex').slice(0, 16)}.git`);
 
 /**

@@ -106,7 +106,7 @@ const reports: Readonly<Record<string, Expected>> = {
         ['nan', null],
         ['negative', null],
         ['empty', null],
-        ['words', null],
+        ['text', null],
         ['german', 1_234_500],
         ['huge', null],
         ['unit', 2_000],

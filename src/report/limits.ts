@@ -1,5 +1,5 @@
-// How much of a report is taken. What exceeds a bound is cut or left out, and a problem says so; nothing is refused
-// whole because a part of it is too large.
+// Limits of a report. What exceeds a limit is cut or left out and reported as a problem; no report is refused
+// as a whole because a part of it is too large.
 
 export type ReportLimits = {
   /** Of all failure texts of one case together, in bytes; beginning and end are kept. */
@@ -8,9 +8,9 @@ export type ReportLimits = {
   readonly attributeBytesMax: number;
   /** Of a name, class name, suite or file, in characters; a longer one keeps its beginning and a hash of all of it. */
   readonly nameLengthMax: number;
-  /** Of elements in each other. */
+  /** Nesting of elements. */
   readonly depthMax: number;
-  /** Of one report. */
+  /** Per report. */
   readonly casesMax: number;
 };
 
@@ -26,8 +26,8 @@ export type ContentLimits = ReportLimits & {
   /** Of everything after decompression. */
   readonly bytesMax: number;
   /**
-   * Decompressed to compressed bytes, once the first MiB is out. zstd finds what repeats over megabytes: a bundle of Maven's
-   * reports, each with the same properties, has 330, and its bombs have 10,000 and more.
+   * Decompressed to compressed bytes, after the first MiB. zstd finds repetitions over megabytes: a bundle of
+   * Maven's reports, each with the same properties, has 330, and zstd bombs have 10,000 and more.
    */
   readonly ratioMax: { readonly gzip: number; readonly zstd: number };
   /** Of `meta.json`. */

@@ -1,32 +1,34 @@
-// Problems of one file: one item per sort, counted.
+// Problems of one file: one item per kind, counted.
 
 import type { UploadProblem } from '#core/health/reported-case.ts';
 
 const reportProblems = {
-  EMPTY: 'The file is empty. The runner probably ended before it wrote its report: see the log of the job.',
-  NOT_A_REPORT: 'This is no test report that can be read. Upload JUnit XML or CTRF JSON.',
-  NO_TESTS: 'The report says that no test was run, and none is in it.',
+  EMPTY: 'The file is empty. The runner probably exited before it wrote its report: see the log of the job.',
+  NOT_A_REPORT: 'The file is not a supported test report. Upload JUnit XML or CTRF JSON.',
+  NO_TESTS: 'The report contains no test. Check that the runner found your tests.',
   CASES_MISSING:
-    'The report counts tests but holds none of them. See whether the runner crashed while it wrote.',
+    'The report declares tests but contains none of them. Check whether the runner crashed while it wrote the report.',
   TRUNCATED:
-    'The report is cut off. Every test that is complete was taken; others may be missing. See whether the job ran out of time, memory or disk.',
-  MALFORMED: 'Something is not well-formed and was read as well as possible.',
+    'The report is truncated. Complete tests were stored; others may be missing. Check whether the job ran out of time, memory or disk space.',
+  MALFORMED:
+    'The report is not well-formed. Signalbox read as much as possible; check the tool that wrote it.',
   REPAIRED_BYTES:
-    'Bytes or characters that do not belong in a report were replaced. Nothing else of it is lost.',
-  DTD_IGNORED: 'A document type definition was left out. Entities it defines stay as they are written.',
-  TOO_DEEP: 'Elements are nested too deeply; what lies below was left out.',
-  TOO_MANY_CASES: 'The report holds more tests than are taken from one file; the rest was left out.',
-  CASE_TOO_LARGE: 'A test is described in more bytes than are taken; it was left out.',
-  NAMELESS: 'A test has no name and was left out: without one it cannot be told from others.',
-  NAME_CUT: 'A name is too long; its end was replaced by a hash.',
-  ATTRIBUTE_CUT: 'An attribute is too long; its end was left out.',
+    'The report contains invalid bytes or characters, which were replaced. Everything else was stored.',
+  DTD_IGNORED:
+    'The report contains a document type definition, which was ignored. Its entities are not expanded.',
+  TOO_DEEP: 'The elements of the report are nested too deeply; the deepest were ignored.',
+  TOO_MANY_CASES: 'The report contains too many tests for one file; the rest was ignored. Split the report.',
+  CASE_TOO_LARGE: 'The description of a test is too large; the test was ignored.',
+  NAMELESS: 'A test has no name and was ignored. Configure the runner to write names.',
+  NAME_CUT: 'The name of a test is too long; its end was replaced by a hash.',
+  ATTRIBUTE_CUT: 'An attribute is too long; its end was dropped.',
   TEXT_CUT: 'The text of a failure is too long; its beginning and end were kept.',
   SUITE_ERROR:
-    'A suite failed outside of any of its tests, such as while it was loaded. Tests of it may be missing.',
+    'A suite failed outside its tests, for example while it was loaded. Some of its tests may be missing.',
 } as const;
 export type ReportProblem = keyof typeof reportProblems;
 
-/** Of those, some test may be missing: what is there is then not all. */
+/** Problems with which some tests may be missing from the report. */
 const lossy: readonly ReportProblem[] = [
   'TRUNCATED',
   'CASES_MISSING',
@@ -45,7 +47,7 @@ export class Problems {
     this.#file = file;
   }
 
-  /** `detail` is told of the first only. */
+  /** Only the first `detail` of a kind is reported. */
   add(code: ReportProblem, detail?: string, count = 1): void {
     this.addAs(code, detail ?? reportProblems[code], count);
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { main, openWorldForTest, pr, widgets, type World } from '../harness.ts';
+import { main, openWorldForTest, pr, widgets, type World } from '../support/harness.ts';
 
 const subject = 'acme/widgets main';
 
@@ -33,7 +33,7 @@ it('keeps who created, changed and deleted a queue, with what was there before',
       before: { concurrency: 3, requiredStatuses: null },
       after: { concurrency: 7, requiredStatuses: ['build'] },
     },
-    { actor, action: 'queue.create', subject, before: null, after: { concurrency: 3 } },
+    { actor, action: 'queue.create', subject, before: null, after: { strategy: 'manual', concurrency: 3 } },
   ]);
   expect(entries[0]).toMatchObject({
     action: 'queue.delete',
@@ -64,7 +64,7 @@ it('keeps once that a queue stopped by itself', async () => {
   // Looked at again, with nothing new to say.
   await world.makeJobsDue();
   await world.runJobs();
-  const reason = 'The branch gone is gone from its host. Restore it, then set the queue RUNNING.';
+  const reason = 'The Git host has no branch gone. Restore it, then set the queue RUNNING.';
   expect(await entriesOf(world, { action: 'queue.stop' })).toEqual([
     {
       actor: 'queue',

@@ -1,8 +1,8 @@
 // The dashboard's side of /app/api: a cookie, and the headers that a browser sends by itself.
 import type { Scope } from '#contract/common.ts';
 import type { Cell } from '#db/cell.ts';
-import { createToken, ensureOrganization } from '#db/organization-store.ts';
-import type { World } from '../harness.ts';
+import { createToken, ensureOrganization } from '#db/account/organization-store.ts';
+import type { World } from '../support/harness.ts';
 
 export const ownPage = { 'x-signalbox-app': '1', 'sec-fetch-site': 'same-origin' };
 

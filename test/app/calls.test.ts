@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
-import { main, openWorldForTest, pr, type World } from '../harness.ts';
+import { main, openWorldForTest, pr, type World } from '../support/harness.ts';
 import { type Answer, type Browser, ownPage, send, signIn, tokenOf } from './browser.ts';
 
 const path = '/app/api/calls';
@@ -11,8 +11,8 @@ type Answers = { readonly answers: readonly { readonly status: number; readonly 
 
 const getQueue: Called = { operation: 'getQueue', body: main };
 
-const callsOf = (browser: Browser, calls: readonly Called[], told?: string): Promise<Answer> =>
-  browser.send({ path, body: { calls, ...(told === undefined ? {} : { told }) } });
+const callsOf = (browser: Browser, calls: readonly Called[], lastSeenId?: string): Promise<Answer> =>
+  browser.send({ path, body: { calls, ...(lastSeenId === undefined ? {} : { lastSeenId }) } });
 
 const answersOf = ({ body }: Answer) => (body as Answers).answers;
 
@@ -25,7 +25,7 @@ async function openCalling(): Promise<World & { browser: Browser }> {
 }
 
 /** The id of the event with which a stream begins. */
-async function toldNow(server: World['server'], { cookie }: Browser): Promise<string> {
+async function readLastEventId(server: World['server'], { cookie }: Browser): Promise<string> {
   const { port } = server.server.address() as AddressInfo;
   const answer = await fetch(`http://127.0.0.1:${port}/app/api/stream?queue=${encodeURIComponent(name)}`, {
     headers: { cookie },
@@ -73,7 +73,7 @@ it('is for who is signed in, from a page of our own', async () => {
   const body = { calls: [getQueue] };
   expect((await send(server, { path, body })).status).toBe(401);
   expect((await send(server, { path, body: {} })).status).toBe(401);
-  expect((await send(server, { path, body: { ...body, told: 'a-1' } })).status).toBe(401);
+  expect((await send(server, { path, body: { ...body, lastSeenId: 'a-1' } })).status).toBe(401);
   const cookie = { cookie: browser.cookie };
   expect((await send(server, { path, body, headers: cookie })).status).toBe(403);
   const foreign = { ...ownPage, ...cookie, 'sec-fetch-site': 'cross-site' };
@@ -83,14 +83,14 @@ it('is for who is signed in, from a page of our own', async () => {
   expect((await callsOf(uploader, [getQueue], 'a-1')).status).toBe(403);
 });
 
-it('what others were answered is shared until something later was told', async () => {
+it('an answer is shared until a later event', async () => {
   const { server, browser, cell } = await openCalling();
   await server.listen({ host: '127.0.0.1', port: 0 });
   const other = await signIn(server, await tokenOf(cell, { scopes: ['read'] }));
-  const before = await toldNow(server, browser);
+  const before = await readLastEventId(server, browser);
   vi.useFakeTimers({ toFake: ['Date'] });
-  const stateFor = async (who: Browser, told?: string) =>
-    (answersOf(await callsOf(who, [getQueue], told))[0]!.body as { state: string }).state;
+  const stateFor = async (who: Browser, lastSeenId?: string) =>
+    (answersOf(await callsOf(who, [getQueue], lastSeenId))[0]!.body as { state: string }).state;
   expect(await stateFor(browser, before)).toBe('RUNNING');
   await browser.call('updateQueue', { ...main, state: 'PAUSED' });
   expect(await stateFor(other, before)).toBe('RUNNING');
@@ -98,7 +98,7 @@ it('what others were answered is shared until something later was told', async (
   expect(await stateFor(other, 'abc-1')).toBe('PAUSED');
   let after = before;
   await vi.waitFor(async () => {
-    after = await toldNow(server, browser);
+    after = await readLastEventId(server, browser);
     expect(after).not.toBe(before);
   });
   expect(await stateFor(other, after)).toBe('PAUSED');
@@ -108,13 +108,13 @@ it('what others were answered is shared until something later was told', async (
 it('what is shared stays in its organization', async () => {
   const { server, browser, cell } = await openCalling();
   await server.listen({ host: '127.0.0.1', port: 0 });
-  const told = await toldNow(server, browser);
+  const lastSeenId = await readLastEventId(server, browser);
   const stranger = await signIn(server, await tokenOf(cell, { organization: 'globex' }));
   vi.useFakeTimers({ toFake: ['Date'] });
   const listQueues = { operation: 'listQueues', body: {} };
-  const answers = answersOf(await callsOf(browser, [getQueue, listQueues], told));
+  const answers = answersOf(await callsOf(browser, [getQueue, listQueues], lastSeenId));
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-  const others = answersOf(await callsOf(stranger, [getQueue, listQueues], told));
+  const others = answersOf(await callsOf(stranger, [getQueue, listQueues], lastSeenId));
   expect(others[0]!.status).toBe(404);
   expect(others[1]!.body).toEqual({ queues: [] });
 });

@@ -1,5 +1,5 @@
 // Signing in at the provider without a browser: its forms are filled in, its cookies kept, its redirects followed.
-import type { World } from '../harness.ts';
+import type { World } from '../support/harness.ts';
 import { type Answer, send } from './browser.ts';
 
 export const callbackUrl = 'http://localhost:8080/app/api/oidc/callback';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { OidcConfig } from '#config/oidc.ts';
 import { Session, SignInWays } from '#contract/session.ts';
-import { ensureOrganization } from '#db/organization-store.ts';
+import { ensureOrganization } from '#db/account/organization-store.ts';
 import { type OidcProvider, startOidcProvider } from '../fixture/oidc-provider.ts';
-import { main, openWorld, openWorldForTest, pr, type World } from '../harness.ts';
+import { main, openWorld, openWorldForTest, pr, type World } from '../support/harness.ts';
 import { ownPage, send, signIn, tokenOf } from './browser.ts';
 import {
   begin,

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { ResponseOf } from '#contract/endpoint.ts';
-import { type Client, main, openWorldForTest, pr, widgets, type World } from '../harness.ts';
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { type Client, main, openWorldForTest, pr, widgets, type World } from '../support/harness.ts';
+import { insertRows, sql } from '../support/sql.ts';
 
 const range = { since: '2026-03-01T00:00:00.000Z', until: '2026-03-04T00:00:00.000Z' };
 const minute = 60_000;
@@ -25,31 +25,30 @@ async function openHistory(
   const client = await world.client();
   await client.call('createQueue', main);
   const { db } = world.cell;
-  const { id: queueId } = await db.selectFrom('queue').select('id').executeTakeFirstOrThrow();
-  await sql`create table trip_told partition of trip for values from ('2026-03-01') to ('2026-04-01')`.execute(
+  const [queue] = await sql<{ id: string }>(db)`select id from queue`;
+  const queueId = queue!.id;
+  await sql(
     db,
+  )`create table attempt_sample partition of attempt for values from ('2026-03-01') to ('2026-04-01')`;
+  await insertRows(
+    db,
+    'attempt',
+    wishes.map((wish, index) => ({
+      queue_id: queueId,
+      concluded_at: new Date(wish.at),
+      pr_number: index + 1,
+      attempt: 1,
+      conclusion: wish.conclusion ?? 'merged',
+      reason: wish.reason ?? 'MERGE_GRAPH_MERGE',
+      submitted_at: new Date(wish.at),
+      queued_at: new Date(wish.at),
+      in_queue_ms: wish.inQueueMs ?? 0,
+      wait_ms: wish.waitMs ?? 0,
+      test_ms: wish.testMs ?? 0,
+      restarts: wish.restarts ?? 0,
+      head_sha: wish.sha ?? '',
+    })),
   );
-  if (wishes.length > 0)
-    await db
-      .insertInto('trip')
-      .values(
-        wishes.map((wish, index) => ({
-          queue_id: queueId,
-          concluded_at: new Date(wish.at),
-          pr_number: index + 1,
-          trip: 1,
-          conclusion: wish.conclusion ?? 'merged',
-          reason: wish.reason ?? 'MERGE_GRAPH_MERGE',
-          submitted_at: new Date(wish.at),
-          queued_at: new Date(wish.at),
-          in_queue_ms: wish.inQueueMs ?? 0,
-          wait_ms: wish.waitMs ?? 0,
-          test_ms: wish.testMs ?? 0,
-          restarts: wish.restarts ?? 0,
-          head_sha: wish.sha ?? '',
-        })),
-      )
-      .execute();
   return { world, client, queueId };
 }
 
@@ -94,21 +93,20 @@ describe('the history of a queue', () => {
 
   it('counts by day, conclusion and reason, with exact percentiles of what merged', async () => {
     const { client, world, queueId } = await openHistory(story);
-    await world.cell.db
-      .insertInto('test_run')
-      .values(
-        [7, 13].map((length, index) => ({
-          queue_id: queueId,
-          id: `01940000-0000-7000-8000-00000000000${index}`,
-          number: index,
-          status: 'succeeded',
-          test_branch: 'told',
-          created_at: new Date('2026-03-01T09:59:00Z'),
-          pushed_at: new Date('2026-03-01T10:00:00Z'),
-          concluded_at: new Date(Date.parse('2026-03-01T10:00:00Z') + length * minute),
-        })),
-      )
-      .execute();
+    await insertRows(
+      world.cell.db,
+      'test_run',
+      [7, 13].map((length, index) => ({
+        queue_id: queueId,
+        id: `01940000-0000-7000-8000-00000000000${index}`,
+        number: index,
+        status: 'succeeded',
+        test_branch: 'told',
+        created_at: new Date('2026-03-01T09:59:00Z'),
+        pushed_at: new Date('2026-03-01T10:00:00Z'),
+        concluded_at: new Date(Date.parse('2026-03-01T10:00:00Z') + length * minute),
+      })),
+    );
     const history = await client.call('getQueueHistory', { ...main, ...range, bucket: 'day' });
     expect(told(history)).toEqual([
       ['2026-03-01T00:00:00.000Z', 4, 1, 0],
@@ -302,36 +300,34 @@ it('lists test runs, the last first, page by page, with what was in them', async
   const { db } = world.cell;
   const idOf = (index: number) => `01940000-0000-7000-8000-00000000000${index}`;
   const at = (minutes: number) => new Date(Date.parse(range.since) + minutes * minute);
-  await db
-    .insertInto('test_run')
-    .values(
-      [0, 1, 2].map((index) => ({
-        queue_id: queueId,
-        id: idOf(index),
-        number: index,
-        kind: index === 2 ? 'bisection' : 'main',
-        status: index === 2 ? 'in_progress' : 'succeeded',
-        test_branch: 'told',
-        // Two of one instant are told apart by their ids.
-        created_at: at(Math.min(index, 1)),
-        pushed_at: index === 2 ? null : at(2),
-        concluded_at: index === 2 ? null : at(9),
-      })),
-    )
-    .execute();
-  await db
-    .insertInto('test_run_member')
-    .values(
-      [9, 4, 7].map((pr, position) => ({
-        queue_id: queueId,
-        test_run_id: idOf(1),
-        position,
-        pr_number: pr,
-        head_sha: 'a',
-        under_test: position > 0,
-      })),
-    )
-    .execute();
+  await insertRows(
+    db,
+    'test_run',
+    [0, 1, 2].map((index) => ({
+      queue_id: queueId,
+      id: idOf(index),
+      number: index,
+      kind: index === 2 ? 'bisection' : 'main',
+      status: index === 2 ? 'in_progress' : 'succeeded',
+      test_branch: 'told',
+      // The ids distinguish two of the same instant.
+      created_at: at(Math.min(index, 1)),
+      pushed_at: index === 2 ? null : at(2),
+      concluded_at: index === 2 ? null : at(9),
+    })),
+  );
+  await insertRows(
+    db,
+    'test_run_member',
+    [9, 4, 7].map((pr, position) => ({
+      queue_id: queueId,
+      test_run_id: idOf(1),
+      position,
+      pr_number: pr,
+      head_sha: 'a',
+      under_test: position > 0,
+    })),
+  );
   const first = await client.call('listTestRuns', { ...main, ...range, take: 2 });
   expect(first.testRuns).toMatchObject([
     { testRunId: idOf(2), queueType: 'bisection', status: 'in_progress', pushedAt: null, concludedAt: null },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { main, openWorldForTest, pr, widgets } from '../harness.ts';
+import { main, openWorldForTest, pr, widgets } from '../support/harness.ts';
 
 it('lists every queue with what is in it and what became of it', async () => {
   const world = await openWorldForTest();
@@ -58,7 +58,7 @@ it('lists every queue with what is in it and what became of it', async () => {
   expect(later?.stall).toBe('#3 has been under test for 25 h.');
   await client.call('updateQueue', { ...main, state: 'PAUSED' });
   const [paused] = (await client.call('listQueues', {})).queues;
-  expect(paused?.stall).toBe('It is paused while 1 pull request waits.');
+  expect(paused?.stall).toBe('The queue is paused while 1 pull request waits.');
 });
 
 it('lists page by page, also where the last of a page was deleted since', async () => {

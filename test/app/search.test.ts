@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { main, openWorldForTest, widgets } from '../harness.ts';
+import { main, openWorldForTest, widgets } from '../support/harness.ts';
 
 const release = { repo: widgets, targetBranch: 'release/1.x' };
 const gadgets = { repo: { ...widgets, name: 'gadgets' }, targetBranch: 'main' };

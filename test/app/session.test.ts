@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endpoints } from '#contract/endpoint.ts';
+import { endpoints } from '#contract/endpoint/endpoint.ts';
 import { Session } from '#contract/session.ts';
-import { hashToken } from '#db/scope-view.ts';
-import { revokeToken } from '#db/token-store.ts';
-import { main, openWorld, openWorldForTest, pr, type World } from '../harness.ts';
+import { hashToken } from '#db/account/scope-view.ts';
+import { revokeToken } from '#command/token.ts';
+import { main, openWorld, openWorldForTest, pr, type World } from '../support/harness.ts';
 import { cookieOf, ownPage, send, signIn, tokenOf } from './browser.ts';
+import { sql } from '../support/sql.ts';
 
 let world: World & { close: () => Promise<void> };
 beforeAll(async () => {
@@ -66,12 +67,9 @@ describe('signing in', () => {
   it('stores neither the token nor the cookie', async () => {
     const browser = await signIn(world.server, await tokenOf(world.cell));
     const value = browser.cookie.split('=')[1]!;
-    const row = await world.cell.db
-      .selectFrom('session')
-      .selectAll()
-      .where('hash', '=', hashToken(value))
-      .executeTakeFirstOrThrow();
-    expect(JSON.stringify(row)).not.toContain(value);
+    const rows = await sql(world.cell.db)`select * from session where hash = ${hashToken(value)}`;
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain(value);
   });
 
   it('anew ends the session that was there', async () => {
@@ -150,10 +148,10 @@ describe('a session', () => {
     const browser = await signIn(world.server, token);
     const hash = hashToken(browser.cookie.split('=')[1]!);
     const past = new Date(Date.now() - 1_000);
-    await world.cell.db.updateTable('session').set({ expires_at: past }).where('hash', '=', hash).execute();
+    await sql(world.cell.db)`update session set expires_at = ${past} where hash = ${hash}`;
     expect((await browser.call('getOrganization')).status).toBe(401);
     await signIn(world.server, token);
-    const rows = await world.cell.db.selectFrom('session').select('hash').where('hash', '=', hash).execute();
+    const rows = await sql(world.cell.db)`select hash from session where hash = ${hash}`;
     expect(rows).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openWorld, type World } from '../harness.ts';
+import { openWorld, type World } from '../support/harness.ts';
 
 const page = '<!doctype html><html><head><title>x</title></head><body></body></html>';
 const script = `export const text = '${'a'.repeat(5_000)}';`;
@@ -119,8 +119,8 @@ describe('the dashboard', () => {
     }
   });
 
-  it('is found without its slash', async () => {
-    const answer = await get('/app');
+  it.each(['/app', '/'])('is found from %s', async (path) => {
+    const answer = await get(path);
     expect([answer.statusCode, answer.headers['location']]).toEqual([302, '/app/']);
   });
 });

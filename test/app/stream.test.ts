@@ -1,21 +1,21 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
 import { afterEach, expect, it, vi } from 'vitest';
-import { revokeToken } from '#db/token-store.ts';
+import { revokeToken } from '#command/token.ts';
 import { createApp } from '#http/app.ts';
-import { main, openWorldForTest, pr, widgets, type World } from '../harness.ts';
+import { main, openWorldForTest, pr, widgets, type World } from '../support/harness.ts';
 import { type Browser, signIn, tokenOf } from './browser.ts';
+import { sql } from '../support/sql.ts';
 
 const name = 'sandbox.example/acme/widgets@main';
 
-type Heard = { readonly queue: string; readonly version: number };
+type ReceivedEvent = { readonly queue: string; readonly version: number };
 
 /** A stream as a browser reads it. */
 type Listening = {
-  readonly heard: Heard[];
+  readonly received: ReceivedEvent[];
   lastId: string | undefined;
-  /** Waits until so many were heard. */
+  /** Waits until so many were received. */
   readonly until: (count: number) => Promise<void>;
   readonly ended: Promise<void>;
   readonly close: () => void;
@@ -52,13 +52,13 @@ async function open(
   });
   if (answer.status !== 200) throw new Error(`the stream answered ${answer.status}`);
   expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-  const heard: Heard[] = [];
+  const received: ReceivedEvent[] = [];
   const listening: Listening = {
-    heard,
+    received,
     lastId: undefined,
     until: async (count) => {
-      for (let tries = 0; heard.length < count; tries++) {
-        if (tries > 500) throw new Error(`heard ${heard.length}, not ${count}`);
+      for (let tries = 0; received.length < count; tries++) {
+        if (tries > 500) throw new Error(`received ${received.length}, not ${count}`);
         await sleep(10);
       }
     },
@@ -81,7 +81,7 @@ async function open(
   }
   function take(block: string) {
     const fields = new Map(block.split('\n').map((line) => line.split(/: (.*)/s) as [string, string]));
-    if (fields.get('event') === 'changed') heard.push(JSON.parse(fields.get('data')!) as Heard);
+    if (fields.get('event') === 'changed') received.push(JSON.parse(fields.get('data')!) as ReceivedEvent);
     listening.lastId = fields.get('id') ?? listening.lastId;
   }
   opened.push(listening);
@@ -102,11 +102,11 @@ it('a stream tells what it begins with, and then every change as it is made', as
   const { server, browser, runJobs } = await openListening();
   const stream = await open(server, browser);
   await stream.until(1);
-  expect(stream.heard[0]).toEqual({ queue: name, version: expect.any(Number) as number });
+  expect(stream.received[0]).toEqual({ queue: name, version: expect.any(Number) as number });
   const step = async (work: () => Promise<unknown>) => {
     // Longer than changes are folded, so that each step is told by itself.
     await sleep(150);
-    const before = stream.heard.length;
+    const before = stream.received.length;
     await work();
     await stream.until(before + 1);
   };
@@ -125,14 +125,14 @@ it('a burst is told a few times, and the last word comes after the last change',
   const { server, browser, cell } = await openListening();
   const stream = await open(server, browser);
   await stream.until(1);
-  const { rows } = await sql<{ id: string }>`select id from queue`.execute(cell.db);
+  const rows = await sql<{ id: string }>(cell.db)`select id from queue`;
   const startedAt = Date.now();
   for (let change = 0; change < 300; change++)
-    await sql`select pg_notify('signalbox_queue', ${rows[0]!.id})`.execute(cell.db);
+    await sql(cell.db)`select pg_notify('signalbox_queue', ${rows[0]!.id})`;
   const elapsedMs = Date.now() - startedAt;
   await sleep(300);
-  expect(stream.heard.length).toBeLessThan(5 + elapsedMs / 100);
-  expect(stream.heard.at(-1)!.version).toBeGreaterThanOrEqual(300);
+  expect(stream.received.length).toBeLessThan(5 + elapsedMs / 100);
+  expect(stream.received.at(-1)!.version).toBeGreaterThanOrEqual(300);
 });
 
 it('a stream hears only of the queues that it asked for', async () => {
@@ -145,9 +145,9 @@ it('a stream hears only of the queues that it asked for', async () => {
   await one.until(1);
   await browser.call('updateQueue', { ...other, state: 'PAUSED' });
   await both.until(3);
-  expect(both.heard[2]!.queue).toBe('SANDBOX.example/Acme/widgets@next');
+  expect(both.received[2]!.queue).toBe('SANDBOX.example/Acme/widgets@next');
   await sleep(150);
-  expect(one.heard.length).toBe(1);
+  expect(one.received.length).toBe(1);
 });
 
 it('a stream of all queues hears of each of its organization, and of nobody else’s', async () => {
@@ -162,13 +162,13 @@ it('a stream of all queues hears of each of its organization, and of nobody else
   await all.until(2);
   await foreign.until(1);
   const names = [name, 'sandbox.example/acme/widgets@next'];
-  expect(all.heard.map(({ queue }) => queue).toSorted()).toEqual(names);
+  expect(all.received.map(({ queue }) => queue).toSorted()).toEqual(names);
   await sleep(150);
   await browser.call('updateQueue', { ...next, state: 'PAUSED' });
   await all.until(3);
-  expect(all.heard[2]!.queue).toBe(names[1]);
+  expect(all.received[2]!.queue).toBe(names[1]);
   await sleep(150);
-  expect(foreign.heard.map(({ queue }) => queue)).toEqual(['sandbox.example/globex/widgets@main']);
+  expect(foreign.received.map(({ queue }) => queue)).toEqual(['sandbox.example/globex/widgets@main']);
 });
 
 it('a stream of all queues ends when there is another one, and who comes back hears of it', async () => {
@@ -181,7 +181,7 @@ it('a stream of all queues ends when there is another one, and who comes back he
   await before.ended;
   const after = await open(server, browser, 'all', before.lastId);
   await after.until(1);
-  expect(after.heard.map(({ queue }) => queue)).toContain('sandbox.example/acme/widgets@next');
+  expect(after.received.map(({ queue }) => queue)).toContain('sandbox.example/acme/widgets@next');
   // The client of this test keeps a connection in reserve, for which the server would wait as it closes.
   server.server.closeAllConnections();
 });
@@ -196,12 +196,12 @@ it('who comes back hears of what was missed, and of nothing else', async () => {
   first.close();
   const calm = await open(server, browser, names, first.lastId);
   await sleep(150);
-  expect(calm.heard).toEqual([]);
+  expect(calm.received).toEqual([]);
   calm.close();
   await browser.call('updateQueue', { ...next, state: 'PAUSED' });
   const late = await open(server, browser, names, first.lastId);
   await late.until(1);
-  expect(late.heard.map(({ queue }) => queue)).toEqual([names[1]]);
+  expect(late.received.map(({ queue }) => queue)).toEqual([names[1]]);
   for (const foreign of ['', 'x', '-1', '0-99', `${first.lastId}9`.replace(/^./, 'z')]) {
     const stream = await open(server, browser, names, foreign);
     await stream.until(2);
@@ -223,7 +223,7 @@ it('a server that ends closes its streams, and the next one tells what was misse
     await server.listen({ host: '127.0.0.1', port: 0 });
     const after = await open(server, browser, [name], before.lastId);
     await after.until(1);
-    expect(after.heard[0]!.queue).toBe(name);
+    expect(after.received[0]!.queue).toBe(name);
   } finally {
     await server.close();
   }
@@ -233,13 +233,13 @@ it('a listening connection that breaks is opened anew, and everybody is told', a
   const { server, browser, cell } = await openListening();
   const stream = await open(server, browser);
   await stream.until(1);
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and application_name = 'signalbox listener'`.execute(cell.db);
+  await sql(cell.db)`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'signalbox listener'`;
   await stream.until(2);
   await sleep(150);
   await browser.call('updateQueue', { ...main, state: 'PAUSED' });
   await stream.until(3);
-  expect(stream.heard.map(({ queue }) => queue)).toEqual([name, name, name]);
+  expect(stream.received.map(({ queue }) => queue)).toEqual([name, name, name]);
 });
 
 it('a stream is for who is signed in, may read, and names a queue of its own', async () => {

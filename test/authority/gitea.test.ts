@@ -10,7 +10,7 @@ import { eventually } from '../gitea/process.ts';
 import { connectionsOf, organizationId, stubHost } from '../host-contract/gitea-stub.ts';
 import { receiveWebhooks } from '../host-contract/world.ts';
 import { connectRepository, describeMatrix, label, logins, type Stage, type World } from './matrix.ts';
-import { silentLog } from '../silent-log.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 // Gitea has no accounts of its own for bots: this is one that a bot uses, with the right to read.
 const people = { ...logins, bot: 'renovate' };

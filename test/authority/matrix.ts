@@ -11,16 +11,16 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { QueueId } from '#base/id.ts';
-import { writeTools } from '../../src/cli/mcp/write-tools.ts';
+import { writeTools } from '#tool/mcp/write-tools.ts';
 import { recordHostEvents } from '#command/record-host-events.ts';
 import type { Scope } from '#contract/common.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
-import { createToken } from '#db/organization-store.ts';
-import { listEntries, listQueues } from '#db/queue-view.ts';
+import { createToken } from '#db/account/organization-store.ts';
+import { listEntries, listQueues } from '#db/queue/queue-view.ts';
 import type { Host, HostRepository } from '#host/host.ts';
-import { tasks } from '#job/task.ts';
+import { tasks } from '#job/worker/task.ts';
 import { signIn } from '../app/browser.ts';
-import { clientOf, openWorld } from '../harness.ts';
+import { clientOf, openWorld } from '../support/harness.ts';
 
 const roles = ['none', 'read', 'triage', 'write', 'admin', 'bot', 'deleted'] as const;
 type Role = (typeof roles)[number];
@@ -241,13 +241,13 @@ async function deliver(
   const host = adapter ?? world.deps.hostFor(world.cell.name, stage.repository.host)!;
   const told = (await stage.webhooks(host)).filter((event) => isOf(event, false));
   await recordHostEvents(world.cell, organizationId, told);
-  const read = await host.readWords(stage.repository, new Date(Date.now() - 600_000), label);
+  const read = await host.readCommentsAndLabels(stage.repository, new Date(Date.now() - 600_000), label);
   await recordHostEvents(
     world.cell,
     organizationId,
     read.filter((event) => event.kind === 'comment-written' || isOf(event, true)),
   );
-  const others = Object.keys(tasks).filter((task) => task !== 'obey-comment' && task !== 'obey-label');
+  const others = Object.keys(tasks).filter((task) => task !== 'handle-comment' && task !== 'handle-label');
   for (let round = 0; round < 3; round += 1) {
     await world.runJobs(others);
     await world.makeJobsDue();
@@ -298,8 +298,8 @@ async function outcomesOf(
 ): Promise<ReadonlyMap<string, Outcome | null>> {
   const outcomes = new Map<string, Outcome | null>();
   for (const { input, role, number } of cells) {
-    const [standing] = number === null ? [] : await listEntries(world.cell.reader, queueId, [number]);
-    const outcome = standing === undefined ? 'nothing' : standing.entry.forced ? 'forced' : 'submitted';
+    const [status] = number === null ? [] : await listEntries(world.cell.reader, queueId, [number]);
+    const outcome = status === undefined ? 'nothing' : status.entry.forced ? 'forced' : 'submitted';
     outcomes.set(`${input} ${role}`, number === null ? null : outcome);
   }
   return outcomes;

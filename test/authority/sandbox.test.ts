@@ -1,5 +1,5 @@
-import { ensureOrganization } from '#db/organization-store.ts';
-import { ensureRepository } from '#db/repository-store.ts';
+import { ensureOrganization } from '#db/account/organization-store.ts';
+import { ensureRepository } from '#db/account/repository-store.ts';
 import { describeMatrix, label, logins, type Stage, type World } from './matrix.ts';
 
 const repo = { host: 'sandbox.example', owner: 'acme', name: 'matrix' };

@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { judgeAct } from '#core/queue/authority.ts';
+import { createRandom } from '#base/random.ts';
+import { checkAct } from '#core/queue/rule/authority.ts';
 import { runSchedule } from './schedule.ts';
 
 /** A small generator: the whole schedule follows from its seed. */
 function chanceOf(seed: number) {
-  let state = seed;
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  const next = createRandom(seed);
   const below = (max: number) => Math.floor(next() * max);
   return { below, odds: (percent: number) => below(100) < percent };
 }
@@ -38,17 +33,17 @@ describe('a head', () => {
     ['a label counts whatever was pushed after it', { headSince: 0 }],
     ['an unknown age counts as old', { headSince: 'known' }],
   ] as const)('is submitted by an older act if %s', (_rule, weaker) => {
-    const judge: typeof judgeAct = (act, state) => {
+    const check: typeof checkAct = (act, state) => {
       const headSince = weaker.headSince === 'known' ? (state.headSince ?? 0) : weaker.headSince;
-      return judgeAct(act, { ...state, headSince });
+      return checkAct(act, { ...state, headSince });
     };
-    const found = Array.from({ length: 5_000 }, (_, seed) => runSchedule(chanceOf(seed), steps, judge));
+    const found = Array.from({ length: 5_000 }, (_, seed) => runSchedule(chanceOf(seed), steps, check));
     expect(found.some(({ violation }) => violation !== null)).toBe(true);
   });
 
   it('is submitted by people who may not write if nobody asks who did it', () => {
-    const judge: typeof judgeAct = (act, state) => judgeAct({ ...act, mayWrite: true }, state);
-    const found = Array.from({ length: 5_000 }, (_, seed) => runSchedule(chanceOf(seed), steps, judge));
+    const check: typeof checkAct = (act, state) => checkAct({ ...act, mayWrite: true }, state);
+    const found = Array.from({ length: 5_000 }, (_, seed) => runSchedule(chanceOf(seed), steps, check));
     expect(found.some(({ violation }) => violation !== null)).toBe(true);
   });
 });

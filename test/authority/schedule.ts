@@ -1,13 +1,13 @@
 // A small world for schedules of pushes, closes, labels, comments, polls and restarts: a model of a Git host, with lost,
-// late and doubled webhooks, and Signalbox as it decides. What decides is the code that production runs: judgeAct and
-// headSinceOf (core/queue/authority.ts), decide and evolve. What is modelled is what they are given: which acts the host
+// late and doubled webhooks, and Signalbox as it decides. What decides is the code that production runs: checkAct and
+// resolveHeadSince (core/queue/rule/authority.ts), decide and evolve. What is modelled is what they are given: which acts the host
 // records, which heads we have recorded, and when a job runs.
 //
 // The world checks itself: whenever a head is submitted, the host's record must hold an act by somebody with write access
 // that is later than the head, or that names it.
 
 import type { EntryId, QueueId } from '#base/id.ts';
-import { type Act, headSinceOf, judgeAct, type KnownHead } from '#core/queue/authority.ts';
+import { type Act, resolveHeadSince, checkAct, type KnownHead } from '#core/queue/rule/authority.ts';
 import { decide } from '#core/queue/decide.ts';
 import { evolve } from '#core/queue/evolve.ts';
 import { type Entry, isEnded, type PullRequest, type Queue } from '#core/queue/model.ts';
@@ -51,7 +51,7 @@ type OwnModel = {
 
 export type Schedule = { readonly submissions: number; readonly violation: string | null };
 
-export function runSchedule(chance: Chance, steps: number, judge: typeof judgeAct = judgeAct): Schedule {
+export function runSchedule(chance: Chance, steps: number, check: typeof checkAct = checkAct): Schedule {
   const host: HostModel = {
     now: 1_000_000,
     heads: [{ sha: shaOf(1), since: 0 }],
@@ -68,7 +68,7 @@ export function runSchedule(chance: Chance, steps: number, judge: typeof judgeAc
     const isRun = chance.odds(60);
     const job = isRun ? own.jobs.splice(chance.below(Math.max(own.jobs.length, 1)), 1)[0] : undefined;
     if (job === undefined) continue;
-    const submitted = perform(host, own, job, judge, chance);
+    const submitted = perform(host, own, job, check, chance);
     log.push(`${host.now} job ${job.kind} ${submitted ?? ''}`);
     if (submitted === null) continue;
     submissions += 1;
@@ -145,7 +145,7 @@ function perform(
   host: HostModel,
   own: OwnModel,
   job: Job,
-  judge: typeof judgeAct,
+  check: typeof checkAct,
   chance: Chance,
 ): string | null {
   const { sha: headSha, since } = host.heads.at(-1)!;
@@ -169,13 +169,13 @@ function perform(
   const lags = own.known.length > 0 && chance.odds(10);
   const answered = chance.odds(20) ? null : lags ? 0 : since;
   const endedAt = own.entry !== null && !isQueued ? own.entry.stageChangedAt.getTime() : null;
-  const headSince = headSinceOf(headSha, own.known, answered);
-  if (judge(act, { headSha, headSince, endedAt, usedAt: own.usedAt }) !== 'allowed') return null;
+  const headSince = resolveHeadSince(headSha, own.known, answered);
+  if (check(act, { headSha, headSince, endedAt, usedAt: own.usedAt }) !== 'allowed') return null;
   const before = own.entry;
   const wish = { priority: null, noBatch: false, force: false, seniority: 1, actor: act.by! };
   apply(own, { kind: 'submit', pullRequest, ...wish }, host.now);
   if (act.kind === 'label' && own.entry !== before) own.usedAt = act.at;
-  const isNew = own.entry !== null && own.entry !== before && own.entry.trip !== before?.trip;
+  const isNew = own.entry !== null && own.entry !== before && own.entry.attempt !== before?.attempt;
   return isNew ? own.entry!.pullRequest.headSha : null;
 }
 

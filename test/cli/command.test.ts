@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { compileCache } from '../compile-cache.ts';
+import { compileCache } from '../support/compile-cache.ts';
 
 const entry = new URL('../../src/signalbox.ts', import.meta.url).pathname;
 const uuid = '01a1dd90-7364-7571-83f2-535d356cbbf2';
@@ -31,7 +31,7 @@ const failure = {
   is_excused: true,
 };
 
-const judged = {
+const classified = {
   id: uuid,
   state: 'ingested',
   trust: 'full',
@@ -93,7 +93,7 @@ describe('signalbox test', () => {
   beforeEach(async () => {
     cwd = mkdtempSync(join(tmpdir(), 'signalbox-test-'));
     requests = [];
-    answer = judged;
+    answer = classified;
     server = createServer((request, response) => {
       void bodyOf(request).then((body) => {
         const { pathname: path, searchParams: query } = new URL(request.url ?? '', 'http://x');
@@ -158,7 +158,7 @@ describe('signalbox test', () => {
     expect(stdout).toBe('from the tests\n');
     expect(stderr).toContain('Signalbox: 2 tests in 1 report: 1 passed, 1 failed.');
     expect(stderr).toContain('FLAKY    cart › removes (quarantined)');
-    expect(stderr).toContain('the exit code is now 0: 1 failed test, known to flake and quarantined');
+    expect(stderr).toContain('the exit code is now 0: 1 failed test, known to be flaky and quarantined');
     expect(stderr).not.toContain('secret-token');
     const upload = requests.find(({ path }) => path === '/v1/flaky-tests/upload');
     expect(Object.fromEntries(upload?.query ?? [])).toMatchObject({
@@ -194,7 +194,7 @@ describe('signalbox test', () => {
   });
 
   it('keeps the exit code when the failed test is not quarantined', async () => {
-    answer = { ...judged, failures: [{ ...failure, verdict: 'new', quarantined: false }] };
+    answer = { ...classified, failures: [{ ...failure, verdict: 'new', quarantined: false }] };
     const { code, stderr } = await run(failing);
     expect(code).toBe(1);
     expect(stderr).toContain('NEW      cart › removes');
@@ -221,31 +221,33 @@ describe('signalbox test', () => {
     expect(stderr.split(why)).toHaveLength(2);
   });
 
-  it('keeps the exit code when the service is away', async () => {
+  it('keeps the exit code when the service is unreachable', async () => {
     server.close();
     const { code, stderr } = await run(failing);
     expect(code).toBe(1);
-    expect(stderr).toContain('the exit code stays 1: The service cannot be reached (ECONNREFUSED).');
+    expect(stderr).toContain(
+      'the exit code stays 1: Signalbox is unreachable (ECONNREFUSED). Check the URL and your connection.',
+    );
   });
 
-  it('keeps the exit code when the judgement does not come in time', async () => {
-    answer = { ...judged, state: 'stored', ingested_at: null };
+  it('keeps the exit code when the classification does not come in time', async () => {
+    answer = { ...classified, state: 'stored', ingested_at: null };
     const { code, stderr } = await run(failing, '--wait', '0');
     expect(code).toBe(1);
-    expect(stderr).toContain('did not judge the reports within 0 s');
+    expect(stderr).toContain('has not classified the failures within 0 s');
   });
 
   it('keeps the exit code when the service answers nonsense', async () => {
     answer = { id: 'x' };
     const { code, stderr } = await run(failing);
     expect(code).toBe(1);
-    expect(stderr).toContain('something else than Signalbox does');
+    expect(stderr).toContain('The answer is not from Signalbox');
   });
 
   it('keeps the exit code when a report is cut off', async () => {
     const { code, stderr } = await run('echo "$PAYLOAD" | head -c 150 > junit.xml; exit 1');
     expect(code).toBe(1);
-    expect(stderr).toContain('1 report could not be read to the end.');
+    expect(stderr).toContain('1 report could not be read completely.');
   });
 
   it('does not take reports of an earlier run for those of this one', async () => {
@@ -257,9 +259,9 @@ describe('signalbox test', () => {
   });
 
   it.each([
-    ['kill -KILL $$', 137, 'ended by SIGKILL'],
-    ['exit 2', 2, 'ended with 2'],
-    ['exit 139', 139, 'ended with 139'],
+    ['kill -KILL $$', 137, 'terminated by SIGKILL'],
+    ['exit 2', 2, 'exited with 2'],
+    ['exit 139', 139, 'exited with 139'],
   ])('keeps the end of a command that ends by `%s`', async (end, expected, why) => {
     const { code, stderr } = await run(`echo "$PAYLOAD" > junit.xml; ${end}`);
     expect(code).toBe(expected);
@@ -305,7 +307,7 @@ describe('signalbox test', () => {
     });
     const { code, stderr } = await finish(child);
     expect(code).toBe(1);
-    expect(stderr).toContain('the exit code stays 1: No address of the service is given: set SIGNALBOX_URL.');
+    expect(stderr).toContain('the exit code stays 1: The URL of Signalbox is not known. Set SIGNALBOX_URL.');
   });
 
   it('uploads what is there, in words and as JSON', async () => {

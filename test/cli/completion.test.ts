@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { completionFor } from '#cli/completion-script.ts';
-import { createProgram } from '#cli/program.ts';
+import { createProgram } from '#program.ts';
 
 const nothing = () => Promise.resolve(0);
 const context = { cwd: '/', env: {}, version: '0', args: [], service: nothing, demo: nothing };
@@ -65,7 +65,7 @@ describe('completions', () => {
       words=(signalbox queue ''); CURRENT=3; _signalbox
       words=(signalbox tests unhealthy --status ''); CURRENT=5; _signalbox`;
     const found = execFileSync('zsh', ['-f', '-c', script], { encoding: 'utf8' });
-    expect(found).toContain('pause:start no more tests and land nothing');
+    expect(found).toContain('pause:pause a queue; no tests start and nothing merges');
     expect(found).toContain('flaky\nbroken');
   });
 });

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { examplesOf, type CliContext } from '#cli/command.ts';
-import { createProgram, everyCommand, runProgram } from '#cli/program.ts';
-import { compileCache } from '../compile-cache.ts';
-import { createDatabase, databaseUrl, dropDatabase } from '../database.ts';
-import { post, runMain, type ServerProcess, startProcess } from '../server-process.ts';
+import { listCommandExamples } from '#cli/command.ts';
+import { createProgram, everyCommand, type ProgramContext, runProgram } from '#program.ts';
+import { compileCache } from '../support/compile-cache.ts';
+import { createDatabase, databaseUrl, dropDatabase } from '../support/database.ts';
+import { post, runMain, type ServerProcess, startProcess } from '../support/server-process.ts';
 import { type Receiver, startReceiver } from '../webhook/receiver.ts';
 
 const token = 'fake-token-for-tests-0123';
@@ -19,7 +19,7 @@ const secretKey = Buffer.alloc(32, 7).toString('base64');
 const repo = { host: 'sandbox.example', owner: 'acme', name: 'widgets' };
 
 const nothing = () => Promise.resolve(0);
-const contextOf = (given: Partial<CliContext> = {}): CliContext => ({
+const contextOf = (given: Partial<ProgramContext> = {}): ProgramContext => ({
   cwd: '/',
   env: {},
   version: '0',
@@ -37,7 +37,7 @@ const leaves = everyCommand(createProgram(contextOf(), { code: 0 })).filter(
 );
 type Example = readonly [line: string, path: string];
 const examples = leaves.flatMap((command) =>
-  examplesOf(command).map(({ line }): Example => [line, pathOf(command)]),
+  listCommandExamples(command).map(({ line }): Example => [line, pathOf(command)]),
 );
 
 /** By the first word, where they are run instead: they go on, take long or need what is not here. Here they are only understood. */
@@ -45,9 +45,9 @@ const runElsewhere: Readonly<Record<string, string>> = {
   demo: 'npm run e2e:demo',
   mcp: 'test/cli/mcp.test.ts',
   simulate: 'npm run e2e:simulate',
-  start: 'test/process.test.ts',
-  serve: 'test/process.test.ts',
-  work: 'test/process.test.ts',
+  start: 'test/service/process.test.ts',
+  serve: 'test/service/process.test.ts',
+  work: 'test/service/process.test.ts',
 };
 
 /** No host is connected here, and the doctor says so. */
@@ -194,7 +194,7 @@ describe('the examples', () => {
   };
 
   it('are there for every command', () => {
-    const bare = leaves.filter((command) => examplesOf(command).length === 0).map(pathOf);
+    const bare = leaves.filter((command) => listCommandExamples(command).length === 0).map(pathOf);
     expect(bare).toEqual([]);
   });
 

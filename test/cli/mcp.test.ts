@@ -4,10 +4,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Scope } from '#contract/common.ts';
-import { createToken, ensureOrganization } from '#db/organization-store.ts';
-import { compileCache } from '../compile-cache.ts';
+import { createToken, ensureOrganization } from '#db/account/organization-store.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { emptyFolder } from '../fixture/sandbox.ts';
-import { main, openWorldForTest, pr, widgets } from '../harness.ts';
+import { main, openWorldForTest, pr, widgets } from '../support/harness.ts';
 import { openHealthWorld } from '../health/world.ts';
 
 const entry = new URL('../../src/signalbox.ts', import.meta.url).pathname;
@@ -82,7 +82,7 @@ async function openAgent(cwd: string, env: Readonly<Record<string, string>>, ...
 const remote = 'git@sandbox.example:acme/widgets.git';
 
 describe('an agent', () => {
-  it('is told why a pull request failed, in the repository of its checkout', async () => {
+  it('reads why a pull request failed, in the repository of its checkout', async () => {
     const { url, token } = await openTeam();
     const env = { SIGNALBOX_URL: url, SIGNALBOX_API_TOKEN: await token(['read']) };
     const { client, call } = await openAgent(await checkout(remote), env);
@@ -108,7 +108,7 @@ describe('an agent', () => {
       branch: 'main',
       state: 'failed',
       conclusionReason: 'TEST_RUN_REQUIRED_STATUS_FAILED',
-      blame: { answer: 'likely', why: '1 test passed until now and fails with it.' },
+      blame: { answer: 'likely', why: '1 test passed before and fails with this pull request.' },
       failedTestCount: 2,
       failedTests: [
         { name: 'adds', verdict: 'new' },
@@ -167,7 +167,7 @@ describe('an agent', () => {
       count: 1,
       entries: [{ number: 2, state: 'testing', priority: 'high' }],
     });
-    expect((await call('restart_tests', { number: 2 })).text).toContain('started anew');
+    expect((await call('restart_tests', { number: 2 })).text).toContain('The tests restart');
     expect((await call('cancel_pull_request', { number: 2 })).structuredContent).toMatchObject({
       isCancelled: true,
     });
@@ -191,19 +191,19 @@ describe('an agent', () => {
     const token = await createToken(world.cell, id, { name: 'agent', scopes: ['read'], expiresAt: null });
     const env = { SIGNALBOX_URL: url, SIGNALBOX_API_TOKEN: token };
     const { call } = await openAgent(await checkout(remote), env);
-    const told = await call('simulate_queue', { settings: ['concurrency=12', 'batch=on'] });
-    expect(told.structuredContent).toMatchObject({
+    const simulated = await call('simulate_queue', { settings: ['concurrency=12', 'batch=on'] });
+    expect(simulated.structuredContent).toMatchObject({
       branch: 'main',
       was: { merged: 10 },
       asked: { merged: 10 },
     });
-    expect(told.text).toContain('as asked, simulated');
+    expect(simulated.text).toContain('requested settings, simulated');
     expect((await call('simulate_queue', { settings: ['colour=red'] })).text).toContain(
       'There is no setting',
     );
   });
 
-  it('is told in words what is wrong, and what to do', async () => {
+  it('explains what is wrong and what to do', async () => {
     const { url, token, team } = await openTeam();
     const cwd = await emptyFolder();
     const nowhere = await openAgent(cwd, {});
@@ -215,21 +215,21 @@ describe('an agent', () => {
       return isError === true ? text : '';
     };
     const repo = 'sandbox.example/acme/widgets';
-    expect(await wrong('get_queue', {})).toContain('give repo host/owner/name');
-    expect(await wrong('get_queue', { repo: 'widgets' })).toContain('takes host/owner/name');
+    expect(await wrong('get_queue', {})).toContain('Use repo host/owner/name');
+    expect(await wrong('get_queue', { repo: 'widgets' })).toContain('Use host/owner/name');
     expect(await wrong('get_queue', { repo: 'sandbox.example/acme/other' })).toContain('has no queue');
     expect(await wrong('explain_pull_request', { repo, number: 99 })).toMatch(/#99/);
     expect(await wrong('explain_pull_request', { repo, number: -1 })).toMatch(/number/);
     expect(await wrong('get_queue', { repo, colour: 'red' })).toMatch(/colour/);
     await team.call('createQueue', { ...main, targetBranch: 'next' });
     expect(await wrong('explain_pull_request', { repo, number: 99 })).toContain(
-      'several queues: give branch main or branch next',
+      'several queues. Use branch main or branch next',
     );
     expect((await call('explain_pull_request', { repo, number: 1 })).isError).toBeUndefined();
     expect((await call('get_queue', { repo, branch: 'next' })).isError).toBeUndefined();
   });
 
-  it('ends when nobody speaks to it any more', async () => {
+  it('exits when its input ends', async () => {
     const cwd = await emptyFolder();
     const options = { cwd, input: '', env: { PATH: process.env['PATH'] }, encoding: 'utf8' } as const;
     expect(execFileSync(process.execPath, [entry, 'mcp'], options)).toBe('');

@@ -1,6 +1,6 @@
 // What is typed wrong gets a sentence that helps, and the exit code of wrong usage.
 import { expect, it, vi } from 'vitest';
-import { runProgram } from '#cli/program.ts';
+import { runProgram } from '#program.ts';
 
 async function type(...args: readonly string[]) {
   let output = '';
@@ -35,12 +35,12 @@ it.each([
   ],
   [['queue', 'set', '--repo', 'a/b/c', 'state=PAUSED'], 'Use signalbox queue pause'],
   [['queue', 'set', '--repo', 'a/b/c', 'concurrency=5000'], 'concurrency: Too big'],
-  [['queue', 'set', '--repo', 'a/b/c', 'batch'], 'Give batch a value: batch=false.'],
-  [['queue', 'create', '--repo', 'a/b/c'], 'Give --branch'],
-  [['submit', 'seven'], 'number of a pull request, or its address'],
+  [['queue', 'set', '--repo', 'a/b/c', 'batch'], 'batch has no value. Use for example batch=false.'],
+  [['queue', 'create', '--repo', 'a/b/c'], 'Use --branch'],
+  [['submit', 'seven'], 'Use its number or its URL'],
   [['submit', '7', '--repo', 'widgets'], 'host/owner/name'],
   [['wait', '7', '--timeout', 'long'], '90s, 30m or 2h'],
-  [['status', '7', '--url', 'signalbox'], 'no address'],
+  [['status', '7', '--url', 'signalbox'], 'not a valid URL'],
   [['test'], "missing required argument 'command'"],
   [['targets', 'upload', '7', '--all', '--from', 'x'], 'cannot be used with'],
 ])('%j', async (args, hint) => {
@@ -51,6 +51,6 @@ it.each([
 
 it('says which service did not answer with a code of its own', async () => {
   const { code, output } = await type('queue', 'list', '--url', 'http://127.0.0.1:1');
-  expect(output).toContain('cannot be reached');
+  expect(output).toContain('is unreachable');
   expect(code).toBe(7);
 });

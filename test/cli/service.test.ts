@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { compileCache } from '../compile-cache.ts';
-import { createDatabase, databaseUrl, dropDatabase } from '../database.ts';
-import { post, runMain, type ServerProcess, startProcess } from '../server-process.ts';
+import { compileCache } from '../support/compile-cache.ts';
+import { createDatabase, databaseUrl, dropDatabase } from '../support/database.ts';
+import { post, runMain, type ServerProcess, startProcess } from '../support/server-process.ts';
 
 const token = 'fake-token-for-tests-0123';
 const entry = new URL('../../src/signalbox.ts', import.meta.url).pathname;
@@ -104,7 +104,7 @@ describe('a job of CI', () => {
     expect(await details.text()).toContain('@acme/core');
   });
 
-  it('may have a token that can only upload: then nothing is judged by it', async () => {
+  it('may have a token that can only upload: then nothing is classified by it', async () => {
     const url = databaseUrl(database);
     const made = await runMain(url, [
       'admin',
@@ -126,7 +126,7 @@ describe('a job of CI', () => {
   });
 
   it('is set up as the guide says, and needs no more than curl', async () => {
-    const [, section = ''] = readFileSync('docs/guide/flaky-tests.md', 'utf8').split('## In CI');
+    const [, section = ''] = readFileSync('docs/tutorial/flaky-tests.md', 'utf8').split('## In CI');
     const commands = [...section.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, text]) => text);
     expect(commands).toHaveLength(2);
     put('junit.xml', suite('curl', passed('a'), failed('b', 'no')));

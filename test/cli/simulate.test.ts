@@ -1,49 +1,48 @@
 // `signalbox simulate` in front of the real service, with a history that a simulated queue left in its database.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { defaultSettings } from '#core/queue/settings.ts';
-import { createToken, ensureOrganization } from '#db/organization-store.ts';
-import type { Figures } from '#sim/figures.ts';
-import type { History } from '#sim/history.ts';
-import { recordHistory } from '#sim/recording.ts';
-import { createLineWorkload } from '#sim/workload.ts';
-import { compileCache } from '../compile-cache.ts';
-import { main, openWorldForTest, type World } from '../harness.ts';
+import { createToken, ensureOrganization } from '#db/account/organization-store.ts';
+import type { Figures } from '#tool/simulate/fit/figures.ts';
+import type { RecordedHistory } from '#tool/simulate/fit/history.ts';
+import { recordHistory } from '#tool/simulate/fit/recording.ts';
+import { createLineWorkload } from '#tool/simulate/kernel/workload.ts';
+import { compileCache } from '../support/compile-cache.ts';
+import { main, openWorldForTest, type World } from '../support/harness.ts';
+import { insertRows, sql } from '../support/sql.ts';
 
 const entry = new URL('../../src/signalbox.ts', import.meta.url).pathname;
 const run = promisify(execFile);
 
 const idOf = (index: number) => `01940000-0000-7000-8000-${String(index).padStart(12, '0')}`;
 
-async function storeHistory({ cell: { db } }: World, { trips, runs }: History): Promise<void> {
-  const { id: queueId } = await db.selectFrom('queue').select('id').executeTakeFirstOrThrow();
+async function storeHistory({ cell: { db } }: World, { trips, runs }: RecordedHistory): Promise<void> {
+  const [queue] = await sql<{ id: string }>(db)`select id from queue`;
+  const queueId = queue!.id;
   // The last of it ended a minute ago.
   const offset = Date.now() - 60_000 - Math.max(...trips.map(({ concludedAt }) => concludedAt));
   const at = (ms: number) => new Date(Math.round(ms + offset));
-  await sql`create table trip_told partition of trip default`.execute(db);
+  await sql(db)`create table attempt_sample partition of attempt default`;
   for (const trip of trips)
-    await db
-      .insertInto('trip')
-      .values({
+    await insertRows(db, 'attempt', [
+      {
         queue_id: queueId,
         concluded_at: at(trip.concludedAt),
         pr_number: trip.pr,
-        trip: trip.trip,
+        attempt: trip.trip,
         conclusion: trip.outcome,
         reason: trip.outcome === 'merged' ? 'MERGE_GRAPH_MERGE' : 'TEST_RUN_REQUIRED_STATUS_FAILED',
         submitted_at: at(trip.submittedAt),
         queued_at: at(trip.queuedAt),
         in_queue_ms: Math.round(trip.concludedAt - trip.queuedAt),
         head_sha: trip.headSha,
-      })
-      .execute();
+      },
+    ]);
   for (const [index, past] of runs.entries()) {
     const statuses = { passed: 'succeeded', failed: 'failed', cancelled: 'cancelled' };
-    await db
-      .insertInto('test_run')
-      .values({
+    await insertRows(db, 'test_run', [
+      {
         queue_id: queueId,
         id: idOf(index),
         number: index,
@@ -52,8 +51,8 @@ async function storeHistory({ cell: { db } }: World, { trips, runs }: History): 
         created_at: at(past.createdAt),
         pushed_at: at(past.pushedAt),
         concluded_at: at(past.concludedAt),
-      })
-      .execute();
+      },
+    ]);
     const members = [...past.ahead, ...past.tested].map((number, position) => ({
       queue_id: queueId,
       test_run_id: idOf(index),
@@ -62,14 +61,14 @@ async function storeHistory({ cell: { db } }: World, { trips, runs }: History): 
       head_sha: `head-${number}`,
       under_test: position >= past.ahead.length,
     }));
-    await db.insertInto('test_run_member').values(members).execute();
+    await insertRows(db, 'test_run_member', members);
   }
 }
 
-async function openCommand(history: History | null) {
+async function openCommand(history: RecordedHistory | null) {
   const world = await openWorldForTest();
   const client = await world.client();
-  await client.call('createQueue', main);
+  await client.call('createQueue', { ...main, strategy: 'adaptive' });
   if (history !== null) await storeHistory(world, history);
   const url = await world.server.listen({ host: '127.0.0.1', port: 0 });
   const { id } = await ensureOrganization(world.cell.db, 'acme', 'acme');
@@ -107,7 +106,7 @@ it('plays the history of a queue with its settings and with others, and recommen
   const mergedMs = history.trips.filter(({ outcome }) => outcome === 'merged');
   expect(read.figures.merged).toBe(mergedMs.length);
   expect(check.isGoodFit).toBe(true);
-  expect(asked.set).toBe('batch=true');
+  expect(asked.set).toBe('strategy=manual batch=true');
   expect(asked.mean.ciMinutesPerMerged).toBeLessThan(now.mean.ciMinutesPerMerged);
 
   const words = (await simulate()).stdout;

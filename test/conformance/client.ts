@@ -57,7 +57,7 @@ export function createClient(root: string, token: string, recorder: Recorder): C
         ? sendWithSocket(outgoing, call.socket === 'chunked')
         : sendWithFetch(outgoing));
       const answer = { ...incoming, asked: describe(path, call, outgoing), json: parseJson(incoming.text) };
-      judgeAnswer(client, recorder, path, outgoing.method, answer);
+      checkAnswer(client, recorder, path, outgoing.method, answer);
       if (incoming.status !== 429 || call.retry === false || attempt >= RETRIES_MAX) return answer;
       await sleep(Math.max(0.2, Number(incoming.headers['retry-after'] ?? '1') || 1) * 1000);
     }
@@ -91,7 +91,7 @@ export function show(answer: Incoming & { readonly asked?: string }): string {
   return `${answer.status} ${body}`;
 }
 
-function judgeAnswer(client: Client, recorder: Recorder, path: string, method: string, answer: Answer): void {
+function checkAnswer(client: Client, recorder: Recorder, path: string, method: string, answer: Answer): void {
   const label = `${method} ${path} ${answer.status}`;
   const detail = `asked ${answer.asked}; got ${show(answer)}`;
   const requestId = answer.headers['x-request-id'] ?? '';
@@ -101,7 +101,7 @@ function judgeAnswer(client: Client, recorder: Recorder, path: string, method: s
   if (answer.status >= 400)
     recorder.always(`errors use the envelope (${label})`, isEnvelope(answer, requestId), detail);
   if (answer.status >= 500) recorder.always(`no server error (${label})`, false, detail);
-  judgeByContract(client, recorder, path, method, answer);
+  classifyByContract(client, recorder, path, method, answer);
 }
 
 function isEnvelope(answer: Answer, requestId: string): boolean {
@@ -118,7 +118,7 @@ function isEnvelope(answer: Answer, requestId: string): boolean {
   );
 }
 
-function judgeByContract(
+function classifyByContract(
   client: Client,
   recorder: Recorder,
   path: string,
@@ -131,7 +131,7 @@ function judgeByContract(
   const isRefusedUnknown = answer.status === 401 && !contract.hasOperation(method, path);
   if (isRouteAnswer || isRefusedUnknown) return;
   const contentType = answer.headers['content-type'] ?? '';
-  const problem = contract.judge(method, path, answer.status, contentType, answer.json);
+  const problem = contract.check(method, path, answer.status, contentType, answer.json);
   recorder.always(
     `the published OpenAPI document describes ${method} ${path} ${answer.status}`,
     problem === undefined,

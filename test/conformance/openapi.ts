@@ -1,5 +1,5 @@
 /**
- * The published contract as a judge. `/openapi.json` names for each operation the statuses it may answer with
+ * The published contract as a check. `/openapi.json` names for each operation the statuses it may answer with
  * and the schema of each body; an answer outside of that is a defect of the server or of its document.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -11,7 +11,7 @@ export type ContractDocument = {
   /** Whether the document lists this method of this path. */
   hasOperation(method: string, path: string): boolean;
   /** What is wrong with this answer by the document; undefined when nothing is. */
-  judge(method: string, path: string, status: number, contentType: string, body: unknown): string | undefined;
+  check(method: string, path: string, status: number, contentType: string, body: unknown): string | undefined;
 };
 
 export function createContractDocument(document: unknown): ContractDocument {
@@ -47,7 +47,7 @@ export function createContractDocument(document: unknown): ContractDocument {
     return validate;
   }
 
-  function judge(
+  function check(
     method: string,
     path: string,
     status: number,
@@ -77,5 +77,5 @@ export function createContractDocument(document: unknown): ContractDocument {
     return validate(body) ? undefined : `the body breaks the schema: ${ajv.errorsText(validate.errors)}`;
   }
 
-  return { document, hasOperation: (method, path) => findOperation(method, path) !== undefined, judge };
+  return { document, hasOperation: (method, path) => findOperation(method, path) !== undefined, check };
 }

@@ -180,7 +180,7 @@ async function checkMergedHost(world: World, queue: QueueRef): Promise<void> {
 /** One slot, and CI that says what it is told to say: the first passes, the second fails, and then passes. */
 export async function checkVerdicts(world: World): Promise<void> {
   if (!world.hasSandbox) return world.recorder.skip('what passes lands, what fails does not', 'no sandbox');
-  const queue = await makeManualQueue(world, 'verdict', { concurrency: 1 });
+  const queue = await makeManualQueue(world, 'verdict', { strategy: 'manual', concurrency: 1 });
   await submit(world, queue, 1);
   await waitForState(world, queue, 1, ['testing']);
   await submit(world, queue, 2);

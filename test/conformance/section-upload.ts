@@ -160,7 +160,7 @@ async function checkReportErrors(world: World, repo: Repo, xml: string): Promise
   expectInvalid(world, 'a report without a query', nothing, 'repo', 'org_url_slug', 'sha', 'branch');
 }
 
-/** What a fork's token sends is shown, and nothing is judged by it. */
+/** What a fork's token sends is shown, and nothing is classified by it. */
 async function checkForkedReports(world: World): Promise<void> {
   if (!world.options.uploadToken)
     return world.recorder.skip('uploads of the untrusted tier', '--upload-token');

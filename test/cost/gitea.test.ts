@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { connectRepository } from '../authority/matrix.ts';
-import { openWorld } from '../harness.ts';
+import { openWorld } from '../support/harness.ts';
 import { createGiteaWorld } from '../host-contract/gitea-world.ts';
 import { listRequests } from './meter.ts';
 import { callsPerLanding } from './table.ts';
@@ -32,8 +32,7 @@ it('asks Gitea no more often for a landing than the table says', async () => {
     await asAuthor(`/contents/${branch}.txt`, { new_branch: branch, message: branch, content });
     const number = await place.openPullRequest({ branch, title: branch });
     const asked = { ...main, pr: { number } };
-    const mergeability = async () =>
-      (await gitea.host.readPullRequest({ repository, number, targetBranch: 'main' }))?.mergeability;
+    const mergeability = async () => (await gitea.host.readPullRequest({ repository, number }))?.mergeability;
     await expect.poll(mergeability).toBe('mergeable');
     // The Host asks through the proxy of its world; people and CI ask Gitea itself.
     return listRequests(gitea.proxy.url, async () => {

@@ -19,6 +19,12 @@ type Counts = { statements: number; roundTrips: number; jobs: number };
 const socketOf = (client: Client): Socket =>
   (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
 
+/** The list of Git hosts is read again every few seconds: how often within an operation depends on the machine. */
+const isPeriodic = (query: unknown): boolean =>
+  (typeof query === 'string' ? query : ((query as { readonly text?: string }).text ?? '')).includes(
+    'union select host_key, null from repository',
+  );
+
 /**
  * Counts from now on, in this process, until it is closed. Every statement of ours and of the job library passes through
  * `Client.query` of the driver.
@@ -35,8 +41,10 @@ export function openMeter() {
     const now = underWay.get(this) ?? 0;
     const socket = socketOf(this);
     if (!sockets.has(socket)) sockets.set(socket, bytesOf(socket));
-    counts.statements += 1;
-    if (now === 0) counts.roundTrips += 1;
+    if (!isPeriodic(args[0])) {
+      counts.statements += 1;
+      if (now === 0) counts.roundTrips += 1;
+    }
     underWay.set(this, now + 1);
     const end = () => underWay.set(this, underWay.get(this)! - 1);
     // The pool passes a callback, everything else takes the promise.

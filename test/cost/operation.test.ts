@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { signIn, tokenOf } from '../app/browser.ts';
-import { storyTeller } from '../story.ts';
+import { storyTeller } from '../support/story.ts';
 import { type Cost, openMeter } from './meter.ts';
 import { operations } from './table.ts';
 
@@ -24,7 +24,7 @@ it('costs no more than the table says', async () => {
     settings: { requiredStatuses: ['ci/test', 'ci/lint'] },
   });
   // How much is written on pull requests depends on the time since the last words; requests to hosts are counted apart.
-  holdBack('tell');
+  holdBack('post-status');
   /** Ends the jobs that wait for their time, so that what is run afterwards follows from the operation alone. */
   const forgetWaitingJobs = () =>
     world.cell.pool.query('select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))');

@@ -1,23 +1,23 @@
 // The documentation as typed: every block of shell of a page is run, in one shell, against the real processes, and what
 // the page shows of the output must be there, line by line and in that order. What cannot run says why in a comment.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createDatabase, databaseUrl, dropDatabase } from '../database.ts';
-import { type ServerProcess, startProcess } from '../server-process.ts';
+import { createDatabase, databaseUrl, dropDatabase } from '../support/database.ts';
+import { type ServerProcess, startProcess } from '../support/server-process.ts';
 import { type Page, pageFiles, readPage, type Step } from './page.ts';
 import { openShell, type Shell } from './shell.ts';
 
 const pages = pageFiles().map(readPage);
 
-/** A page that goes on from another one has that one's steps before its own. */
+/** A page that continues another one has that one's steps before its own. */
 function wholeStory(page: Page): readonly Step[] {
-  if (page.goesOnFrom === null) return page.steps;
-  const before = pages.find(({ file }) => file === page.goesOnFrom);
+  if (page.continuedPage === null) return page.steps;
+  const before = pages.find(({ file }) => file === page.continuedPage);
   if (before === undefined)
-    throw new Error(`${page.file} goes on from ${page.goesOnFrom}, which is not there.`);
+    throw new Error(`${page.file} continues ${page.continuedPage}, which does not exist.`);
   return [...wholeStory(before), ...page.steps];
 }
 
-describe('what a page tells the reader to type', () => {
+describe('the commands of a page', () => {
   let database: string;
   let server: ServerProcess;
   let shell: Shell;
@@ -35,9 +35,9 @@ describe('what a page tells the reader to type', () => {
     await dropDatabase(database);
   });
 
-  const told = pages.filter(({ steps }) => steps.length > 0);
+  const runnable = pages.filter(({ steps }) => steps.length > 0);
 
-  it.each(told.map((page) => [page.file, page] as const))('%s', { timeout: 300_000 }, async (_, page) => {
+  it.each(runnable.map((page) => [page.file, page] as const))('%s', { timeout: 300_000 }, async (_, page) => {
     for (const step of wholeStory(page)) {
       if (step.isServiceStopped) await server.stop();
       let outcome = '';

@@ -17,24 +17,26 @@ export type Step = {
   readonly isServiceStopped: boolean;
 };
 
+type Block = { readonly language: string; readonly text: string; readonly why: string };
+
 export type Page = {
   readonly file: string;
   readonly anchors: ReadonlySet<string>;
   readonly links: readonly string[];
   readonly steps: readonly Step[];
-  /** Blocks that nobody runs, each with the reason. */
-  readonly notRun: readonly { readonly commands: string; readonly why: string }[];
-  /** The page whose shell it goes on in; null: its own. */
-  readonly goesOnFrom: string | null;
+  /** All blocks of code; `why`: the reason that the page gives for not running the block. */
+  readonly blocks: readonly Block[];
+  /** The page whose shell it continues in; null: its own. */
+  readonly continuedPage: string | null;
 };
 
-/** What stands in a comment of a page, for the test: the reader does not see it. */
+/** Comments in a page for the test, which the reader does not see. */
 const marks = {
   notRun: /^<!-- not run: (.+) -->$/,
   exit: /^<!-- exit: (\d+) -->$/,
   repeated: /^<!-- again until so -->$/,
   stopped: /^<!-- the service is stopped here -->$/,
-  goesOn: /^<!-- goes on from: (\S+) -->$/,
+  continues: /^<!-- continues: (\S+) -->$/,
 };
 
 export const pageFiles = (): readonly string[] =>
@@ -50,11 +52,11 @@ export function readPage(file: string): Page {
   const slugger = new GithubSlugger();
   const anchors = new Set<string>();
   const links: string[] = [];
-  const look = (token: Token) => {
+  const collect = (token: Token) => {
     if (token.type === 'heading') anchors.add(slugger.slug(plainTextOf((token as Tokens.Heading).tokens)));
     if (token.type === 'link' || token.type === 'image') links.push((token as Tokens.Link).href);
   };
-  void walkTokens(tokens, look);
+  void walkTokens(tokens, collect);
   return { file, anchors, links, ...stepsOf(tokens) };
 }
 
@@ -75,11 +77,11 @@ const flat = (tokens: readonly Token[]): readonly Token[] =>
     token.type === 'list' ? (token as Tokens.List).items.flatMap(({ tokens }) => flat(tokens)) : [token],
   );
 
-function stepsOf(tokens: readonly Token[]): Pick<Page, 'steps' | 'notRun' | 'goesOnFrom'> {
+function stepsOf(tokens: readonly Token[]): Pick<Page, 'steps' | 'blocks' | 'continuedPage'> {
   const steps: Step[] = [];
-  const notRun: { commands: string; why: string }[] = [];
+  const blocks: Block[] = [];
   let heading = '';
-  let goesOnFrom: string | null = null;
+  let continuedPage: string | null = null;
   let mark = { why: '', exitCode: 0, isRepeated: false, isServiceStopped: false };
   let isAfterStep = false;
   for (const token of flat(tokens)) {
@@ -92,7 +94,7 @@ function stepsOf(tokens: readonly Token[]): Pick<Page, 'steps' | 'notRun' | 'goe
       if (exit !== undefined) mark = { ...mark, exitCode: Number(exit) };
       if (marks.repeated.test(text)) mark = { ...mark, isRepeated: true };
       if (marks.stopped.test(text)) mark = { ...mark, isServiceStopped: true };
-      goesOnFrom = marks.goesOn.exec(text)?.[1] ?? goesOnFrom;
+      continuedPage = marks.continues.exec(text)?.[1] ?? continuedPage;
     }
     if (token.type !== 'code') {
       // Output stands right below what is typed.
@@ -100,7 +102,9 @@ function stepsOf(tokens: readonly Token[]): Pick<Page, 'steps' | 'notRun' | 'goe
       continue;
     }
     const { lang, text } = token as Tokens.Code;
+    blocks.push({ language: lang ?? '', text, why: mark.why });
     if (lang !== 'sh') {
+      if (lang === 'console') mark = { ...mark, why: '' };
       if (isAfterStep && lang !== 'console')
         steps.push({ ...steps.pop()!, shown: text.trimEnd().split('\n') });
       isAfterStep = false;
@@ -108,9 +112,8 @@ function stepsOf(tokens: readonly Token[]): Pick<Page, 'steps' | 'notRun' | 'goe
     }
     const { why, ...rest } = mark;
     if (why === '') steps.push({ heading, commands: text, shown: [], ...rest });
-    else notRun.push({ commands: text, why });
     isAfterStep = why === '';
     mark = { ...mark, why: '', exitCode: 0, isRepeated: false };
   }
-  return { steps, notRun, goesOnFrom };
+  return { steps, blocks, continuedPage };
 }

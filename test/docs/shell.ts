@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
-import { compileCache } from '../compile-cache.ts';
+import { compileCache } from '../support/compile-cache.ts';
 
 export type Shell = {
   readonly type: (commands: string) => Promise<{ readonly output: string; readonly exitCode: number }>;

@@ -1,11 +1,12 @@
-// What may be said to a person is in the guide: every reason, and every warning of the log.
+// What may be shown to a person is in the guide: every reason, every warning of the log, and every setting of a queue.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { reasons } from '#core/queue/reason.ts';
+import { defaultSettings } from '#core/queue/settings.ts';
 import { errorRegistry } from '#base/error.ts';
 
-const guide = readFileSync('docs/guide/troubleshooting.md', 'utf8');
+const guide = readFileSync('docs/how-to/troubleshooting.md', 'utf8');
 
 describe('the guide to troubleshooting', () => {
   it.each(reasons)('has %s', (reason) => {
@@ -35,4 +36,10 @@ describe('the guide to troubleshooting', () => {
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((code) => !(code in errorRegistry))).toEqual([]);
   });
+});
+
+it('the page on tuning has a section for every setting of a queue', () => {
+  const page = readFileSync('docs/how-to/tuning.md', 'utf8');
+  const sections = [...page.matchAll(/^### `(\w+)`$/gm)].map(([, name]) => name!);
+  expect(sections.toSorted()).toEqual(Object.keys(defaultSettings).toSorted());
 });

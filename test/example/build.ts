@@ -1,7 +1,7 @@
 // The checker of workflows, built from its Go module and kept outside of the repository by version, so that it is built
 // once on a machine. `node test/example/build.ts` builds it if it is missing.
 import { join } from 'node:path';
-import { buildOnce, builtFolder, type GoProgram } from '../go-program.ts';
+import { buildOnce, builtFolder, type GoProgram } from '../support/go-program.ts';
 
 const actionlint: GoProgram = {
   module: 'github.com/rhysd/actionlint',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { main, openWorldForTest, pr } from '../harness.ts';
+import { main, openWorldForTest, pr } from '../support/harness.ts';
 
 const folder = 'examples/prometheus';
 

@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createProgram, everyCommand } from '#cli/program.ts';
+import { parseCommandLine, shellWords } from '../support/parse-command.ts';
 import { actionlintBinary } from './build.ts';
 
 const folders = ['examples/github-actions', 'examples/gitea-actions'];
-const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+const filesIn = (folder: string) => readdirSync(folder).map((name) => join(folder, name));
+const files = folders.flatMap(filesIn);
 
 type Workflow = {
   readonly on: { readonly push?: { readonly branches?: readonly string[] }; readonly pull_request?: unknown };
@@ -26,40 +27,14 @@ function commandsOf({ jobs }: Workflow): readonly (readonly string[])[] {
     .flatMap((script) => script.replaceAll('\\\n', ' ').split('\n'))
     .map((line) => line.trim())
     .filter((line) => line.startsWith('signalbox '))
-    .map((line) =>
-      [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)]
-        .slice(1)
-        .map(([, single, double, bare]) => (single ?? double ?? bare ?? '').replace(/^\$\w+$/, 'main')),
-    );
-}
-
-/** How the command line takes it, without doing anything. */
-async function parsed(args: readonly string[]): Promise<string> {
-  const context = {
-    cwd: '/',
-    env: {},
-    version: '0',
-    args,
-    service: async () => 0,
-    demo: async () => 0,
-  };
-  const program = createProgram(context, { code: 0 });
-  let ran = '';
-  for (const command of everyCommand(program)) {
-    command.configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
-    command.action(() => {
-      ran = command.name();
-    });
-  }
-  await program.parseAsync([...args], { from: 'user' });
-  return ran;
+    .map((line) => shellWords(line).slice(1));
 }
 
 const lint = (file: string) =>
   spawnSync(actionlintBinary(), ['-shellcheck=', '-pyflakes=', file], { encoding: 'utf8' });
 
 describe('a workflow to copy', () => {
-  it.each(files)('%s is one', (file) => {
+  it.each([...files, ...filesIn('.github/workflows')])('%s is one', (file) => {
     const { status, stdout, stderr } = lint(file);
     expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: '' });
   });
@@ -76,11 +51,13 @@ describe('a workflow to copy', () => {
   it.each(files)('%s runs commands that there are', async (file) => {
     const commands = commandsOf(workflowOf(file));
     expect(commands).not.toEqual([]);
-    for (const args of commands) expect(await parsed(args)).not.toBe('');
+    for (const args of commands) expect(await parseCommandLine(args)).not.toBe('');
   });
 
   it('would not pass with an option that there is not', async () => {
-    await expect(parsed(['targets', 'upload', '--colour', 'red'])).rejects.toThrow(/unknown option/);
+    await expect(parseCommandLine(['targets', 'upload', '--colour', 'red'])).rejects.toThrow(
+      /unknown option/,
+    );
   });
 
   it.each(files)('%s runs where the queue tests, or for pull requests', (file) => {

@@ -5,7 +5,7 @@
 // dependencies (gitea.dev/actions-proto-go, gitea.dev/sdk, GitLab's client-go/v2); 1.26.4 is the newest that builds.
 // Of the runner it has v1.0.8, on which Gitea 1.27 itself depends and which speaks the runner protocol of 1.26. Both
 // are named exactly: the mirror refuses to list the versions of some modules, so "latest" cannot be asked for.
-import { builtFolder, buildOnce, type GoProgram } from '../go-program.ts';
+import { builtFolder, buildOnce, type GoProgram } from '../support/go-program.ts';
 
 const server: GoProgram = {
   module: 'code.gitea.io/gitea',

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { temporaryFolder } from '../git-remote.ts';
+import { temporaryFolder } from '../support/git-remote.ts';
 import { eventually } from './process.ts';
 import { type Gitea, type GiteaRepository, type GiteaUser, startGitea } from './server.ts';
 

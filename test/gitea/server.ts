@@ -80,13 +80,12 @@ export async function startGitea(options: GiteaOptions = {}): Promise<Gitea> {
       GOGC: 'off',
       GOMEMLIMIT: '400MiB',
     };
-    // Its answer is the last line; warnings come before it.
     const gitea = async (...args: readonly string[]) => {
       const { stdout } = await run(join(assets, 'gitea'), ['--config', config, ...args], {
         cwd: folder,
         env,
       });
-      return stdout.trim().split('\n').at(-1)!;
+      return stdout;
     };
 
     await gitea('migrate');
@@ -99,7 +98,7 @@ export async function startGitea(options: GiteaOptions = {}): Promise<Gitea> {
       patienceMs: 10_000,
     });
     started.push(daemon);
-    await ready(url, daemon);
+    await ready(url, daemon, admin);
 
     return {
       url,
@@ -110,7 +109,7 @@ export async function startGitea(options: GiteaOptions = {}): Promise<Gitea> {
       newUser: (name) => newUser(url, admin.token, name),
       newRepository: (owner, name, options) => newRepository(url, owner, name, options),
       startRunner: async (options) => {
-        const token = await gitea('actions', 'generate-runner-token');
+        const token = tokenIn(await gitea('actions', 'generate-runner-token'));
         const runner = await startRunner({ url, token, folder, number: started.length, ...options });
         started.push(runner);
         return runner;
@@ -124,10 +123,12 @@ export async function startGitea(options: GiteaOptions = {}): Promise<Gitea> {
   }
 }
 
-async function ready(url: string, daemon: Daemon): Promise<void> {
+/** Asks with the token of this server's admin, so that another server on the same port is not taken for it. */
+async function ready(url: string, daemon: Daemon, { token }: GiteaUser): Promise<void> {
+  const headers = { authorization: `token ${token}` };
   await eventually('Gitea answers', async () => {
     if (!daemon.running()) throw new Error(`Gitea did not start:\n${daemon.output()}`);
-    const answer = await fetch(`${url}/api/v1/version`).catch(() => undefined);
+    const answer = await fetch(`${url}/api/v1/user`, { headers }).catch(() => undefined);
     return answer?.ok;
   });
 }
@@ -140,7 +141,15 @@ async function newAdmin(gitea: (...args: string[]) => Promise<string>): Promise<
   const flags = ['--admin', '--must-change-password=false'];
   await gitea('admin', 'user', 'create', ...user, ...flags);
   const token = ['--username', name, '--token-name', 'tests', '--scopes', 'all', '--raw'];
-  return { name, password, token: await gitea('admin', 'user', 'generate-access-token', ...token) };
+  const answer = await gitea('admin', 'user', 'generate-access-token', ...token);
+  return { name, password, token: tokenIn(answer) };
+}
+
+/** It is a line of its own; warnings come before it, and on a busy machine after it. */
+function tokenIn(answer: string): string {
+  const found = /^[0-9A-Za-z]{40}$/m.exec(answer)?.[0];
+  if (found === undefined) throw new Error(`Gitea answered with this instead of a token: ${answer}`);
+  return found;
 }
 
 async function newUser(url: string, adminToken: string, name: string): Promise<GiteaUser> {

@@ -11,7 +11,7 @@ import type {
   PullRequest,
   Push,
   Repository,
-  ReviewWord,
+  ReviewState,
   Site,
 } from './model.ts';
 import {
@@ -104,7 +104,7 @@ export type Control = RuleControl & {
   /** Approves. */
   readonly approve: (repository: string, number: number, by: string) => void;
   /** `dismissed` takes back what that person said. */
-  readonly review: (repository: string, number: number, by: string, word: ReviewWord, body?: string) => void;
+  readonly review: (repository: string, number: number, by: string, word: ReviewState, body?: string) => void;
   /** Starts a conversation on the changes; answers with its id. */
   readonly startThread: (repository: string, number: number, by: string) => number;
   readonly resolveThread: (

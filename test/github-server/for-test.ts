@@ -4,7 +4,7 @@ import { createAppAuth } from '@octokit/auth-app';
 import { Octokit } from '@octokit/core';
 import { onTestFinished } from 'vitest';
 import { type GithubServer, type GithubServerOptions, startGithubServer } from './server.ts';
-import { silentLog } from '../silent-log.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 /** A test whose server said anything that GitHub would not say fails when it ends. */
 export async function openGithubServer(options: GithubServerOptions = {}): Promise<GithubServer> {

@@ -13,7 +13,7 @@ import { gitEnvironment } from '#git/run.ts';
 import { maySee, objection } from './auth.ts';
 import { fullNameOf, type Principal, type Repository, type Site } from './model.ts';
 import { pushCommands, withReasons } from './pkt-line.ts';
-import { type ContentRule, judgePush } from './push-rule.ts';
+import { type ContentRule, checkPush } from './push-rule.ts';
 import { movedSince, noticePush } from './push.ts';
 
 const pattern = /^\/([^/?]+)\/([^/?]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)(?:\?(.*))?$/;
@@ -92,7 +92,7 @@ async function converse(
   body: Buffer,
 ): Promise<GitAnswer> {
   if (call.path !== 'git-receive-pack') return capabilitiesOrBackend(repository, call, request, body);
-  const { rules, content, reasons } = await judgePush(repository, principal, pushCommands(body));
+  const { rules, content, reasons } = await checkPush(repository, principal, pushCommands(body));
   const lines = rules.map(({ ref, rule, words }) => `${ref}\t${rule}\t${words}`);
   const before = await listRefs(repository.directory, 'refs/heads', 'refs/tags');
   const answer = await runBackend(repository, call, request, body, {

@@ -3,7 +3,7 @@ import { Octokit } from '@octokit/core';
 import { throttling } from '@octokit/plugin-throttling';
 import { describe, expect, it } from 'vitest';
 import { asUser, openGithubServer, refusalOf } from './for-test.ts';
-import { silentLog } from '../silent-log.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const widgets = { owner: 'acme', repo: 'widgets' };
 const get = 'GET /repos/{owner}/{repo}';

@@ -120,7 +120,7 @@ async function objectionTo(
       return no(conversationObjection(pull));
     case 'met':
       return no(
-        demand.facts.every((fact) => repository.met.has(`${pull.headSha} ${fact}`)) ? null : demand.words,
+        demand.facts.every((fact) => repository.met.has(`${pull.headSha} ${fact}`)) ? null : demand.message,
       );
     case 'merge-queue':
       return no('Changes must be made through the merge queue');

@@ -66,12 +66,12 @@ export type Issue = {
   labels: Label[];
 };
 
-export type ReviewWord = 'approved' | 'changes_requested' | 'commented' | 'dismissed';
+export type ReviewState = 'approved' | 'changes_requested' | 'commented' | 'dismissed';
 
 export type Review = {
   readonly id: number;
   readonly by: Account;
-  readonly word: ReviewWord;
+  readonly state: ReviewState;
   /** Its text; empty: none. */
   readonly body: string;
   /** The head that was reviewed. */

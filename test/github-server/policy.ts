@@ -29,12 +29,12 @@ type Demand =
   | {
       readonly kind: 'met';
       readonly facts: readonly string[];
-      readonly words: string;
+      readonly message: string;
       readonly spareCreation: boolean;
     }
   /** Needs the pushed commits; see content-rule.ts. */
   | { readonly kind: 'content'; readonly rule: Rule }
-  | { readonly kind: 'name'; readonly isAllowed: (branch: string) => boolean; readonly words: string }
+  | { readonly kind: 'name'; readonly isAllowed: (branch: string) => boolean; readonly message: string }
   | {
       readonly kind:
         | 'linear'
@@ -149,7 +149,12 @@ function metDemand(type: string, parameters: NonNullable<Rule['parameters']>): D
               'Waiting for Code Scanning results.',
             ]
           : [['license compliance'], 'Waiting for license compliance results.'];
-  return { kind: 'met', facts, words, spareCreation: parameters['do_not_enforce_on_create'] === true };
+  return {
+    kind: 'met',
+    facts,
+    message: words,
+    spareCreation: parameters['do_not_enforce_on_create'] === true,
+  };
 }
 
 /** Every type of GitHub's REST schema `repository-rule`; `copilot_code_review` only asks for a review and blocks nothing. */
@@ -182,7 +187,7 @@ function demandsOfRule({ type, parameters = {} }: Rule): readonly Demand[] {
         {
           kind: 'name',
           isAllowed: (branch) => patternFits(parameters, branch),
-          words: patternWords('Branch name', parameters),
+          message: patternWords('Branch name', parameters),
         },
       ];
     default:

@@ -18,7 +18,7 @@ import {
   type PullRequest,
   type Repository,
   type Review,
-  type ReviewWord,
+  type ReviewState,
   type Site,
 } from './model.ts';
 
@@ -238,13 +238,13 @@ export function reviewPull(
   site: Site,
   repository: Repository,
   pull: PullRequest,
-  word: Exclude<ReviewWord, 'dismissed'>,
+  state: Exclude<ReviewState, 'dismissed'>,
   principal: Principal,
   body = '',
 ): void {
   const by = accountOf(principal);
   const at = site.clock.now();
-  const review = { id: site.nextId(), by, word, body, sha: pull.headSha, at };
+  const review = { id: site.nextId(), by, state, body, sha: pull.headSha, at };
   pull.reviews = [...pull.reviews, review];
   announceReview(site, repository, pull, review, 'submitted', by);
 }
@@ -257,9 +257,9 @@ export function dismissReviews(
   by: Account,
   principal: Principal,
 ): void {
-  const isOpinion = ({ by: author, word }: Review) =>
-    author === by && (word === 'approved' || word === 'changes_requested');
-  const dismissed = pull.reviews.filter(isOpinion).map((one): Review => ({ ...one, word: 'dismissed' }));
+  const isOpinion = ({ by: author, state }: Review) =>
+    author === by && (state === 'approved' || state === 'changes_requested');
+  const dismissed = pull.reviews.filter(isOpinion).map((one): Review => ({ ...one, state: 'dismissed' }));
   pull.reviews = pull.reviews.map((one) => dismissed.find(({ id }) => id === one.id) ?? one);
   for (const review of dismissed)
     announceReview(site, repository, pull, review, 'dismissed', accountOf(principal));

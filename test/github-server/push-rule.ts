@@ -80,7 +80,7 @@ async function ruleFor(
     case 'conversations':
       return null;
     case 'name':
-      return isDeletion || demand.isAllowed(branch) ? null : refuse(demand.words);
+      return isDeletion || demand.isAllowed(branch) ? null : refuse(demand.message);
     case 'checks': {
       const isSpared = isDeletion || (isCreation && demand.spareCreation);
       const words = isSpared ? null : checksObjection(repository, command.new, demand.checks);
@@ -89,12 +89,12 @@ async function ruleFor(
     case 'met': {
       const isSpared = isDeletion || (isCreation && demand.spareCreation);
       const isMet = demand.facts.every((fact) => repository.met.has(`${command.new} ${fact}`));
-      return isSpared || isMet ? null : refuse(demand.words);
+      return isSpared || isMet ? null : refuse(demand.message);
     }
   }
 }
 
-export async function judgePush(
+export async function checkPush(
   repository: Repository,
   principal: Principal,
   commands: readonly PushCommand[],

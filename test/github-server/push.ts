@@ -134,6 +134,6 @@ async function moveHead(
 /** "Available rules for rulesets": approvals are dismissed when commits are pushed that change the diff. */
 function dismissStale(site: Site, home: Repository, pull: PullRequest, principal: Principal): void {
   if (!reviewDemands(home, pull.baseRef).some((demand) => demand.dismissStale)) return;
-  for (const { word, by } of standingReviews(pull))
-    if (word === 'approved') dismissReviews(site, home, pull, by, principal);
+  for (const { state, by } of standingReviews(pull))
+    if (state === 'approved') dismissReviews(site, home, pull, by, principal);
 }

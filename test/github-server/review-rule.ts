@@ -22,14 +22,14 @@ export type ReviewDemand = {
 
 /** The review of each person that counts: comments take nothing back. */
 export function standingReviews({ reviews }: PullRequest): readonly Review[] {
-  const opinions = reviews.filter(({ word }) => word !== 'commented');
+  const opinions = reviews.filter(({ state }) => state !== 'commented');
   return [...new Map(opinions.map((review) => [review.by.login, review])).values()];
 }
 
 const approvalsOf = (repository: Repository, pull: PullRequest): readonly Review[] =>
   standingReviews(pull).filter(
-    ({ word, by }) =>
-      word === 'approved' &&
+    ({ state, by }) =>
+      state === 'approved' &&
       by.login !== pull.author.login &&
       atLeast(accessOfAccount(repository, by), 'write'),
   );
@@ -45,7 +45,7 @@ export async function reviewObjection(
 ): Promise<string | null> {
   const approved = approvalsOf(repository, pull);
   const { approvals } = demand;
-  if (needsReview(demand) && standingReviews(pull).some(({ word }) => word === 'changes_requested'))
+  if (needsReview(demand) && standingReviews(pull).some(({ state }) => state === 'changes_requested'))
     return 'Changes have been requested.';
   if (approved.length < approvals)
     return `At least ${approvals} approving review${approvals === 1 ? ' is' : 's are'} required by reviewers with write access.`;
@@ -77,7 +77,7 @@ export async function reviewDecision(
   if (asked.length === 0) return null;
   for (const demand of asked)
     if ((await reviewObjection(repository, pull, { ...demand, conversations: false })) !== null)
-      return standingReviews(pull).some(({ word }) => word === 'changes_requested')
+      return standingReviews(pull).some(({ state }) => state === 'changes_requested')
         ? 'CHANGES_REQUESTED'
         : 'REVIEW_REQUIRED';
   return 'APPROVED';

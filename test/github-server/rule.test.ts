@@ -166,7 +166,7 @@ describe('required reviews', () => {
     github.approve(name, number, 'grace');
     await github.commit(name, { branch: 'x', files: { 'x.txt': '2' }, by: 'ada' });
     expect(await refusal()).toContain('At least 1 approving review is required');
-    expect(github.pullRequest(name, number).reviews).toMatchObject([{ word: 'dismissed' }]);
+    expect(github.pullRequest(name, number).reviews).toMatchObject([{ state: 'dismissed' }]);
   });
 
   it('of the last push are by another person, where the rule says so', async () => {

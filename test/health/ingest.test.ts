@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { widgets } from '../harness.ts';
+import { widgets } from '../support/harness.ts';
 import { bundleOf, junit } from './bundle.ts';
 import { openHealthWorld, passing, shaOf } from './world.ts';
+import { sql } from '../support/sql.ts';
 
 const bundledReport = junit([{ name: 'adds' }, { name: 'subtracts' }]);
 
@@ -54,10 +54,9 @@ describe('an upload', () => {
     const read = await upload({ sha: shaOf(1), results: {}, bytes: Buffer.from('no report at all') });
     expect(read.state).toBe('failed');
     expect(read.problems.length).toBeGreaterThan(0);
-    const { rows } =
-      await sql`select 1 from graphile_worker.jobs where task_identifier = 'ingest-upload'`.execute(
-        world.cell.db,
-      );
+    const rows = await sql(
+      world.cell.db,
+    )`select 1 from graphile_worker.jobs where task_identifier = 'ingest-upload'`;
     expect(rows).toEqual([]);
   });
 
@@ -109,15 +108,13 @@ describe('a test', () => {
       });
     }
     expect((await statusOf('adds up')).status).toBe('broken');
-    const { rows } = await sql<{ runs: number; failures: number }>`
+    const rows = await sql<{ runs: number; failures: number }>(world.cell.db)`
       select sum(runs) as runs, sum(failures) as failures from test_rollup
-      where repository_id = ${repositoryId}`.execute(world.cell.db);
+      where repository_id = ${repositoryId}`;
     expect(rows).toEqual([{ runs: 103, failures: 3 }]);
-    const facts = await sql<{ kind: string; after: { value?: string } }>`
-      select kind, after from test_fact where repository_id = ${repositoryId} and kind = 'status_changed'`.execute(
-      world.cell.db,
-    );
-    expect(facts.rows).toMatchObject([{ kind: 'status_changed', after: { value: 'broken' } }]);
+    const facts = await sql<{ kind: string; after: { value?: string } }>(world.cell.db)`
+      select kind, after from test_fact where repository_id = ${repositoryId} and kind = 'status_changed'`;
+    expect(facts).toMatchObject([{ kind: 'status_changed', after: { value: 'broken' } }]);
   });
 
   it('is not touched by what may only upload', async () => {
@@ -141,7 +138,7 @@ describe('a test', () => {
     ]).toEqual([0, 0, 0]);
   });
 
-  it('is not judged by a mass failure, until the failure stays', async () => {
+  it('is not classified by a mass failure, until the failure stays', async () => {
     const { store, upload, statusOf, world } = await openHealthWorld();
     const all = Object.keys(passing(100));
     const allFail = Object.fromEntries(all.map((name) => [name, { fail: 'connect ECONNREFUSED' }]));
@@ -160,8 +157,7 @@ describe('owners of tests', () => {
   it('follow the CODEOWNERS of a bundle, also for tests that were known before, and not what a fork says', async () => {
     const { upload, world } = await openHealthWorld();
     const owners = async () =>
-      (await sql<{ codeowners: string[] }>`select distinct codeowners from test_case`.execute(world.cell.db))
-        .rows;
+      await sql<{ codeowners: string[] }>(world.cell.db)`select distinct codeowners from test_case`;
     const bundle = (sha: string, codeowners: string) =>
       bundleOf({ repo: widgets, sha, reports: [bundledReport], codeowners });
     await upload({ sha: shaOf(1), results: {}, bytes: bundle(shaOf(1), '# nobody') });
@@ -195,29 +191,28 @@ describe('uploads', () => {
     const { store, count, world, repositoryId } = await openHealthWorld();
     const uploadId = await store({ sha: shaOf(1), results: { ...passing(20), waits: timeout } });
     // The transaction of the first reading fails at its very end.
-    await sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'crash'; end $$`.execute(
+    await sql(
       world.cell.db,
-    );
-    await sql`create trigger refuse before update of ingested_at on upload for each row execute function refuse()`.execute(
+    )`create function refuse() returns trigger language plpgsql as $$ begin raise 'crash'; end $$`;
+    await sql(
       world.cell.db,
-    );
+    )`create trigger refuse before update of ingested_at on upload for each row execute function refuse()`;
     await world.runJobs();
     expect(world.jobErrors).toHaveLength(1);
     expect([await count('test_segment'), await count('test_history'), await count('test_failure')]).toEqual([
       0, 0, 0,
     ]);
-    await sql`drop trigger refuse on upload`.execute(world.cell.db);
-    await sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), run_at := now())`.execute(
+    await sql(world.cell.db)`drop trigger refuse on upload`;
+    await sql(
       world.cell.db,
-    );
+    )`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), run_at := now())`;
     await world.runJobs();
+    expect(world.jobErrors).toHaveLength(1);
     expect([await count('test_segment'), await count('test_history'), await count('test_failure')]).toEqual([
       1, 1, 1,
     ]);
-    const { rows } = await sql<{ state: string; tries: number }>`
-      select state, tries from upload where repository_id = ${repositoryId} and id = ${uploadId}`.execute(
-      world.cell.db,
-    );
+    const rows = await sql<{ state: string; tries: number }>(world.cell.db)`
+      select state, tries from upload where repository_id = ${repositoryId} and id = ${uploadId}`;
     expect(rows).toEqual([{ state: 'ingested', tries: 2 }]);
   });
 

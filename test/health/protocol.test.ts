@@ -1,13 +1,14 @@
 // A client written from the contract alone: bundles in four steps, and one report in one request.
-import { ensureOrganization } from '#db/organization-store.ts';
-import { ensureRepository } from '#db/repository-store.ts';
+import { ensureOrganization } from '#db/account/organization-store.ts';
+import { ensureRepository } from '#db/account/repository-store.ts';
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { uploadedAtOf } from '#db/upload-view.ts';
-import { type Client, openWorldForTest, widgets, type World } from '../harness.ts';
+import { parseUploadTime } from '#db/health/upload-view.ts';
+import { type Client, openWorldForTest, widgets, type World } from '../support/harness.ts';
 import { bundleOf, junit, type Outcome } from './bundle.ts';
+import { sql } from '../support/sql.ts';
 
 const repo = widgets;
 const named = { repo, orgUrlSlug: 'acme' };
@@ -35,7 +36,7 @@ const put = (world: World, path: string, bytes: Buffer) =>
   });
 
 const stored = async (world: World, id: string): Promise<Buffer | null> => {
-  const key = { uploadId: id, uploadedAt: uploadedAtOf(id)! };
+  const key = { uploadId: id, uploadedAt: parseUploadTime(id)! };
   const bytes = await world.deps.blobsOf(world.cell).read(key);
   if (bytes === null) return null;
   const chunks: Uint8Array[] = [];
@@ -161,7 +162,7 @@ describe('a bundle in four steps', () => {
     const world = await openWorldForTest();
     const { id, path } = await askForAddress(await world.client());
     const address = await world.server.listen({ port: 0, host: '127.0.0.1' });
-    const parts = async () => (await world.cell.db.selectFrom('upload_blob').select('part').execute()).length;
+    const parts = async () => (await sql(world.cell.db)`select part from upload_blob`).length;
     const outgoing = request(address + path, { method: 'PUT', headers: { 'content-length': 9_000_000 } });
     outgoing.on('error', () => undefined);
     outgoing.write(Buffer.alloc(4_000_000, 7));

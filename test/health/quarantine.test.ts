@@ -1,9 +1,9 @@
 // From uploads to the answer that turns a red run green, and what people may say about it; all of it over HTTP.
 import { v5 } from 'uuid';
 import { describe, expect, it } from 'vitest';
-import { sql } from 'kysely';
-import { type Client, openWorldForTest, widgets, type World } from '../harness.ts';
+import { type Client, openWorldForTest, widgets, type World } from '../support/harness.ts';
 import { bundleOf, junit, type Outcome } from './bundle.ts';
+import { sql } from '../support/sql.ts';
 
 const asked = { repo: widgets, org_url_slug: 'acme' };
 const named = { repo: widgets, orgUrlSlug: 'acme' };
@@ -83,7 +83,7 @@ describe('a flaky test', () => {
     expect((await ask(both)).testIds).toEqual([]);
   });
 
-  it('of a fork alone is shown and never judged', async () => {
+  it('of a fork alone is shown and never classified', async () => {
     const { world, admin, client, ask, update } = await openFlakyWorld(['upload']);
     await update({ quarantine: { enabled: true } });
     await flake(world, client, 3);
@@ -139,7 +139,7 @@ describe('what people say of a test', () => {
     const rest = await admin.call('listAuditLog', { cursor: nextCursor });
     expect(rest.entries.map(({ action }) => action)).toEqual(['test.quarantine', 'health.settings']);
     expect(rest.nextCursor).toBeUndefined();
-    const { rows } = await sql<{ kind: string }>`select distinct kind from test_fact`.execute(world.cell.db);
+    const rows = await sql<{ kind: string }>(world.cell.db)`select distinct kind from test_fact`;
     expect(rows.map(({ kind }) => kind).toSorted()).toEqual([
       'quarantining_setting_changed',
       'status_changed',

@@ -1,7 +1,7 @@
 // Tests by what they are called and whose they are: in lists, and among all of an organization.
 import { expect, it } from 'vitest';
-import { endpoints } from '#contract/endpoint.ts';
-import { clientOf, openWorldForTest, widgets } from '../harness.ts';
+import { endpoints } from '#contract/endpoint/endpoint.ts';
+import { clientOf, openWorldForTest, widgets } from '../support/harness.ts';
 
 const gadgets = { ...widgets, name: 'gadgets' };
 const asked = { repo: widgets, org_url_slug: 'acme' };

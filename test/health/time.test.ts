@@ -1,9 +1,9 @@
-import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { ensurePartitions } from '#db/partition.ts';
-import { forgetTests } from '#job/forget-tests.ts';
-import { revisitTests } from '#job/revisit-tests.ts';
+import { forgetTests } from '#job/health/forget-tests.ts';
+import { revisitTests } from '#job/health/revisit-tests.ts';
 import { type HealthWorld, openHealthWorld, passing, shaOf } from './world.ts';
+import { sql } from '../support/sql.ts';
 
 const day = 86_400_000;
 const slow = { fail: 'Timed out after 5000 ms' };
@@ -34,10 +34,8 @@ describe('time alone', () => {
     health.world.clock.advance(2 * day);
     await revisit(health);
     expect((await health.statusOf('waits')).status).toBe('healthy');
-    const { rows } = await sql<{ kind: string; after: unknown; trigger: unknown }>`
-      select kind, after, trigger from test_fact where kind = 'status_changed' order by recorded_at`.execute(
-      health.world.cell.db,
-    );
+    const rows = await sql<{ kind: string; after: unknown; trigger: unknown }>(health.world.cell.db)`
+      select kind, after, trigger from test_fact where kind = 'status_changed' order by recorded_at`;
     expect(rows).toMatchObject([
       { after: { value: 'flaky' }, trigger: { kind: 'upload' } },
       { after: { value: 'healthy' }, trigger: { kind: 'time' } },
@@ -48,11 +46,9 @@ describe('time alone', () => {
     const health = await flakyWorld();
     const impacted = async () =>
       (
-        await sql<{ impacted: number }>`
-          select pull_requests_impacted_7d as impacted from test_case where name = 'waits'`.execute(
-          health.world.cell.db,
-        )
-      ).rows[0]?.impacted;
+        await sql<{ impacted: number }>(health.world.cell.db)`
+          select pull_requests_impacted_7d as impacted from test_case where name = 'waits'`
+      )[0]?.impacted;
     for (const pr of [7, 8])
       await health.upload({ sha: shaOf(pr), results: { ...passing(50), waits: slow }, pr, branch: 'fix' });
     expect(await impacted()).toBe(2);
@@ -64,11 +60,13 @@ describe('time alone', () => {
   it('ends an override', async () => {
     const health = await flakyWorld();
     const { cell, clock } = health.world;
-    await sql`insert into health_settings (repository_id, settings)
-      values (${health.repositoryId}, '{"quarantine": {"enabled": true}}')`.execute(cell.db);
+    await sql(cell.db)`insert into health_settings (repository_id, settings)
+      values (${health.repositoryId}, '{"quarantine": {"enabled": true}}')`;
     const until = new Date(clock.now().getTime() + day);
-    await sql`update test_case set quarantine_setting = 'NEVER_QUARANTINE', quarantine_expires_at = ${until},
-      manual_status = 'flaky' where name = 'waits'`.execute(cell.db);
+    await sql(
+      cell.db,
+    )`update test_case set quarantine_setting = 'NEVER_QUARANTINE', quarantine_expires_at = ${until},
+      manual_status = 'flaky' where name = 'waits'`;
     await revisit(health);
     expect((await health.statusOf('waits')).quarantined).toBe(false);
     clock.advance(day + 1_000);
@@ -86,7 +84,7 @@ describe('what nobody runs any more', () => {
     await ensurePartitions(world.cell.db, world.clock.now());
     await upload({ sha: shaOf(2), results: passing(20) });
     // The database's own clock says when a test was made.
-    await sql`update test_case set created_at = created_at - interval '90 days'`.execute(world.cell.db);
+    await sql(world.cell.db)`update test_case set created_at = created_at - interval '90 days'`;
     world.clock.advance(20 * day);
     await forgetTests(world.cell, world.clock.now());
     expect(await count('test_case')).toBe(20);
@@ -100,7 +98,7 @@ describe('what nobody runs any more', () => {
     const health = await openHealthWorld();
     const { world, upload, count } = health;
     await upload({ sha: shaOf(1), results: passing(20) });
-    await sql`update test_case set created_at = created_at - interval '90 days'`.execute(world.cell.db);
+    await sql(world.cell.db)`update test_case set created_at = created_at - interval '90 days'`;
     world.clock.advance(50 * day);
     await ensurePartitions(world.cell.db, world.clock.now());
     await upload({ sha: shaOf(2), results: { ...passing(19), 'passes 19': 'skip' } });

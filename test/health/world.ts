@@ -1,15 +1,15 @@
 // A repository whose CI uploads reports: what the tests of ingest share.
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
 import type { RepositoryId } from '#base/id.ts';
 import { acceptReport } from '#command/accept-upload.ts';
-import { createBlobStore } from '#db/blob-store.ts';
-import { ensureOrganization } from '#db/organization-store.ts';
-import { ensureRepository } from '#db/repository-store.ts';
-import { newUploadKey, type UploadTrust } from '#db/upload-store.ts';
-import { findUpload, type UploadDetails } from '#db/upload-view.ts';
-import { openWorldForTest, widgets, type World } from '../harness.ts';
+import { createBlobStore } from '#db/health/blob-store.ts';
+import { ensureOrganization } from '#db/account/organization-store.ts';
+import { ensureRepository } from '#db/account/repository-store.ts';
+import { newUploadKey, type UploadTrust } from '#db/health/upload-store.ts';
+import { findUpload, type UploadDetails } from '#db/health/upload-view.ts';
+import { openWorldForTest, widgets, type World } from '../support/harness.ts';
 import { escaped } from './bundle.ts';
+import { identifier, sql } from '../support/sql.ts';
 
 /** What a test did: passed, failed with a message, failed and then passed, or was skipped. */
 export type Outcome = 'pass' | 'skip' | { readonly fail: string } | { readonly flake: string };
@@ -108,15 +108,13 @@ export async function openHealthWorld(): Promise<HealthWorld> {
       return read(uploadId);
     },
     statusOf: async (name) => {
-      const { rows } = await sql<{ status: string; reason: string; quarantined: boolean }>`
+      const rows = await sql<{ status: string; reason: string; quarantined: boolean }>(cell.db)`
         select status, status_reason as reason, quarantined_at is not null as quarantined from test_case
-        where repository_id = ${repository.id} and name = ${name}`.execute(cell.db);
+        where repository_id = ${repository.id} and name = ${name}`;
       return rows[0]!;
     },
     count: async (table) => {
-      const { rows } = await sql<{ count: number }>`select count(*) from ${sql.table(table)}`.execute(
-        cell.db,
-      );
+      const rows = await sql<{ count: number }>(cell.db)`select count(*) from ${identifier(table)}`;
       return rows[0]!.count;
     },
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findApprover } from '../../src/job/head-review.ts';
+import { findApprover } from '#job/queue/head-review.ts';
 import { type Contract, eventually, type Workplace } from './contract.ts';
 
 /** Who approved the head as the host shows it now, as the queue asks it. */

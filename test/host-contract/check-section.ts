@@ -108,7 +108,7 @@ export function checkSection({ world, needs, openPlace }: Contract): void {
       const { sha } = await place.propose({ 'a.txt': 'a' });
       const words = {
         name: 'Signalbox (main)',
-        title: 'In line',
+        title: 'Queued',
         summary: '**2** ahead',
         url: 'http://q.example/1',
       };

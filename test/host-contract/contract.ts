@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { onTestFinished, type TestContext } from 'vitest';
 import { isMergeabilityKnown, type PullRequest } from '#core/queue/model.ts';
-import { buildCandidate, type MergeMethod } from '#git/candidate.ts';
-import { type Mirror, openMirror } from '#git/mirror.ts';
+import { buildCandidate, type MergeMethod } from '#git/candidate/candidate.ts';
+import { type Mirror, openMirror } from '#git/mirror/mirror.ts';
 import { branchRef } from '#git/ref.ts';
 import type { Host } from '#host/host.ts';
 import { git } from '../fixture/sandbox.ts';
@@ -96,8 +96,7 @@ export async function openPlace(world: HostWorld): Promise<Workplace> {
     onTestFinished(open.close);
     return open;
   };
-  const read: Workplace['read'] = (number) =>
-    host.readPullRequest({ repository, number, targetBranch: 'main' });
+  const read: Workplace['read'] = (number) => host.readPullRequest({ repository, number });
 
   return {
     ...place,

@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import type { RepositoryId } from '#base/id.ts';
-import { verdictOf } from '#core/queue/check.ts';
-import { namesOf } from '#core/queue/rule.ts';
+import { evaluateChecks } from '#core/queue/check.ts';
+import { uniqueCheckNames } from '#core/queue/rule.ts';
 import { mergeMethods } from '#core/queue/settings.ts';
 import type { Log } from '#base/log.ts';
 import type { Credentials } from '#host/connection.ts';
@@ -58,7 +58,8 @@ describe('Gitea', { timeout: 90_000 }, () => {
       await host.writeCheck(repository, tip, { ...own, state: 'success' });
       await protect(place, { rule_name: 'm*', status_check_contexts: ['ci / *', '*(*', 'e2e-?'] });
       const required = (await host.readRequiredChecks(repository, 'main'))!;
-      expect(namesOf(required).toSorted()).toEqual(['ci / lint (push)', 'ci / test (push)', 'e2e-?']);
+      const names = uniqueCheckNames(required).toSorted();
+      expect(names).toEqual(['ci / lint (push)', 'ci / test (push)', 'e2e-?']);
     });
 
     it('that asks for no check is as if there were none', async () => {
@@ -249,9 +250,7 @@ describe('Gitea', { timeout: 90_000 }, () => {
       const { sha1: token } = (await answer.json()) as { sha1: string };
       const host = hostWith({ kind: 'token', token });
       const { number } = await place.propose({ 'a.txt': 'a' });
-      expect(
-        await host.readPullRequest({ repository: place.repository, number, targetBranch: 'main' }),
-      ).not.toBeNull();
+      expect(await host.readPullRequest({ repository: place.repository, number })).not.toBeNull();
       const comment = { id: null, mayExist: false, mark: 'm', body: 'b' };
       const error: unknown = await host
         .writeComment(place.repository, number, comment)
@@ -299,7 +298,8 @@ describe('Gitea', { timeout: 90_000 }, () => {
         );
       await world.host.changeLabels(repository, number, { add: ['submit'], remove: [] });
       expect(await call<object[]>('GET', '/repos/acme/gears/labels')).toEqual([]);
-      const words = await world.host.readWords(repository, new Date(Date.now() + 5_000), 'submit');
+      const later = new Date(Date.now() + 5_000);
+      const words = await world.host.readCommentsAndLabels(repository, later, 'submit');
       expect(words).toMatchObject([{ kind: 'label-changed', number, label: 'submit', labels: ['submit'] }]);
       await world.host.changeLabels(repository, number, { add: [], remove: ['submit'] });
       expect(await labels()).toEqual([]);
@@ -308,7 +308,7 @@ describe('Gitea', { timeout: 90_000 }, () => {
       await call('POST', '/orgs/acme/hooks', { type: 'gitea', active: true, events: ['status'], config });
       const ours = hostWith({ kind: 'token', token });
       expect((await ours.inspect(repository, 'main')).webhooks).toEqual([
-        { url: config.url, isActive: true, tells: ['check-changed'], lastStatus: null },
+        { url: config.url, isActive: true, events: ['check-changed'], lastStatus: null },
       ]);
     });
   });
@@ -414,10 +414,10 @@ describe('Gitea', { timeout: 90_000 }, () => {
       async () => {
         const now = await place.host.readChecks(place.repository, sha);
         const red = now.some((check) => check.kind === 'check' && check.conclusion === 'failure');
-        verdicts.add(`${red ? 'red' : 'not red'}: ${verdictOf(required, now, []).kind}`);
+        verdicts.add(`${red ? 'red' : 'not red'}: ${evaluateChecks(required, now, []).kind}`);
         return now;
       },
-      (now) => verdictOf(required, now, []).kind === 'failed',
+      (now) => evaluateChecks(required, now, []).kind === 'failed',
     );
     expect([...verdicts]).toEqual(expect.arrayContaining(['red: open', 'red: failed']));
     expect(checks).toMatchObject([{ suite: 'ci (push)' }, { suite: 'ci (push)' }]);

@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verdictOf } from '#core/queue/check.ts';
+import { evaluateChecks } from '#core/queue/check.ts';
 import { eventually, openPlace } from './contract.ts';
 import { createGiteaWorld, type GiteaWorld } from './gitea-world.ts';
 
@@ -37,7 +37,7 @@ describe('CI of Gitea', { timeout: 90_000 }, () => {
     expect(begun).toMatchObject([{ kind: 'check', name: 'ci / test (push)', status: 'in_progress' }]);
     expect(await host.stopRuns(repository, { branch, sha })).toEqual({
       kind: 'cannot',
-      reason: 'This version of Gitea has no call that stops a workflow run.',
+      reason: 'This version of Gitea has no API to cancel a workflow run.',
     });
     await place.push(branch, { 'later.txt': 'later' });
     const ended = await eventually(
@@ -46,7 +46,7 @@ describe('CI of Gitea', { timeout: 90_000 }, () => {
     );
     expect(ended).toMatchObject([{ kind: 'check', conclusion: 'cancelled' }]);
     const required = [{ name: 'ci / test (push)', source: null }];
-    expect(verdictOf(required, ended, [])).toMatchObject({ kind: 'infrastructure' });
+    expect(evaluateChecks(required, ended, [])).toMatchObject({ kind: 'infrastructure' });
     const unknown = { branch, sha: 'f'.repeat(40) };
     expect(await host.stopRuns(repository, unknown)).toEqual({ kind: 'stopped', count: 0 });
   });

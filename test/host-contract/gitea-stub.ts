@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
-import type { Connections, Credentials, HostConnection } from '#host/connection.ts';
+import type { Connections, Credentials, ConnectionWithCredentials } from '#host/connection.ts';
 import type { HostRepository } from '#host/host.ts';
 import { closed, listen } from './world.ts';
 
@@ -67,8 +67,14 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 export function connectionsOf(
   url: string,
   credentials: Credentials,
-): Connections & { readonly current: () => HostConnection } {
-  let connection: HostConnection = { id: randomUUID(), organizationId, host: stubHost, url, credentials };
+): Connections & { readonly current: () => ConnectionWithCredentials } {
+  let connection: ConnectionWithCredentials = {
+    id: randomUUID(),
+    organizationId,
+    host: stubHost,
+    url,
+    credentials,
+  };
   return {
     current: () => connection,
     find: (organization, host) =>

@@ -67,7 +67,7 @@ async function openWorld(gitea: Gitea): Promise<GiteaWorld> {
     people,
     proxy,
     warnings,
-    host: createGiteaHost({ ...options, timeoutMs: 2_000 }),
+    host: createGiteaHost({ ...options, timeoutMs: 5_000 }),
     impatient: createGiteaHost({ ...options, timeoutMs: 1_000, mergePausesMs: [200, 500] }),
     missing: { conditionalRequests: 'Gitea has no ETags for what is asked of it' },
     author: author.name,

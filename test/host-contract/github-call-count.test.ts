@@ -39,7 +39,7 @@ type Opened = Awaited<ReturnType<typeof openGithub>>;
 /** As a landing reads: the pull request, then the rules, then the required checks. */
 async function readForLanding({ host, repository }: Pick<Opened, 'host' | 'repository'>, number: number) {
   const asOf = performance.now();
-  const pull = await host.readPullRequest({ repository, number, targetBranch: 'main', asOf });
+  const pull = await host.readPullRequest({ repository, number, landing: { branch: 'main', asOf } });
   const rules = await host.readRules(repository, 'main', { ...target, asOf });
   const required = await host.readRequiredChecks(repository, 'main', { asOf });
   return {
@@ -135,7 +135,7 @@ it('many pull requests are read in one call, and one that is not there is left o
   for (const branch of ['one', 'two', 'three']) numbers.push((await propose(branch)).number);
   await server.settled();
   server.forgetCalls();
-  const found = await host.readPullRequests!({ repository, targetBranch: 'main', numbers: [...numbers, 99] });
+  const found = await host.readPullRequests!({ repository, numbers: [...numbers, 99] });
   expect([...found.keys()]).toEqual(numbers);
   expect(found.get(numbers[1]!)).toMatchObject({
     title: 'Change two',
@@ -153,7 +153,7 @@ it('many pull requests are read one by one from a server that does not know rule
   await server.settled();
   const unknown = { data: null, errors: [{ message: "Field 'rules' doesn't exist on type 'Ref'" }] };
   server.tamper((operation, answer) => (operation === graphql ? { ...answer, body: unknown } : answer));
-  const query = { repository, targetBranch: 'main', asOf: performance.now() };
+  const query = { repository, landing: { branch: 'main', asOf: performance.now() } };
   const found = await host.readPullRequests!({ ...query, numbers: [...numbers, 99] });
   expect([...found.keys()]).toEqual(numbers);
 });
@@ -185,7 +185,7 @@ describe('comment and check', () => {
         check: { ...check(state, body), mayExist: id !== null },
         comment: comment(id, body),
       });
-    const id = await write(null, 'pending', 'In line');
+    const id = await write(null, 'pending', 'Queued');
     expect(await write(id, 'success', 'Landed')).toBe(id);
     expect(counted(server)).toEqual({ [graphql]: 2 });
     expect(await shown(opened, number, sha)).toEqual({
@@ -205,10 +205,10 @@ describe('comment and check', () => {
         check: { ...check('pending', body), mayExist: id !== null },
         comment: comment(id, body),
       });
-    const id = await write(null, 'In line');
+    const id = await write(null, 'Queued');
     await handsOf(server, widgets, opened.token).deleteComment(number, id);
-    expect(await write(id, 'Being tested')).not.toBe(id);
-    expect((await shown(opened, number, sha)).comments).toEqual(['Being tested']);
+    expect(await write(id, 'Testing with main')).not.toBe(id);
+    expect((await shown(opened, number, sha)).comments).toEqual(['Testing with main']);
   });
 });
 

@@ -3,10 +3,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readContentUse, takeContent } from '#db/content-store.ts';
-import type { ContentBudget, HostConnection } from '#host/connection.ts';
+import { readContentUse, takeContent } from '#db/host/content-store.ts';
+import type { ContentBudget, ConnectionWithCredentials } from '#host/connection.ts';
 import { createGithubHost } from '#host/github/host.ts';
-import { openTestCell } from '../database.ts';
+import { openTestCell } from '../support/database.ts';
 import { openGithub, widgets } from './github-fixture.ts';
 import { appCredentials, hostName } from './github-world.ts';
 
@@ -69,7 +69,7 @@ describe('the budget of content', () => {
   it('makes the comments of two processes wait together, and no merge', async () => {
     const cell = await openCellForTest();
     const { server, repository, propose, clock } = await openGithub();
-    const connection: HostConnection = {
+    const connection: ConnectionWithCredentials = {
       id: randomUUID(),
       organizationId: repository.organizationId,
       host: hostName,

@@ -70,7 +70,7 @@ describe('the doctor on GitHub', () => {
         bypassApps: is ? [server.appId] : [],
       });
       expect(await faultsOf(opened, { mergeMethod: 'merge_commit' })).toEqual([
-        expect.stringMatching(/^wrong: Nothing can land under required_linear_history of ruleset “Line”/),
+        expect.stringMatching(/^wrong: Nothing can merge under required_linear_history of ruleset “Line”/),
       ]);
     },
   );
@@ -91,9 +91,7 @@ describe('the doctor on GitHub', () => {
     const { server, propose } = opened;
     const { headSha } = await propose('one');
     await server.completeCheckRun(widgets, headSha, { name: 'ci', conclusion: 'success' });
-    expect(await faultsOf(opened)).toEqual([
-      expect.stringMatching(/^wrong: Others than Signalbox may update main/),
-    ]);
+    expect(await faultsOf(opened)).toEqual([expect.stringMatching(/^wrong: Other accounts may update main/)]);
     const update = {
       rules: [{ type: 'update', parameters: { update_allows_fetch_and_merge: false } }],
       bypassApps: [server.appId],
@@ -112,12 +110,12 @@ describe('the doctor on GitHub', () => {
     await server.completeCheckRun(widgets, headSha, { name: 'ci', conclusion: 'success' });
     const parameters = { update_allows_fetch_and_merge: false };
     server.addRuleset(widgets, { rules: [{ type: 'update', parameters }], bypassApps: [server.appId] });
-    expect(await faultsOf(opened)).toEqual([expect.stringMatching(/^warning: The host does not show/)]);
+    expect(await faultsOf(opened)).toEqual([expect.stringMatching(/^warning: The Git host does not show/)]);
   });
 
   it('warns that the merge call asks for checks on the head of the pull request', async () => {
     expect(await faultsOf(await openHealthy())).toContainEqual(
-      expect.stringMatching(/^wrong: The merge call of the host asks for “ci” on the head/),
+      expect.stringMatching(/^wrong: The merge call of the Git host requires “ci” on the head/),
     );
   });
 

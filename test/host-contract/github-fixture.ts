@@ -33,8 +33,8 @@ export async function openGithub(options: GithubServerOptions = {}) {
   /** As soon as GitHub has worked out whether it can be merged. */
   const read = async (number: number) => {
     for (;;) {
-      const told = await host.readPullRequest({ repository, number, targetBranch: 'main' });
-      if (told?.mergeability !== 'in_progress') return told;
+      const pullRequestNow = await host.readPullRequest({ repository, number });
+      if (pullRequestNow?.mergeability !== 'in_progress') return pullRequestNow;
       await server.settled();
     }
   };

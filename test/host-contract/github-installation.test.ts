@@ -3,12 +3,12 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { RepositoryId } from '#base/id.ts';
-import { saveConnection } from '#db/connection-store.ts';
+import { saveConnection } from '#db/account/connection-store.ts';
 import { withTransaction } from '#db/transaction.ts';
-import { ensureOrganization } from '#db/organization-store.ts';
-import { ensureRepository } from '#db/repository-store.ts';
+import { ensureOrganization } from '#db/account/organization-store.ts';
+import { ensureRepository } from '#db/account/repository-store.ts';
 import { createGithubHost } from '#host/github/host.ts';
-import { openWorldForTest } from '../harness.ts';
+import { openWorldForTest } from '../support/harness.ts';
 import { counted, openGithub, widgets } from './github-fixture.ts';
 import { hostName } from './github-world.ts';
 
@@ -30,7 +30,7 @@ it('an organization works in every account whose installation its connection lis
   const other = await open('umbrella/gadgets');
   const foreign = await open('stranger/gadgets');
   const read = (where: typeof repository, number: number) =>
-    host.readPullRequest({ repository: where, number, targetBranch: 'main' });
+    host.readPullRequest({ repository: where, number });
   expect(await read(repository, first.number)).toMatchObject({ headSha: first.headSha });
   const elsewhere = at('umbrella');
   expect(await read(elsewhere, other.number)).toMatchObject({ headSha: other.headSha });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openMirror } from '#git/mirror.ts';
+import { openMirror } from '#git/mirror/mirror.ts';
 import type { Credentials } from '#host/connection.ts';
 import { check, counted, openGithub, total, widgets } from './github-fixture.ts';
 import { appCredentials, hostName } from './github-world.ts';
@@ -146,7 +146,7 @@ describe('a pull request', () => {
   it('is not said to be gone when it is we who are', async () => {
     const { server, connect, repository, propose } = await openGithub();
     const { number } = await propose('one');
-    const query = { repository, number, targetBranch: 'main' };
+    const query = { repository, number };
     const elsewhere = connect({ ...appCredentials(server), installationId: 1 } as Credentials);
     await expect(elsewhere.readPullRequest(query)).rejects.toMatchObject({ trouble: 'forbidden' });
     const other = server.install('others');
@@ -178,7 +178,7 @@ describe('our own check', () => {
   it('is one check run that is changed in place, also by another worker', async () => {
     const { server, host, connect, repository, propose } = await openGithub();
     const { headSha } = await propose('one');
-    await host.writeCheck(repository, headSha, check('pending', 'In line'));
+    await host.writeCheck(repository, headSha, check('pending', 'Queued'));
     await host.writeCheck(repository, headSha, check('pending', 'Testing'));
     expect(counted(server)).toEqual({ [runsPath]: 1, [createRun]: 1, [updateRun]: 1 });
     const other = connect();
@@ -199,7 +199,7 @@ describe('our own check', () => {
     const { headSha } = await propose('one');
     const account = connect({ kind: 'token', token });
     await account.writeCheck(repository, headSha, check('pending', 'x'.repeat(200)));
-    await account.writeCheck(repository, headSha, check('failure', 'Left the queue'));
+    await account.writeCheck(repository, headSha, check('failure', 'Removed from the queue'));
     expect(await account.readChecks(repository, headSha)).toMatchObject([
       { kind: 'status', name: 'Signalbox (main)', state: 'failure', url: 'http://queue.example' },
     ]);
@@ -218,7 +218,7 @@ describe('with the token of an account', () => {
     server.comment(widgets, number, 'ada', 'They say:\n\n<!-- m -->');
     const id = await account.writeComment(repository, number, comment);
     expect(await account.writeComment(repository, number, { ...comment, body: 'Landed.' })).toBe(id);
-    const words = await account.readWords(repository, new Date(Date.now() - 60_000), 'submit');
+    const words = await account.readCommentsAndLabels(repository, new Date(Date.now() - 60_000), 'submit');
     expect(words).toMatchObject([{ kind: 'comment-written', author: 'ada' }]);
     expect(counted(server)['GET /user']).toBe(1);
   });
@@ -258,7 +258,7 @@ describe('what people say', () => {
       body: JSON.stringify({ body: '/signalbox merge --force' }),
     });
     expect(answer.status).toBe(200);
-    const words = await host.readWords(repository, since, 'submit');
+    const words = await host.readCommentsAndLabels(repository, since, 'submit');
     expect(words).toMatchObject([
       { kind: 'comment-written', commentId: String(heard), text: '/signalbox status' },
     ]);
@@ -271,7 +271,7 @@ describe('what people say', () => {
     const [first, second] = [await propose('one'), await propose('two')];
     await server.label(widgets, first.number, 'submit', { by: 'tess' });
     await server.label(widgets, second.number, 'submit', { by: 'ada' });
-    const words = () => host.readWords(repository, new Date(), 'submit');
+    const words = () => host.readCommentsAndLabels(repository, new Date(), 'submit');
     expect(await words()).toMatchObject([{ number: second.number }, { number: first.number }]);
     server.forgetCalls();
     expect(await words()).toEqual([]);

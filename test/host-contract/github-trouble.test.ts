@@ -11,7 +11,7 @@ describe('trouble', () => {
   it('that passes at once is not noticed, and what lasts is told after one more try', async () => {
     const { server, host, repository, propose } = await openGithub();
     const { number } = await propose('one');
-    const query = { repository, number, targetBranch: 'main' };
+    const query = { repository, number };
     await host.readPullRequest(query);
     for (const how of [500, 503, 'reset'] as const) {
       server.fail({ how, operation: pullOperation });
@@ -68,14 +68,14 @@ describe('trouble', () => {
     await server.changePullRequest(widgets, number, { base: 'release' }, 'ada');
     const request = { repository, number, targetBranch: 'main', headSha, title: 'One', message: '' };
     const answer = await host.merge({ ...request, method: 'squash' });
-    expect(answer).toEqual({ kind: 'refused', message: `#${number} is onto release.` });
+    expect(answer).toEqual({ kind: 'refused', message: `The base branch of #${number} is release.` });
     expect(server.pullRequest(widgets, number).merged).toBeNull();
   });
 
   it('with the hourly limit is told with when it ends, and GitHub is left alone until then', async () => {
     const { server, host, repository, propose, clock } = await openGithub();
     const { number } = await propose('one');
-    const query = { repository, number, targetBranch: 'main' };
+    const query = { repository, number };
     await host.readPullRequest(query);
     server.setLimits({ perHour: 1 });
     await expect(host.readChecks(repository, 'main')).rejects.toMatchObject({ trouble: 'rate_limited' });
@@ -94,7 +94,7 @@ describe('trouble', () => {
     const theirs = movableClock();
     const { server, host, repository, propose } = await openGithub({ clock: theirs });
     const { number } = await propose('one');
-    const query = { repository, number, targetBranch: 'main' };
+    const query = { repository, number };
     await host.readPullRequest(query);
     theirs.advance(2 * 3_600_000);
     expect(await host.readPullRequest(query)).toMatchObject({ number });
@@ -115,8 +115,8 @@ describe('the life of a pull request', () => {
       server.forgetCalls();
       const comment = { mark: 'm', mayExist: false };
       // Submitted.
-      await host.readPullRequest({ repository, number, targetBranch: 'main' });
-      await host.writeCheck(repository, headSha, check('pending', 'In line'));
+      await host.readPullRequest({ repository, number });
+      await host.writeCheck(repository, headSha, check('pending', 'Queued'));
       const id = await host.writeComment(repository, number, { ...comment, id: null, body: 'In line.' });
       // Tested.
       expect(await host.readRequiredChecks(repository, 'main')).toEqual([{ name: 'ci/test', source: null }]);

@@ -5,7 +5,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
 import type { Log } from '#base/log.ts';
-import type { Credentials, HostConnection } from '#host/connection.ts';
+import type { Credentials, ConnectionWithCredentials } from '#host/connection.ts';
 import { createGithubHost } from '#host/github/host.ts';
 import type { Host } from '#host/host.ts';
 import { type GithubServer, startGithubServer } from '../github-server/server.ts';
@@ -41,7 +41,13 @@ type Connected = {
 /** A Host of one organization. */
 export function connectHost({ credentials, url, clock, log = silent, ...rest }: Connected): Host {
   const { organizationId = randomUUID() as OrganizationId, timeoutMs = 15_000 } = rest;
-  const connection: HostConnection = { id: randomUUID(), organizationId, host: hostName, url, credentials };
+  const connection: ConnectionWithCredentials = {
+    id: randomUUID(),
+    organizationId,
+    host: hostName,
+    url,
+    credentials,
+  };
   return createGithubHost({
     host: hostName,
     connections: { find: () => Promise.resolve(connection), save: () => Promise.resolve() },

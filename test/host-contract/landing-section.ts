@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RefUpdate } from '#host/host.ts';
 import { mergeMethods } from '#core/queue/settings.ts';
-import type { Mirror } from '#git/mirror.ts';
+import type { Mirror } from '#git/mirror/mirror.ts';
 import { build, type Change, type Contract, eventually, type Workplace } from './contract.ts';
 
 const testBranch = 'signalbox/main/4711';

@@ -123,7 +123,7 @@ export function pullRequestSection({ world, needs, openPlace }: Contract): void 
       needs(context, 'ownHooks');
       const hook = told.webhooks?.find(({ url }) => url === place.hookUrl);
       expect(hook).toMatchObject({ isActive: true });
-      expect(hook?.tells.toSorted()).toEqual([
+      expect(hook?.events.toSorted()).toEqual([
         'branch-moved',
         'check-changed',
         'comment-written',

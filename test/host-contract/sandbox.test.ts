@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureSandboxConnection } from '#db/connection-store.ts';
-import { createToken, ensureOrganization } from '#db/organization-store.ts';
-import { ensureRepository } from '#db/repository-store.ts';
+import { ensureSandboxConnection } from '#db/account/connection-store.ts';
+import { createToken, ensureOrganization } from '#db/account/organization-store.ts';
+import { ensureRepository } from '#db/account/repository-store.ts';
 import type { HostFor } from '#host/host.ts';
 import { signatureHeader, signWebhook } from '#host/sandbox/webhook.ts';
 import { openHosts } from '../../src/hosts.ts';
-import { type Client, clientOf, openWorld as openServer } from '../harness.ts';
+import { type Client, clientOf, openWorld as openServer } from '../support/harness.ts';
 import { describeHostContract } from './suite.ts';
 import { type HostWorld, type Place, rateLimitPauseMs, receiveWebhooks, type Trouble } from './world.ts';
 

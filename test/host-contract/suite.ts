@@ -9,7 +9,7 @@ import { landingSection } from './landing-section.ts';
 import { pullRequestSection } from './pull-request-section.ts';
 import { troubleSection } from './trouble-section.ts';
 import { webhookSection } from './webhook-section.ts';
-import { wordSection } from './word-section.ts';
+import { wordSection } from './comment-section.ts';
 import { capabilities, type Capability, type HostWorld } from './world.ts';
 
 export function describeHostContract(name: string, openWorld: () => Promise<HostWorld>): void {

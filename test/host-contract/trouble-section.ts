@@ -9,7 +9,7 @@ type Calls = Readonly<Record<string, () => Promise<unknown>>>;
 async function callsOf(place: Workplace, host = place.host) {
   const { repository } = place;
   const { number, sha, branch } = await place.propose({ 'a.txt': 'a' });
-  const query = { repository, number, targetBranch: 'main' };
+  const query = { repository, number };
   const words = { title: 'T', message: '' };
   const comment = { id: null, mayExist: true, mark: 'm', body: 'b' };
   const check = { name: 'n', state: 'pending', title: 't', summary: '', url: 'http://q.example' } as const;
@@ -18,7 +18,7 @@ async function callsOf(place: Workplace, host = place.host) {
     reads: {
       readPullRequest: () => host.readPullRequest(query),
       readChecks: () => host.readChecks(repository, sha),
-      readWords: () => host.readWords(repository, new Date(), 'submit'),
+      readCommentsAndLabels: () => host.readCommentsAndLabels(repository, new Date(), 'submit'),
     },
     writes: {
       writeComment: () => host.writeComment(repository, number, comment),
@@ -30,7 +30,7 @@ async function callsOf(place: Workplace, host = place.host) {
       readRequiredChecks: () => host.readRequiredChecks(repository, 'main'),
       permissionOf: () => host.permissionOf(repository, 'grace'),
       inspect: () => host.inspect(repository, 'main'),
-      merge: () => host.merge({ ...query, ...words, method: 'squash', headSha: sha }),
+      merge: () => host.merge({ ...query, ...words, targetBranch: 'main', method: 'squash', headSha: sha }),
     },
   };
 }

@@ -5,7 +5,7 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Host, HostRepository, Permission, WebhookDelivery } from '#host/host.ts';
+import type { Host, HostRepository, Permission, IncomingWebhook } from '#host/host.ts';
 
 /** What not every host, or not every test server of one, can do. */
 export const capabilities = {
@@ -33,7 +33,7 @@ export type Trouble = Extract<
 /** What the host is to ask us to wait while it is in the trouble `rateLimit`. */
 export const rateLimitPauseMs = 7_000;
 
-export type Delivery = Omit<WebhookDelivery, 'secret'>;
+export type Delivery = Omit<IncomingWebhook, 'secret'>;
 
 export type HostWorld = {
   /** Under test. Where its client has a limit for silence, it is set to a few seconds at most. */

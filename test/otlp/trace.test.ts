@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDatabase, databaseUrl, dropDatabase } from '../database.ts';
-import { main, pr, widgets } from '../harness.ts';
-import { post, startProcess } from '../server-process.ts';
+import { createDatabase, databaseUrl, dropDatabase } from '../support/database.ts';
+import { main, pr, widgets } from '../support/harness.ts';
+import { post, startProcess } from '../support/server-process.ts';
 import { type CollectedSpan, type Collector, startCollector } from './collector.ts';
 
 const token = 'fake-token-for-tests-0123';

@@ -15,6 +15,7 @@ function pending(pr: number, { since = 0, restarting = false, alone = false, ...
     ...anItem(pr, item),
     queuedAt: 0,
     testedOnTip: null,
+    screen: 'none',
     endRequested: null,
     patienceFrom: 0,
     place: { kind: 'pending', since, restarting, alone, behind: null },
@@ -129,6 +130,17 @@ describe('a batch of lanes', () => {
       pending(3, { noBatch: true, ...on(2) }),
     ];
     expect(form(lanes, items)).toEqual({ groups: [], wakeAt: minutes(5) });
+  });
+
+  it('does not take an entry that waits for a batch ahead', () => {
+    // #1 waits for others. #2 starts alone, and #3 waits for both. #4 waits for #2 only, and may not take #3 along.
+    const items = [
+      pending(1, on(1)),
+      pending(2, { ...on(5, 6), noBatch: true }),
+      pending(3, on(1, 6)),
+      pending(4, on(5)),
+    ];
+    expect(form({ ...lanes, batchingMinSize: 2 }, items).groups).toEqual([[2]]);
   });
 
   it('wakes the queue for the first of several that wait', () => {

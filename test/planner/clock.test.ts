@@ -1,6 +1,6 @@
 // Time-outs, pauses between attempts, and when the queue wants to look again.
 import { describe, expect, it } from 'vitest';
-import { deadlineOf, pushByMs, startPauseMs } from '#core/queue/planner/clock.ts';
+import { computeDeadline, pushByMs, startPauseMs } from '#core/queue/planner/clock.ts';
 import { observe } from '#core/queue/planner/observe.ts';
 import { plan } from '#core/queue/planner/plan.ts';
 import { World } from './world.ts';
@@ -29,7 +29,10 @@ describe('a run', () => {
 
   it('must have begun within what the history of the queue says', () => {
     const world = new World({ testingTimeoutMinutes: 300 });
-    world.snapshot = { ...world.snapshot, limits: { startByMs: minutes(20), finishByMs: null } };
+    world.snapshot = {
+      ...world.snapshot,
+      limits: { startByMs: minutes(20), finishByMs: null, usualMs: null },
+    };
     world.submit(1);
     push(world, '1');
     expect(world.wakeAt).toBe(minutes(20));
@@ -48,7 +51,7 @@ describe('a run', () => {
   });
 
   it('must be finished within what the history of the queue says, at most the time-out', () => {
-    const limits = { startByMs: minutes(3), finishByMs: minutes(20) };
+    const limits = { startByMs: minutes(3), finishByMs: minutes(20), usualMs: null };
     for (const [testingTimeoutMinutes, first, second] of [
       [300, 20, 40],
       [30, 20, 30],
@@ -105,7 +108,7 @@ describe('a run', () => {
     world.submit(1);
     world.advance(0);
     expect(world.wakeAt).toBeNull();
-    expect(deadlineOf(world.snapshot, world.run('1'))).toBeNull();
+    expect(computeDeadline(world.snapshot, world.run('1'))).toBeNull();
     world.advance(minutes(10_000));
     expect(world.run('1').attempt).toBe(0);
   });
@@ -207,6 +210,26 @@ describe('a host that is away', () => {
     expect(world.run('2').startedAt).toBe(minutes(60));
     const group = world.snapshot.line[0]!.id;
     expect(world.place(1)).toEqual({ kind: 'line', group, shown: 'testing' });
+  });
+
+  it('does not shorten the time in which CI must begin, counted from the push', () => {
+    const world = new World();
+    world.submit(1);
+    world.send({ kind: 'run-pushed', run: world.run('1').id, at: 0 });
+    expect(world.wakeAt).toBe(minutes(3));
+    world.now = minutes(1);
+    world.send({ kind: 'host-away' });
+    world.now = minutes(61);
+    world.send({ kind: 'host-back' });
+    expect(world.wakeAt).toBe(minutes(63));
+    // A run that was not pushed yet has no such time.
+    const unpushed = new World();
+    unpushed.submit(1);
+    unpushed.send({ kind: 'host-away' });
+    unpushed.now = minutes(10);
+    unpushed.send({ kind: 'host-back' });
+    expect(unpushed.run('1').pushedAt).toBeNull();
+    expect(unpushed.wakeAt).toBe(minutes(70));
   });
 
   it('has no verdict and no landing until it is back', () => {

@@ -3,10 +3,10 @@
 import fc from 'fast-check';
 import { pushByMs, startPauseMs } from '#core/queue/planner/clock.ts';
 import { ageingMs } from '#core/queue/planner/order.ts';
-import type { Event } from '#core/queue/planner/observe.ts';
+import type { Input } from './reading.ts';
 import { priorities } from '#core/queue/priority.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
-import type { Random } from '#sim/random.ts';
+import type { Random } from '#base/random.ts';
 import { absent, submissionOf } from './disturb.ts';
 import type { Simulated } from './simulated.ts';
 import { anItem } from './world.ts';
@@ -156,12 +156,12 @@ export class Clockwork {
     });
   }
 
-  #test(run: number, answer: Event): void {
+  #test(run: number, answer: Input): void {
     const { world } = this;
     const { beginMs, testMs, troubles } = this.#pace;
     const isFirst = world.snapshot.runs.get(run)?.attempt === 0;
     const trouble = isFirst && this.#random() * 100 < troubles ? Math.floor(this.#random() * 4) : undefined;
-    const say = (event: Event, delayMs: number) =>
+    const say = (event: Input, delayMs: number) =>
       this.at(world.now + delayMs, () => {
         if (world.answers.has(run)) world.send(event);
       });

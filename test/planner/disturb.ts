@@ -2,8 +2,8 @@
 // stands, so that any list means something and a shorter list is a simpler story.
 import fc from 'fast-check';
 import { noTargets, type Targets } from '#core/queue/planner/lane.ts';
-import type { Event } from '#core/queue/planner/observe.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
+import type { Input } from './reading.ts';
 import type { Simulated } from './simulated.ts';
 import { type Change, isGuilty, passes, type Truth, withHonestTargets } from './truth.ts';
 import { anItem } from './world.ts';
@@ -37,6 +37,7 @@ export const someMoves = (max: number) =>
 
 export const someSettings = fc.record({
   mode: fc.constantFrom<QueueSettings['mode']>('single', 'parallel'),
+  weight: fc.constantFrom<QueueSettings['weight']>('time', 'ci_minutes'),
   concurrency: fc.integer({ min: 1, max: 5 }),
   bisectionConcurrency: fc.integer({ min: 0, max: 3 }),
   pendingFailureDepth: fc.integer({ min: 0, max: 2 }),
@@ -97,14 +98,14 @@ export const someChanges = (max: number, flaws: Flaws): fc.Arbitrary<Change[]> =
 export const truthOf = (changes: readonly Change[], mode: QueueSettings['mode']): Truth =>
   new Map((mode === 'parallel' ? withHonestTargets(changes) : changes).map((change) => [change.pr, change]));
 
-export function submissionOf({ priority, noBatch, targets, pr }: Change, now: number): Event {
+export function submissionOf({ priority, noBatch, targets, pr }: Change, now: number): Input {
   return { kind: 'submitted', item: anItem(pr, { priority, noBatch, targets, submittedAt: now }) };
 }
 
 const pick = <T>(list: readonly T[], which: number): T | undefined => list[which % Math.max(1, list.length)];
 
 /** What everybody does to a queue all day. */
-export function everyday(world: Simulated, { what, which }: Move): Event | null | undefined {
+export function everyday(world: Simulated, { what, which }: Move): Input | null | undefined {
   const next = [...world.truth.values()].find(
     ({ pr }) => !world.endings.has(pr) && !world.snapshot.items.has(pr),
   );
@@ -116,7 +117,7 @@ export function everyday(world: Simulated, { what, which }: Move): Event | null 
 }
 
 /** What disturbs it without CI saying anything untrue. */
-export function disturbance(world: Simulated, { what, which }: Move): Event | null | undefined {
+export function disturbance(world: Simulated, { what, which }: Move): Input | null | undefined {
   const { items, state } = world.snapshot;
   const pr = pick([...items.keys()], which);
   if (what % 12 === 0) return { kind: 'branch-moved', tip: world.push([]) };
@@ -148,10 +149,22 @@ export function disturbance(world: Simulated, { what, which }: Move): Event | nu
   }
 }
 
+/** An admin of the queue sets another strategy, or another weight. */
+export function strategyChange(world: Simulated, { which }: Move): Input {
+  const { strategy } = world.snapshot.settings;
+  const settings: Partial<QueueSettings> =
+    which % 3 === 0
+      ? { weight: which % 2 === 0 ? 'time' : 'ci_minutes' }
+      : { strategy: strategy === 'adaptive' ? 'manual' : 'adaptive' };
+  return { kind: 'settings', settings };
+}
+
 /** What the machinery does wrong: it is late, gives up, says things twice or is refused. */
-export function mischief(world: Simulated, { what, which }: Move): Event | null | undefined {
+export function mischief(world: Simulated, { what, which }: Move): Input | null | undefined {
   const run = pick([...world.answers.keys()], which);
-  switch (what % 7) {
+  switch (what % 8) {
+    case 7:
+      return run === undefined ? undefined : { kind: 'run-failed-by-flakes', run };
     case 6:
       if (run === undefined) return undefined;
       world.answers.delete(run);
@@ -220,8 +233,8 @@ const isOpen = (world: Simulated, id: number): boolean => {
   return status === 'starting' || status === 'running';
 };
 
-function refuseLanding(world: Simulated): Event | undefined {
-  if (world.inFlight === null || world.snapshot.landing !== world.inFlight.landing) return undefined;
+function refuseLanding(world: Simulated): Input | undefined {
+  if (world.inFlight === null || world.snapshot.landing?.id !== world.inFlight.landing.id) return undefined;
   const { id, members } = world.inFlight.landing;
   world.inFlight = null;
   return { kind: 'landing-refused', landing: id, pr: members[0]!, reason: 'MERGE_REFUSED_BY_HOST' };

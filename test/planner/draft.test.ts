@@ -102,7 +102,13 @@ describe('a run', () => {
     const [draft, world] = drafted({}, 40);
     const run = { ...world.run('1'), attempt: 3 };
     draft.runAgain(run);
-    expect(draft.runs.get(run.id)).toEqual({ ...run, status: 'start_failed', attempt: -1, notBefore: 40 });
+    expect(draft.runs.get(run.id)).toEqual({
+      ...run,
+      status: 'start_failed',
+      attempt: -1,
+      flakes: 0,
+      notBefore: 40,
+    });
     expect(draft.actions).toEqual([{ kind: 'cancel-run', run: run.id }]);
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bisectionOf } from '#core/queue/engine/bisection.ts';
-import { graphOf } from '#core/queue/engine/graph.ts';
+import { summarizeBisection } from '#core/queue/engine/bisection.ts';
+import { buildGraph } from '#core/queue/engine/graph.ts';
 import { linePlaces } from '#core/queue/engine/line-place.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
 import { World } from './world.ts';
@@ -19,7 +19,8 @@ function graph({ snapshot, now }: World, rankOf = (target: number) => target) {
   const entries = [...snapshot.items.values()]
     .filter(({ place }) => place.kind !== 'not_ready')
     .toSorted((a, b) => rankOfItem(a.pr) - rankOfItem(b.pr));
-  return graphOf({ mode: snapshot.settings.mode, entries, runs: [...snapshot.runs.values()], rankOf });
+  const { searches, settings } = snapshot;
+  return buildGraph({ mode: settings.mode, entries, searches, runs: [...snapshot.runs.values()], rankOf });
 }
 
 const edges = (world: World) =>
@@ -127,10 +128,11 @@ describe('a bisection', () => {
     world.fail('1+2+3+4+5+6+7+8');
     return world;
   };
-  const told = ({ snapshot }: World) => bisectionOf(snapshot.searches[0]!, [...snapshot.runs.values()]);
+  const summarized = ({ snapshot }: World) =>
+    summarizeBisection(snapshot.searches[0]!, [...snapshot.runs.values()]);
 
   it('begins with everybody suspected and a first half under way', () => {
-    expect(told(searching(1))).toMatchObject({
+    expect(summarized(searching(1))).toMatchObject({
       members: [1, 2, 3, 4, 5, 6, 7, 8],
       cleared: 0,
       failing: 8,
@@ -144,7 +146,7 @@ describe('a bisection', () => {
     world.pass('1+2+3+4');
     world.advance(1_000);
     world.fail('1+2+3+4+5+6');
-    expect(told(world)).toMatchObject({
+    expect(summarized(world)).toMatchObject({
       cleared: 4,
       failing: 6,
       rounds: [
@@ -159,7 +161,7 @@ describe('a bisection', () => {
     const world = searching(3);
     world.advance(1_000);
     world.pass('1+2');
-    expect(told(world).rounds).toMatchObject([
+    expect(summarized(world).rounds).toMatchObject([
       {
         from: 0,
         to: 8,

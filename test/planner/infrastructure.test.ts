@@ -1,7 +1,7 @@
 // CI that gives no result: it is repeated in place, removes no pull request at first, and never a queue of them.
 import { describe, expect, it } from 'vitest';
 import { infrastructurePauseMs } from '#core/queue/planner/clock.ts';
-import type { Fact } from '#core/queue/planner/model.ts';
+import type { PlannerFact } from '#core/queue/planner/model.ts';
 import { World } from './world.ts';
 
 const minutes = (count: number) => count * 60_000;
@@ -22,7 +22,7 @@ function breaksForGood(world: World, members: string): void {
 }
 
 const failures = (world: World) =>
-  world.facts.filter((fact): fact is Extract<Fact, { kind: 'failed' }> => fact.kind === 'failed');
+  world.facts.filter((fact): fact is Extract<PlannerFact, { kind: 'failed' }> => fact.kind === 'failed');
 
 describe('a run without a result', () => {
   it('is repeated three times after growing pauses, and then its pull request leaves with a reason of its own', () => {
@@ -96,6 +96,41 @@ describe('a run without a result', () => {
     expect([world.merged(), world.active()]).toEqual([[1], ['2']]);
     breaks(world, '2');
     expect(failures(world)).toMatchObject([{ pr: 2, reason: 'TEST_RUN_INFRASTRUCTURE_FAILED' }]);
+  });
+
+  it('because of a time-out is given up after one repeat, also behind an entry that has not landed', () => {
+    const world = new World();
+    for (const pr of [1, 2]) world.submit(pr);
+    breaks(world, '1+2', true);
+    world.advance(pauses[0]!);
+    expect(world.state(2)).toBe('testing');
+    breaks(world, '1+2', true);
+    expect([world.state(2), world.active()]).toEqual(['pending_failure', ['1']]);
+  });
+
+  it('because of a known cause is given up after four repeats, also during an outage', () => {
+    const world = new World({ mode: 'parallel' });
+    for (const pr of [1, 2]) world.submit(pr, on(pr));
+    breaksForGood(world, '1');
+    expect(world.snapshot.outageSince).not.toBeNull();
+    const why = 'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH';
+    for (let attempt = 0; attempt <= 4; attempt++) {
+      expect(world.outcome(2)).toBeUndefined();
+      world.send({ kind: 'run-not-started', run: world.run('2').id, why });
+      world.advance(minutes(60));
+    }
+    expect(failures(world).at(-1)).toMatchObject({ pr: 2, reason: why });
+  });
+
+  it('behind an entry that has not landed is repeated twenty times, and then shows no failure of the change', () => {
+    const world = new World({ testingTimeoutMinutes: 0 });
+    for (const pr of [1, 2]) world.submit(pr);
+    for (let attempt = 0; attempt <= 20; attempt++) {
+      expect(world.run('1+2').attempt).toBe(attempt);
+      breaks(world, '1+2');
+      world.advance(minutes(15));
+    }
+    expect([world.state(2), world.active()]).toEqual(['testing', ['1']]);
   });
 
   it('of a batch is repeated as a batch, then each is tested alone, and nothing is bisected', () => {
@@ -181,6 +216,61 @@ describe('an outage of CI', () => {
     expect([world.snapshot.outageSince, world.active()]).toEqual([null, ['2']]);
     breaksForGood(world, '2');
     expect(failures(world)).toMatchObject([{ pr: 1 }, { pr: 2 }]);
+  });
+
+  it('may be why an entry leaves without a result, whatever the kind of it, and never why a check fails', () => {
+    const removed = (end: (world: World) => void) => {
+      const world = new World();
+      world.submit(1);
+      while (world.outcome(1) === undefined) {
+        end(world);
+        world.advance(minutes(20));
+      }
+      return [failures(world)[0]?.reason, world.snapshot.outageSince !== null];
+    };
+    expect(removed((world) => breaks(world, '1'))).toEqual(['TEST_RUN_INFRASTRUCTURE_FAILED', true]);
+    expect(removed((world) => breaks(world, '1', true))).toEqual(['TEST_RUN_TIMEOUT', true]);
+    const notStarted = (why?: 'START_TEST_RUN_NO_REQUIRED_STATUSES') => (world: World) =>
+      world.send({ kind: 'run-not-started', run: world.run('1').id, ...(why === undefined ? {} : { why }) });
+    expect(removed(notStarted())).toEqual(['START_TEST_RUN_RETRY_EXHAUSTED', true]);
+    const why = 'START_TEST_RUN_NO_REQUIRED_STATUSES';
+    expect(removed(notStarted(why))).toEqual([why, false]);
+    expect(removed((world) => world.fail('1'))).toEqual(['TEST_RUN_REQUIRED_STATUS_FAILED', false]);
+  });
+
+  it('ends with a failed check as well, but not with a run that CI never ran', () => {
+    const outage = () => {
+      const world = new World({ mode: 'parallel' });
+      for (const pr of [1, 2]) world.submit(pr, on(pr));
+      breaksForGood(world, '1');
+      expect(world.snapshot.outageSince).not.toBeNull();
+      return world;
+    };
+    const failed = outage();
+    failed.fail('2');
+    expect(failed.snapshot.outageSince).toBeNull();
+    const refused = outage();
+    const why = 'START_TEST_RUN_CONFIG_PARSING_FAILURE';
+    refused.send({ kind: 'run-failed', run: refused.run('2').id, why });
+    expect(failures(refused).at(-1)).toMatchObject({ pr: 2, reason: why });
+    expect(refused.snapshot.outageSince).not.toBeNull();
+  });
+
+  it('ends for a run that waits for its next attempt, which starts at once and counts as the first', () => {
+    const world = new World({ mode: 'parallel' });
+    for (let pr = 1; pr <= 4; pr++) world.submit(pr, on(pr));
+    breaksForGood(world, '1');
+    const why = 'START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH';
+    world.send({ kind: 'run-not-started', run: world.run('3').id, why });
+    breaks(world, '2');
+    expect(world.active()).toEqual(['4']);
+    world.pass('4');
+    expect(world.snapshot.outageSince).toBeNull();
+    expect(world.run('2')).toMatchObject({ attempt: 0, timeouts: 0, requestedAt: world.now });
+    // A refusal by the host has another cause: its attempts are counted on, after its own pause.
+    expect(world.active()).toEqual(['2']);
+    world.advance(minutes(1));
+    expect(world.run('3').attempt).toBe(1);
   });
 
   it('does not hold a pull request for ever: after some hours the next one leaves', () => {

@@ -1,7 +1,7 @@
 // The invariants are only worth something if they notice: each is shown a snapshot or a step that breaks it.
 import { describe, expect, it } from 'vitest';
-import { violationsOf, violationsOfStep } from '#core/queue/planner/invariant.ts';
-import type { Action, Fact, Item, Landing, Run, Snapshot } from '#core/queue/planner/model.ts';
+import { findViolations, violationsOfStep } from '#core/queue/planner/invariant.ts';
+import type { Action, PlannerFact, Item, Landing, Run, Snapshot } from '#core/queue/planner/model.ts';
 import { World } from './world.ts';
 
 /** #1 and #2 under test, as groups of their own, in a queue that does not land by itself. */
@@ -36,7 +36,7 @@ const withoutItem = (snapshot: Snapshot, pr: number): Snapshot => {
   return { ...snapshot, items };
 };
 
-const wrong = (snapshot: Snapshot): string[] => violationsOf(snapshot, 0);
+const wrong = (snapshot: Snapshot): string[] => findViolations(snapshot);
 
 describe('a snapshot', () => {
   it('that a plan made has nothing wrong with it', () => {
@@ -108,14 +108,17 @@ describe('a snapshot', () => {
     const [first] = world.snapshot.line;
     const runs = new Map(world.snapshot.runs);
     runs.delete(run.id);
-    expect(wrong({ ...world.snapshot, runs })).toEqual([`group ${first!.id} is in the line without a run`]);
+    expect(wrong({ ...world.snapshot, runs })).toEqual([
+      `group ${first!.id} is in the line without a run`,
+      '#1 waits for nothing',
+    ]);
     const stray = { ...run, id: 99 };
     expect(wrong(withRun(world.snapshot, stray, { of: { kind: 'line', group: 98 } }))).toEqual([
-      'run 99 belongs to nobody',
+      'run 99 belongs to no group',
     ]);
     // A search is not a group, even if the number is one.
     expect(wrong(withRun(world.snapshot, stray, { of: { kind: 'search', search: first!.id } }))).toEqual([
-      'run 99 belongs to nobody',
+      'run 99 belongs to no group',
     ]);
   });
 
@@ -204,14 +207,17 @@ describe('a landing', () => {
 });
 
 describe('a failure', () => {
-  const failed = (pr: number, change: Partial<Extract<Fact, { kind: 'failed' }>> = {}): Fact => ({
+  const failed = (
+    pr: number,
+    change: Partial<Extract<PlannerFact, { kind: 'failed' }>> = {},
+  ): PlannerFact => ({
     kind: 'failed',
     pr,
     reason: 'TEST_RUN_REQUIRED_STATUS_FAILED',
     evidence: null,
     ...change,
   });
-  const unjust = (before: Snapshot, ...facts: Fact[]): string[] =>
+  const unjust = (before: Snapshot, ...facts: PlannerFact[]): string[] =>
     violationsOfStep(before, { snapshot: before, facts, actions: [] });
 
   it('has evidence, unless git or the host speaks of the change itself', () => {

@@ -1,6 +1,7 @@
 // Who depends on whom, by impacted targets.
 import { describe, expect, it } from 'vitest';
-import { Lanes, LaneWalk, noTargets, share, type Targets } from '#core/queue/planner/lane.ts';
+import { DirectLanes, Lanes, LaneWalk, noTargets, share, type Targets } from '#core/queue/planner/lane.ts';
+import { createRandom } from '#tool/simulate/kernel/random.ts';
 
 const on = (...list: number[]): Targets => Uint32Array.from(list);
 
@@ -134,5 +135,50 @@ describe('a walk along a line', () => {
     expect(walk.dependencies(['ALL'])).toEqual([1, 2]);
     walk.add(3, ['ALL']);
     expect(walk.dependencies(['ALL'])).toEqual([3]);
+  });
+});
+
+describe('direct lanes', () => {
+  const direct = (...line: (readonly Targets[])[]) => new DirectLanes(line).closed;
+
+  it('make dependent who shares a target, and not by way of another', () => {
+    expect(direct([on(1)], [on(2)], [on(1, 3)], [on(3)], [on(2)])).toEqual([[], [], [0], [2], [1]]);
+  });
+
+  it('find every earlier holder of a target, not only the last', () => {
+    expect(direct([on(1)], [on(1)], [on(1)])).toEqual([[], [0], [0, 1]]);
+    expect(direct([on(1)], [on(1, 2)], [on(2)], [on(1, 2)])).toEqual([[], [0], [1], [0, 1, 2]]);
+  });
+
+  it('make everything depend on who holds everything, and that on everything with targets', () => {
+    expect(direct([on(1)], [noTargets], ['ALL'], [on(1)], [noTargets], ['ALL'], [on(2)])).toEqual([
+      [],
+      [],
+      [0],
+      [0, 2],
+      [],
+      [0, 2, 3],
+      [2, 5],
+    ]);
+  });
+
+  it('are those that share, pair by pair, whatever the targets are', () => {
+    const random = createRandom(5);
+    const some = (): Targets => {
+      const kind = random();
+      if (kind < 0.1) return 'ALL';
+      if (kind < 0.2) return noTargets;
+      const list = Array.from({ length: 1 + Math.floor(random() * 3) }, () => Math.floor(random() * 12));
+      return Uint32Array.from([...new Set(list)].toSorted((a, b) => a - b));
+    };
+    const line = Array.from({ length: 120 }, () => [some(), ...(random() < 0.2 ? [some()] : [])]);
+    const expected = line.map((own, index) =>
+      line
+        .slice(0, index)
+        .flatMap((earlier, at) =>
+          own.some((one) => earlier.some((other) => share(one, other))) ? [at] : [],
+        ),
+    );
+    expect(direct(...line)).toEqual(expected);
   });
 });

@@ -241,6 +241,6 @@ describe('what is shown', () => {
     const run = [...world.snapshot.runs.values()].at(-1)!;
     const draft = new Draft(withRuns(world.snapshot, composed(run, { members: [3] })), 0);
     showLine(draft);
-    expect(draft.facts).toEqual([{ kind: 'testing', pr: 3, run: 0 }]);
+    expect(draft.facts).toEqual([{ kind: 'testing', pr: 3, run: run.id }]);
   });
 });

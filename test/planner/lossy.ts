@@ -2,8 +2,8 @@
 // is up to chance. A sweep asks for the present truth and reports it, as the service does, in any order.
 import fc from 'fast-check';
 import type { CancelledReason } from '#core/queue/reason.ts';
-import type { Event } from '#core/queue/planner/observe.ts';
 import { isActive } from '#core/queue/planner/model.ts';
+import type { Input } from './reading.ts';
 import { submissionOf } from './disturb.ts';
 import type { Simulated } from './simulated.ts';
 import type { Change } from './truth.ts';
@@ -15,7 +15,7 @@ type Upheaval = {
   /** Who leaves before CI has said anything about it, and how. */
   readonly leavers: ReadonlyMap<number, CancelledReason | 'by hand'>;
   /** Who is not ready for a while. */
-  readonly waverers: ReadonlySet<number>;
+  readonly flapping: ReadonlySet<number>;
   /** How often somebody else pushes to the branch. */
   readonly pushes: number;
   /** Whether the word that somebody was submitted can be lost. */
@@ -31,7 +31,7 @@ export const someTrouble = fc.record({
     }),
     { maxLength: 4 },
   ),
-  waverers: fc.array(fc.nat(999), { maxLength: 4 }),
+  flapping: fc.array(fc.nat(999), { maxLength: 4 }),
   pushes: fc.nat(3),
 });
 type Trouble = typeof someTrouble extends fc.Arbitrary<infer Drawn> ? Drawn : never;
@@ -49,7 +49,7 @@ export function upheavalOf(trouble: Trouble, changes: readonly Change[], isOrder
     .map(({ change, how }) => [change.pr, how] as const);
   return {
     leavers: new Map(leavers),
-    waverers: new Set(isOrderFree ? trouble.waverers.map((which) => named(which).pr) : []),
+    flapping: new Set(isOrderFree ? trouble.flapping.map((which) => named(which).pr) : []),
     pushes: trouble.pushes,
     losesSubmissions: isOrderFree,
   };
@@ -61,11 +61,11 @@ export class LossyHost {
   /** Of a hundred words as many are lost; of the others some are late or doubled, unless none is lost at all. */
   readonly #loss: number;
   readonly #upheaval: Upheaval;
-  readonly #said: Event[] = [];
+  readonly #said: Input[] = [];
   /** What CI is at, and what it has come to. */
   readonly #started = new Set<number>();
-  readonly #finished = new Map<number, Event>();
-  #outcome: Event | null = null;
+  readonly #finished = new Map<number, Input>();
+  #outcome: Input | null = null;
   readonly #left = new Set<number>();
   readonly #unready = new Set<number>();
   readonly #wavered = new Set<number>();
@@ -102,7 +102,7 @@ export class LossyHost {
     return this.#choose() % 100 < this.#loss;
   }
 
-  #say(event: Event | null): void {
+  #say(event: Input | null): void {
     if (event === null) return;
     this.#said.push(event);
     if (this.#isUnlucky()) this.#world.lose(event);
@@ -118,7 +118,7 @@ export class LossyHost {
   /** What can happen at the host now. */
   #possible(): (() => void)[] {
     const world = this.#world;
-    const { leavers, waverers, pushes } = this.#upheaval;
+    const { leavers, flapping, pushes } = this.#upheaval;
     const { items } = world.snapshot;
     const possible: (() => void)[] = [];
     for (const run of world.snapshot.runs.values()) {
@@ -134,7 +134,7 @@ export class LossyHost {
       });
     for (const pr of leavers.keys())
       if (items.has(pr) && !this.#left.has(pr)) possible.push(() => this.#leave(pr));
-    for (const pr of waverers)
+    for (const pr of flapping)
       if (items.has(pr) && !this.#wavered.has(pr)) possible.push(() => this.#waver(pr));
     if (this.#pushes < pushes)
       possible.push(() => {
@@ -153,7 +153,7 @@ export class LossyHost {
   #finish(run: number, attempt: number): void {
     const cannotStart = attempt === 0 && !this.#started.has(run) && this.#choose() % 10 === 0;
     const isCancelled = attempt === 0 && this.#choose() % 10 === 0;
-    const event: Event = cannotStart
+    const event: Input = cannotStart
       ? { kind: 'run-not-started', run }
       : isCancelled
         ? { kind: 'run-infrastructure-failed', run, timedOut: false }
@@ -168,7 +168,7 @@ export class LossyHost {
     this.#say(this.#departureOf(pr));
   }
 
-  #departureOf(pr: number): Event {
+  #departureOf(pr: number): Input {
     const how = this.#upheaval.leavers.get(pr)!;
     return how === 'by hand'
       ? { kind: 'merged-by-hand', pr, tip: this.#world.tip }
@@ -193,7 +193,7 @@ export class LossyHost {
     world.plan();
   }
 
-  *#truth(): Generator<Event> {
+  *#truth(): Generator<Input> {
     const world = this.#world;
     const { items, runs, landing } = world.snapshot;
     yield { kind: 'branch-moved', tip: world.tip };

@@ -5,16 +5,17 @@
 // disturbances. States are told apart by their key (model-key.ts), before the plan and after it: what has the same key
 // before it has the same plan, and is not planned again.
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
-import { violationsOf, violationsOfStep } from '#core/queue/planner/invariant.ts';
+import { findViolations, violationsOfStep } from '#core/queue/planner/invariant.ts';
 import type { Snapshot } from '#core/queue/planner/model.ts';
-import { type Event, observe } from '#core/queue/planner/observe.ts';
 import { type Plan, plan } from '#core/queue/planner/plan.ts';
+import { strategyFor } from '#core/queue/planner/strategies.ts';
+import type { Strategy } from '#core/queue/planner/strategy.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import {
   crowded,
   indulged,
   leaked,
-  misjudged,
+  findWrongContent,
   stuck,
   vanished,
   wronglyIntended,
@@ -23,18 +24,23 @@ import {
 import { disturbancesOf, type Move, type MoveName, moveNames, movesOf, nameOf } from './model-events.ts';
 import { type History, noHistory, remember } from './model-history.ts';
 import { Key, Seen } from './model-key.ts';
+import { type Input, restored, take } from './reading.ts';
 import { tell, tellFact } from './story.ts';
 import type { NewItem } from './world.ts';
 
 export type Configuration = {
   readonly name: string;
   readonly settings: Partial<QueueSettings>;
+  /** Absent: the one that the settings choose. */
+  readonly strategy?: Strategy;
+  /** The strategy looks at no finding about an entry, so that states which differ in these alone are the same. */
+  readonly ignoresFindings?: boolean;
   /** What is special about each entry; as many entries as there are. */
   readonly entries: readonly Partial<NewItem>[];
   /** How many disturbances a path may hold. */
   readonly disturbances: number;
   /** Only these kinds of events disturb it, so that paths with many of them can be followed; absent: all do. */
-  readonly only?: readonly Event['kind'][];
+  readonly only?: readonly Input['kind'][];
 };
 
 /** A state of the world. */
@@ -66,14 +72,18 @@ export function explore(configuration: Configuration, deadline: number): Result 
 
 class Exploration {
   readonly #configuration: Configuration;
+  readonly #strategy: Strategy;
   readonly #planned = new Seen();
   readonly #reached = new Seen();
-  readonly #key = new Key();
+  readonly #key: Key;
   readonly #moves = new Map<MoveName, number>(moveNames.map((name) => [name, 0]));
   #transitions = 0;
 
   constructor(configuration: Configuration) {
     this.#configuration = configuration;
+    this.#key = new Key(configuration.ignoresFindings);
+    // The settings of a world change, and so far none of them chooses the strategy.
+    this.#strategy = configuration.strategy ?? strategyFor(this.#root().snapshot.settings);
   }
 
   run(deadline: number): Result {
@@ -107,7 +117,7 @@ class Exploration {
   }
 
   #root(): Node {
-    const snapshot = emptySnapshot(this.#configuration.settings, 'T');
+    const snapshot = emptySnapshot({ strategy: 'manual', ...this.#configuration.settings }, 'T');
     return { snapshot, now: 0, wakeAt: null, submitted: 0, history: noHistory, path: null };
   }
 
@@ -138,37 +148,38 @@ class Exploration {
     let observed = before;
     if (event !== null) {
       if (event.kind === 'landed') demand(wronglyLanded(before, history));
-      const step = observe(before, event, now);
+      const step = take(before, event, now);
       observed = step.snapshot;
-      demand(violationsOfStep(before, step));
+      demand(violationsOfStep(before, step, this.#strategy));
       demand(vanished(before, step));
       demand(leaked(before, step, event));
       history = remember(history, before, step);
-      demand(misjudged(observed, history));
+      demand(findWrongContent(observed, history));
     }
     if (!this.#planned.add(this.#key.of(observed, now, submitted, history))) return null;
-    const step = plan(observed, now);
+    const step = plan(observed, now, this.#strategy);
     const { snapshot } = step;
-    demand(violationsOfStep(observed, step));
+    demand(violationsOfStep(observed, step, this.#strategy));
     demand(vanished(observed, step));
     demand(leaked(observed, step, null));
-    demand(crowded(observed, step));
+    demand(crowded(observed, step, this.#strategy));
     demand(wronglyIntended(step));
     history = remember(history, observed, step);
     const key = this.#key.of(snapshot, now, submitted, history);
     if (!this.#reached.add(key)) return null;
     // What changes nothing leads back here: the second look is its plan.
     this.#planned.add(key);
-    const again = plan(snapshot, now);
+    const kept = restored(snapshot);
+    const again = plan(kept, now, this.#strategy);
     demand(second(step, again));
-    demand(violationsOf(snapshot, now));
-    demand(misjudged(snapshot, history));
+    demand(findViolations(snapshot));
+    demand(findWrongContent(snapshot, history));
     if (snapshot.frozenAt === null) {
       demand(stuck(snapshot, again.wakeAt));
       demand(indulged(snapshot, now, again.wakeAt));
     }
     const path = { move, before: node.path };
-    return { snapshot, now, wakeAt: again.wakeAt, submitted, history, path };
+    return { snapshot: kept, now, wakeAt: again.wakeAt, submitted, history, path };
   }
 
   /** Every move in words, by going the way once more. */
@@ -180,7 +191,11 @@ class Exploration {
       .map(({ event, now }, index) => {
         const line = event === null ? `look at ${minutes(now)}` : tell(event, snapshot);
         if (index + 1 < moves.length)
-          snapshot = plan(event === null ? snapshot : observe(snapshot, event, now).snapshot, now).snapshot;
+          snapshot = plan(
+            event === null ? snapshot : take(snapshot, event, now).snapshot,
+            now,
+            this.#strategy,
+          ).snapshot;
         return line;
       })
       .join('\n');

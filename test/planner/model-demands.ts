@@ -2,18 +2,19 @@
 // sentences about what is wrong.
 import { isUrgent } from '#core/queue/priority.ts';
 import { share } from '#core/queue/planner/lane.ts';
-import { type Action, type Fact, isActive, type Snapshot } from '#core/queue/planner/model.ts';
-import type { Event } from '#core/queue/planner/observe.ts';
+import { type Action, type PlannerFact, isActive, type Snapshot } from '#core/queue/planner/model.ts';
+import type { Strategy } from '#core/queue/planner/strategy.ts';
+import type { Input } from './reading.ts';
 import { contentOf, driftOf, type History } from './model-history.ts';
 import { tellFact } from './story.ts';
 
 type Step = {
   readonly snapshot: Snapshot;
-  readonly facts: readonly Fact[];
+  readonly facts: readonly PlannerFact[];
   readonly actions: readonly Action[];
 };
 
-const isEnding = ({ kind }: Fact) => kind === 'merged' || kind === 'failed' || kind === 'cancelled';
+const isEnding = ({ kind }: PlannerFact) => kind === 'merged' || kind === 'failed' || kind === 'cancelled';
 
 const byNumber = (a: number, b: number) => a - b;
 
@@ -27,7 +28,7 @@ export function vanished(before: Snapshot, { snapshot, facts }: Step): string[] 
 }
 
 /** A run that is under way is answered or cancelled, never forgotten. */
-export function leaked(before: Snapshot, { snapshot, actions }: Step, event: Event | null): string[] {
+export function leaked(before: Snapshot, { snapshot, actions }: Step, event: Input | null): string[] {
   const answered = event !== null && 'run' in event ? event.run : null;
   const wrong: string[] = [];
   for (const run of before.runs.values()) {
@@ -40,16 +41,21 @@ export function leaked(before: Snapshot, { snapshot, actions }: Step, event: Eve
   return wrong;
 }
 
-/** A new batch is no larger than it may be, and holds nobody who is to be alone. */
-export function crowded(before: Snapshot, { snapshot, actions }: Step): string[] {
+/** A new batch is no larger than it may be, and an entry that is to be alone has no other beside it. A strategy that screens chooses the size. */
+export function crowded(before: Snapshot, { snapshot, actions }: Step, { screens }: Strategy): string[] {
   const { items, settings } = snapshot;
   const wrong: string[] = [];
   for (const action of actions) {
-    if (action.kind !== 'start-run' || action.run.of.kind !== 'line') continue;
+    if (action.kind !== 'start-run') continue;
     const { of, composition } = action.run;
-    if (composition.tested === 1 || before.line.some(({ id }) => id === of.group)) continue;
+    if (of.kind === 'search' && before.searches.some(({ id }) => id === of.search)) continue;
+    if (of.kind === 'line' && before.line.some(({ id }) => id === of.group)) continue;
+    // A group that was tested in the line continues as a bisection.
+    if (of.kind === 'search' && composition.members.some((pr) => before.items.get(pr)?.place.kind === 'line'))
+      continue;
+    if (composition.tested === 1) continue;
     const members = composition.members.slice(-composition.tested);
-    if (members.length > (settings.batch ? settings.batchingMinSize : 1))
+    if (!screens && members.length > (settings.batch ? settings.batchingMinSize : 1))
       wrong.push(`${members.join()} are tested together, and that is too many`);
     for (const item of members.map((pr) => items.get(pr)!))
       if (item.noBatch || isUrgent(item.priority))
@@ -108,7 +114,7 @@ export function wronglyLanded(snapshot: Snapshot, history: History): string[] {
 }
 
 /** What a run is held to be about is what it tested, unless other lanes landed since. */
-export function misjudged({ runs }: Snapshot, { tested }: History): string[] {
+export function findWrongContent({ runs }: Snapshot, { tested }: History): string[] {
   const wrong: string[] = [];
   for (const { id, of, composition, drifted } of runs.values()) {
     const began = tested.get(id);

@@ -1,13 +1,13 @@
 // What can happen next in a small world: the moves that belong to its life, and the disturbances.
-import { deadlineOf } from '#core/queue/planner/clock.ts';
+import { computeDeadline } from '#core/queue/planner/clock.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
 import { isActive, type Snapshot } from '#core/queue/planner/model.ts';
-import type { Event } from '#core/queue/planner/observe.ts';
 import type { Node } from './model-check.ts';
+import type { Input } from './reading.ts';
 import { anItem, type NewItem } from './world.ts';
 
 /** An event, or null for the clock alone, at a time that is now or later. */
-export type Move = { readonly event: Event | null; readonly now: number };
+export type Move = { readonly event: Input | null; readonly now: number };
 
 /** Submissions, what CI says, landings that succeed, and the clock where nothing else is under way. */
 export function movesOf(
@@ -38,7 +38,7 @@ export function movesOf(
 
 const minuteMs = 60_000;
 
-export function disturbancesOf({ snapshot, now, wakeAt }: Node, only?: readonly Event['kind'][]): Move[] {
+export function disturbancesOf({ snapshot, now, wakeAt }: Node, only?: readonly Input['kind'][]): Move[] {
   const moves: Move[] = [];
   for (const event of eventsOf(snapshot))
     if (only === undefined || only.includes(event.kind)) moves.push({ event, now });
@@ -51,7 +51,7 @@ export function disturbancesOf({ snapshot, now, wakeAt }: Node, only?: readonly 
 const retargeted = (targets: Targets): Targets =>
   targets !== 'ALL' && targets.length === 1 ? Uint32Array.of(1, 2) : Uint32Array.of(1);
 
-function* eventsOf(snapshot: Snapshot): Generator<Event> {
+function* eventsOf(snapshot: Snapshot): Generator<Input> {
   const { items, runs, landing, tip, state, settings, frozenAt } = snapshot;
   const moved = `${tip},x`;
   for (const { pr, place, priority, noBatch, ready, targets } of items.values()) {
@@ -71,6 +71,7 @@ function* eventsOf(snapshot: Snapshot): Generator<Event> {
     yield { kind: 'run-not-started', run: run.id };
     yield { kind: 'run-infrastructure-failed', run: run.id, timedOut: false };
     yield { kind: 'run-infrastructure-failed', run: run.id, timedOut: true };
+    yield { kind: 'run-failed-by-flakes', run: run.id };
     if (run.status === 'starting') yield { kind: 'run-started', run: run.id };
     // Told by another clock: it is not taken for later than now.
     if (run.pushedAt === null) yield { kind: 'run-pushed', run: run.id, at: Number.MAX_SAFE_INTEGER };
@@ -128,6 +129,7 @@ const names = {
   'run-started': 'start',
   'run-passed': 'pass',
   'run-failed': 'fail',
+  'run-failed-by-flakes': 'fail by flakes',
   'run-not-started': 'no start',
   'run-infrastructure-failed': 'no result',
   conflict: 'conflict',
@@ -140,7 +142,7 @@ const names = {
   settings: 'settings',
   'host-away': 'outage',
   'host-back': 'end of outage',
-} as const satisfies Record<Event['kind'], string>;
+} as const satisfies Record<Input['kind'], string>;
 
 export const moveNames = [...Object.values(names), 'push', 'pause', 'drain', 'clock', 'time-out'] as const;
 export type MoveName = (typeof moveNames)[number];
@@ -155,7 +157,7 @@ export function nameOf({ event, now }: Move, snapshot: Snapshot): MoveName {
 
 function isTimeOut(snapshot: Snapshot, now: number): boolean {
   for (const run of snapshot.runs.values()) {
-    const deadline = isActive(run) ? deadlineOf(snapshot, run) : null;
+    const deadline = isActive(run) ? computeDeadline(snapshot, run) : null;
     if (deadline !== null && deadline <= now) return true;
   }
   return false;

@@ -3,7 +3,15 @@
 // at again is left out. Of the history that the planner does not keep, what the demands look at is part of the key.
 // A key is 64 bits of hash: among ten million states the odds that any two share one are about one to 400,000.
 import type { Targets } from '#core/queue/planner/lane.ts';
-import type { Item, Landing, Place, Run, Search, Snapshot } from '#core/queue/planner/model.ts';
+import type {
+  Findings,
+  Item,
+  Landing,
+  QueuePosition,
+  Run,
+  Search,
+  Snapshot,
+} from '#core/queue/planner/model.ts';
 import { ageingMs } from '#core/queue/planner/order.ts';
 import { driftOf, type History } from './model-history.ts';
 
@@ -11,8 +19,10 @@ const states = { RUNNING: 0, PAUSED: 1, DRAINING: 2, SWITCHING_MODES: 3 } as con
   Snapshot['state']
 >;
 const modes = { single: 1, parallel: 2 } as const satisfies Codes<Snapshot['settings']['mode']>;
-const places = { not_ready: 0, pending: 1, line: 2, search: 3 } as const satisfies Codes<Place['kind']>;
-const shown = { testing: 0, tests_passed: 1, pending_failure: 2 } as const;
+const places = { not_ready: 0, pending: 1, line: 2, search: 3 } as const satisfies Codes<
+  QueuePosition['kind']
+>;
+const shown = { testing: 0, tests_passed: 1, pending_failure: 2, pending: 3 } as const;
 const statuses = {
   starting: 0,
   running: 1,
@@ -22,6 +32,7 @@ const statuses = {
   start_failed: 5,
   infrastructure: 6,
 } as const satisfies Codes<Run['status']>;
+const screens = { none: 0, passed: 1, doubted: 2, confirmed: 3 } as const satisfies Codes<Item['screen']>;
 const proofs = { exact: 1, lane: 2, direct: 3 } as const satisfies Codes<Landing['proof']['kind']>;
 
 type Codes<Name extends string> = Record<Name, number>;
@@ -30,6 +41,11 @@ type Codes<Name extends string> = Record<Name, number>;
 export class Key {
   low = 0;
   high = 0;
+  readonly #ignoresFindings: boolean;
+
+  constructor(ignoresFindings = false) {
+    this.#ignoresFindings = ignoresFindings;
+  }
 
   /** Begins the key of this state; `submitted` of the entries of its world are in it or were. */
   of(snapshot: Snapshot, now: number, submitted: number, history: History): this {
@@ -44,9 +60,8 @@ export class Key {
     }
     for (const group of snapshot.line) {
       this.#addNumbers(group.members);
-      for (const run of snapshot.runs.values())
-        if (run.of.kind === 'line' && run.of.group === group.id)
-          this.#addRun(run, snapshot.tip, now, snapshot, history);
+      // Runs on different paths: which was started first makes no difference.
+      for (const run of runsOf(snapshot, group.id)) this.#addRun(run, snapshot.tip, now, snapshot, history);
     }
     for (const search of snapshot.searches) this.#addSearch(search, snapshot, now, history);
     this.#addLanding(snapshot.landing, history);
@@ -82,21 +97,31 @@ export class Key {
     this.#add(frozenAt === null ? -1 : now - frozenAt);
   }
 
-  #addItem(item: Item, { tip, settings }: Snapshot, now: number): void {
+  #addItem(item: Item, { tip, settings, items }: Snapshot, now: number): void {
     const { place, ready, noBatch, endRequested, testedOnTip } = item;
     const isDirect = settings.directMergeMode !== 'off' && testedOnTip === tip;
     this.#addFlags(ready, noBatch, endRequested !== null, isDirect);
     this.#add(item.priority);
     this.#add(Math.min(now - item.submittedAt, ageingMs));
     this.#addTargets(item.targets);
-    this.#add(places[place.kind]);
+    this.#add(places[place.kind] * 4 + screens[item.screen]);
     if (place.kind === 'pending') {
       this.#addFlags(place.restarting, place.alone);
       this.#add(place.behind ?? 0);
       if (!place.restarting) this.#add(now - place.since);
     } else if (place.kind === 'line') this.#add(shown[place.shown]);
+    if (item.findings !== undefined && !this.#ignoresFindings) this.#addFindings(item.findings, items);
     // Patience is with those that never were ready.
     if (settings.notReadyTimeoutHours > 0) this.#add(item.queuedAt === null ? now - item.patienceFrom : -1);
+  }
+
+  /** Entries that have left explain nothing any more, and the order in which runs failed makes no difference. */
+  #addFindings({ passed, passedWith, failedBehind }: Findings, items: Snapshot['items']): void {
+    const isLive = (pr: number) => items.has(pr);
+    this.#addFlags(passed);
+    this.#addNumbers(passedWith.filter(isLive));
+    const failed = new Set(failedBehind.map((ahead) => ahead.filter(isLive).join()));
+    for (const ahead of [...failed].toSorted()) this.#addNumbers(ahead.split(',').map(Number));
   }
 
   #addRun(run: Run, tip: string, now: number, snapshot: Snapshot, history: History): void {
@@ -108,6 +133,8 @@ export class Key {
       this.#add(now - (run.startedAt ?? run.pushedAt ?? run.requestedAt));
     else if (status !== 'passed' && status !== 'failed') this.#add(Math.max(-1, run.notBefore - now));
     if (status !== 'passed' && status !== 'failed') this.#add(run.attempt * 4 + run.timeouts);
+    // A failed run hands them on to the next run of its commits.
+    if (status !== 'passed') this.#add(run.flakes ?? 0);
     if (!drifted) return;
     const { untested, absent } = driftOf(snapshot, run, history);
     for (const pr of untested) {
@@ -138,6 +165,13 @@ export class Key {
     if (landing.proof.kind === 'lane' && intended?.landing === landing)
       for (const targets of intended.targets) this.#addTargets(targets);
   }
+}
+
+function runsOf({ runs }: Snapshot, group: number): Run[] {
+  const own = [...runs.values()].filter(({ of }) => of.kind === 'line' && of.group === group);
+  if (own.length < 2) return own;
+  const path = ({ composition: { members } }: Run) => members.join();
+  return own.toSorted((a, b) => (path(a) < path(b) ? -1 : path(a) > path(b) ? 1 : a.id - b.id));
 }
 
 const rotated = (value: number, by: number): number => (value << by) | (value >>> (32 - by));

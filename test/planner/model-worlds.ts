@@ -1,11 +1,17 @@
 // The small worlds of the model check: every combination of what a queue can be set to that behaves in its own way.
 // From small to large, so that what a small one leaves of the time goes to the large ones.
+import { foresee } from '#core/queue/planner/foresee/foresee.ts';
 import { noTargets, type Targets } from '#core/queue/planner/lane.ts';
+import { screenThenChain } from '#core/queue/planner/screen-then-chain.ts';
 import type { Configuration } from './model-check.ts';
+import { betOnEverything } from './betting.ts';
+import { screenByTwos } from './screening.ts';
 
 const on = (...targets: number[]): { readonly targets: Targets } => ({ targets: Uint32Array.from(targets) });
 const alike = (count: number) => Array.from({ length: count }, () => on(1));
 const batch = { batch: true, batchingMaxWaitTimeMinutes: 5 };
+
+const screening = { strategy: screenByTwos, settings: { concurrency: 2 } };
 
 const outage = { only: ['run-infrastructure-failed', 'ended'] as const, disturbances: 6 };
 
@@ -23,6 +29,60 @@ export const worlds: readonly Configuration[] = [
     settings: { mode: 'parallel', concurrency: 2 },
     entries: [on(1), on(2)],
     ...outage,
+  },
+  { name: 'screens of two, in an outage', ...screening, entries: alike(2), ...outage, disturbances: 3 },
+  { name: 'screens of two', ...screening, entries: alike(3), disturbances: 2 },
+  {
+    name: 'screens, then a group of three that is screened again',
+    strategy: screenByTwos,
+    settings: { concurrency: 3 },
+    entries: alike(3),
+    disturbances: 2,
+  },
+  {
+    name: 'screens in lanes, and one that is alone',
+    strategy: screenByTwos,
+    settings: { mode: 'parallel', concurrency: 2 },
+    entries: [on(1), on(2), { ...on(1), noBatch: true }],
+    disturbances: 2,
+  },
+  {
+    name: 'screen, then chain',
+    strategy: screenThenChain,
+    settings: { concurrency: 3, canOptimisticallyMerge: true },
+    entries: alike(3),
+    disturbances: 2,
+  },
+  {
+    name: 'direct lanes, two that share',
+    strategy: foresee,
+    settings: { mode: 'parallel', concurrency: 2 },
+    entries: [on(1), on(1)],
+    disturbances: 1,
+  },
+  {
+    name: 'direct lanes, a chain of three',
+    strategy: foresee,
+    settings: { mode: 'parallel', concurrency: 2 },
+    entries: [on(1), on(1, 2), on(2)],
+    only: ['run-infrastructure-failed', 'ended'],
+    disturbances: 1,
+  },
+  {
+    name: 'direct lanes, every path of a chain',
+    strategy: betOnEverything,
+    ignoresFindings: true,
+    settings: { mode: 'parallel', concurrency: 3 },
+    entries: [on(1), on(1, 2), on(2)],
+    disturbances: 1,
+  },
+  {
+    name: 'direct lanes, every path of three that share',
+    strategy: betOnEverything,
+    ignoresFindings: true,
+    settings: { mode: 'parallel', concurrency: 2, canOptimisticallyMerge: true },
+    entries: alike(3),
+    disturbances: 1,
   },
   { name: 'one at a time', settings: { concurrency: 1 }, entries: alike(3), disturbances: 3 },
   {

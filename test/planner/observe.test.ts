@@ -1,13 +1,13 @@
 // What an event changes by itself, and what it leaves alone.
 import { describe, expect, it } from 'vitest';
-import { type Event, observe } from '#core/queue/planner/observe.ts';
+import { type Input, take } from './reading.ts';
 import { anItem, World } from './world.ts';
 
 const on = (...list: number[]) => ({ targets: Uint32Array.from(list) });
 const reasonsOf = (world: World, pr: number) =>
   world.facts.flatMap((fact) => (fact.kind === 'queued' && fact.pr === pr ? [fact.reason] : []));
 
-const seen = (world: World, event: Event) => observe(world.snapshot, event, world.now);
+const seen = (world: World, event: Input) => take(world.snapshot, event, world.now);
 const nothingChanged = (world: World) => ({ snapshot: world.snapshot, facts: [], actions: [] });
 
 describe('a pull request', () => {
@@ -44,7 +44,7 @@ describe('a pull request', () => {
   it('that is not live is not brought back by news about it', () => {
     const world = new World();
     world.submit(1);
-    const news: Event[] = [
+    const news: Input[] = [
       { kind: 'rewritten', pr: 9, priority: 1, noBatch: true },
       { kind: 'readiness', pr: 9, ready: true },
       { kind: 'targets', pr: 9, targets: 'ALL' },
@@ -323,9 +323,12 @@ describe('the state of a queue', () => {
     const world = new World();
     world.submit(1);
     world.send({ kind: 'settings', settings: { mode: 'parallel' } });
-    world.send({ kind: 'settings', settings: { mode: 'parallel', concurrency: 9 } });
+    world.send({ kind: 'settings', settings: { mode: 'single', concurrency: 7 } });
+    world.send({ kind: 'settings', settings: { concurrency: 9, batch: true } });
+    world.send({ kind: 'state', state: 'PAUSED' });
     expect(world.snapshot).toMatchObject({
-      settings: { mode: 'single', concurrency: 9 },
+      state: 'SWITCHING_MODES',
+      settings: { mode: 'single', concurrency: 9, batch: true },
       switching: { mode: 'parallel', returnTo: 'RUNNING' },
     });
   });

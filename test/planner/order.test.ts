@@ -1,7 +1,7 @@
 // Who is considered before whom.
 import { expect, it } from 'vitest';
 import type { Item } from '#core/queue/planner/model.ts';
-import { ageingMs, inOrder } from '#core/queue/planner/order.ts';
+import { ageingMs, firstInOrder, inOrder } from '#core/queue/planner/order.ts';
 import { anItem, type NewItem, World } from './world.ts';
 
 const hours = (count: number) => count * 3_600_000;
@@ -52,4 +52,23 @@ it('wakes the queue when somebody has waited that long', () => {
   world.submit(1);
   world.submit(2, { priority: 200 });
   expect(world.wakeAt).toBe(hours(4));
+});
+
+const permutations = (list: readonly number[]): readonly (readonly number[])[] =>
+  list.length === 0
+    ? [[]]
+    : list.flatMap((first) =>
+        permutations(list.filter((each) => each !== first)).map((rest) => [first, ...rest]),
+      );
+
+it('finds the first few entries of a queue in whatever sequence they are read', () => {
+  const world = new World();
+  world.send({ kind: 'state', state: 'PAUSED' });
+  for (const [index, priority] of [40, 10, 30, 0, 20].entries()) world.submit(index + 1, { priority });
+  const items = [...world.snapshot.items.values()];
+  for (const sequence of permutations([0, 1, 2, 3, 4]))
+    for (const most of [1, 2, 3, 5, 9]) {
+      const read = sequence.map((index) => items[index]!);
+      expect(firstInOrder(read, 0, most)).toEqual(inOrder(items, 0).slice(0, most));
+    }
 });

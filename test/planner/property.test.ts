@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createRandom } from '#sim/random.ts';
+import { foresee } from '#core/queue/planner/foresee/foresee.ts';
+import { isScreen } from '#core/queue/planner/model.ts';
+import { screenThenChain } from '#core/queue/planner/screen-then-chain.ts';
+import type { Proposal, Strategy } from '#core/queue/planner/strategy.ts';
+import { createRandom } from '#tool/simulate/kernel/random.ts';
 import {
   calm,
   calmDown,
@@ -11,11 +15,13 @@ import {
   someChanges,
   someMoves,
   someSettings,
+  strategyChange,
   submissionOf,
   truthOf,
 } from './disturb.ts';
 import { Clockwork, longestDrainMs, longestWaitMs, somePace, someStream } from './clockwork.ts';
 import { LossyHost, someTrouble, upheavalOf } from './lossy.ts';
+import { screenByTwos } from './screening.ts';
 import { Simulated } from './simulated.ts';
 import { isGuilty, passes } from './truth.ts';
 
@@ -97,6 +103,122 @@ it('lands only what truly passes and fails only what is truly to blame', { timeo
     ),
     runs(1_500),
   );
+});
+
+type Settings = typeof someSettings extends fc.Arbitrary<infer Value> ? Value : never;
+type OpenedWorld = { readonly truth: ReturnType<typeof truthOf>; readonly world: Simulated };
+
+/** Plays many moves in many worlds; all entries must end, and in an honest world the branch must never be broken. */
+function playWorlds(
+  count: number,
+  open: (settings: Settings, changes: Parameters<typeof truthOf>[0]) => OpenedWorld,
+  kinds: Parameters<typeof play>[2],
+  checks: {
+    readonly onMove?: (world: Simulated) => void;
+    /** For a world in which CI and people say what is so. */
+    readonly onHonestEnd?: (world: Simulated) => void;
+  } = {},
+): void {
+  fc.assert(
+    fc.property(
+      someSettings,
+      someChanges(60, { breaks: true, conflicts: true, repairs: true }),
+      someMoves(150),
+      fc.boolean(),
+      fc.nat(),
+      (settings, changes, moves, isHonest, seed) => {
+        const { truth, world } = open(settings, changes);
+        const random = createRandom(seed);
+        if (!isHonest) world.lies = () => random() < 0.1;
+        for (const move of moves) {
+          play(world, move, isHonest ? kinds : [...kinds, mischief]);
+          checks.onMove?.(world);
+        }
+        calm(world, chooser(seed));
+        expect(world.endings.size).toBe(changes.length);
+        if (!isHonest) return;
+        if (!passes(truth, world.branch))
+          throw new Error(`the branch is broken: ${world.branch.join()}\n${world.story.join('\n')}`);
+        checks.onHonestEnd?.(world);
+      },
+    ),
+    runs(count),
+  );
+}
+
+/** The strategy, and a count of what it proposes. */
+const counting = (strategy: Strategy, count: (proposal: Proposal) => void): Strategy => ({
+  ...strategy,
+  propose: (view) => {
+    const proposed = strategy.propose(view);
+    for (const proposal of proposed.proposals) count(proposal);
+    return proposed;
+  },
+});
+
+it.each([
+  ['screens by twos', screenByTwos],
+  ['screens, then chains', screenThenChain],
+])('keeps its promises and lands nothing broken if it %s', { timeout: timeoutMs }, (_, strategy) => {
+  let screened = 0;
+  playWorlds(
+    600,
+    (settings, changes) => {
+      const truth = truthOf(changes, settings.mode);
+      const world = new Simulated({ ...settings, testingTimeoutMinutes: 0 }, truth);
+      world.strategy = counting(strategy, (proposal) => {
+        if ('screen' in proposal) screened += 1;
+      });
+      return { truth, world };
+    },
+    [everyday, everyday, everyday, disturbance],
+  );
+  expect(screened).toBeGreaterThan(share === undefined ? 300 : 0);
+});
+
+it('keeps its promises and lands nothing broken if dependencies are direct', { timeout: timeoutMs }, () => {
+  let bets = 0;
+  playWorlds(
+    1_500,
+    (settings, changes) => {
+      const truth = truthOf(changes, 'parallel');
+      const shape = { mode: 'parallel', batch: false, testingTimeoutMinutes: 0 } as const;
+      const world = new Simulated({ ...settings, ...shape }, truth);
+      world.strategy = counting(foresee, (proposal) => {
+        if ('without' in proposal && proposal.without.length > 0) bets += 1;
+      });
+      return { truth, world };
+    },
+    [everyday, everyday, everyday, disturbance],
+    {
+      onHonestEnd: (world) => {
+        const innocent = [...world.failedOn.keys()].filter((pr) => !isToBlame(world, pr));
+        expect(innocent.length === 0 ? [] : [innocent, ...world.story]).toEqual([]);
+      },
+    },
+  );
+  expect(bets).toBeGreaterThan(share === undefined ? 300 : 0);
+});
+
+it('keeps its promises and lands nothing broken while its strategy changes', { timeout: timeoutMs }, () => {
+  let screened = 0;
+  playWorlds(
+    600,
+    (settings, changes) => {
+      // Its targets hold in lanes too, for when the mode is switched.
+      const truth = truthOf(changes, 'parallel');
+      const chosen = { mode: 'single', strategy: 'adaptive', optimizationMode: 'off' } as const;
+      return { truth, world: new Simulated({ ...settings, ...chosen, testingTimeoutMinutes: 0 }, truth) };
+    },
+    [everyday, everyday, everyday, everyday, disturbance, strategyChange],
+    {
+      onMove: ({ snapshot }) => {
+        screened += snapshot.searches.filter(isScreen).length;
+      },
+    },
+  );
+  // A share of the worlds need not have a screen.
+  expect(screened).toBeGreaterThan(share === undefined ? 50 : -1);
 });
 
 /** What it failed for is so: it breaks what passes without it. */
@@ -256,8 +378,10 @@ it('is done in bounded time, however long CI takes each time', { timeout: timeou
         calmDown(world);
         // What is left of the time before may be untrue, or out of time.
         const leftovers = world.snapshot.runs.size + (world.snapshot.switching === null ? 0 : 1);
+        // And what CI did not start is tried again after a pause.
+        const pausedUntilMs = [...world.snapshot.runs.values()].map(({ notBefore }) => notBefore);
         const clockwork = new Clockwork(world, random, pace);
-        const lastMs = clockwork.arrange(arrivalMs, pushes);
+        const lastMs = Math.max(clockwork.arrange(arrivalMs, pushes), ...pausedUntilMs);
         const conflicts = changes.filter((change) => change.conflicts.length > 0).length;
         const longest = (merged: number, failed: number) => {
           const setbacks = failed + conflicts + leftovers;

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { observe } from '#core/queue/planner/observe.ts';
 import { plan } from '#core/queue/planner/plan.ts';
+import { take } from './reading.ts';
 import { anItem, World } from './world.ts';
 
 const on = (...list: number[]) => ({ targets: Uint32Array.from(list) });
@@ -25,7 +26,7 @@ describe('a queue that has switched modes', () => {
     world.send({ kind: 'conflict', run: world.run('1+2').id, pr: 2, with: 1 });
     // The one ahead begins anew, and is not ready when it does.
     world.send({ kind: 'state', state: 'RUNNING' });
-    let { snapshot } = observe(world.snapshot, { kind: 'readiness', pr: 1, ready: false }, 0);
+    let { snapshot } = take(world.snapshot, { kind: 'readiness', pr: 1, ready: false }, 0);
     ({ snapshot } = observe(snapshot, { kind: 'branch-moved', tip: 'X' }, 0));
     world.snapshot = plan(snapshot, 0).snapshot;
     world.send(null);
@@ -196,6 +197,20 @@ describe('an urgent entry', () => {
     world.submit(9, { priority: 0, ...on(2) });
     expect(world.outcome(1)).toBe('failed');
     expect(world.active()).toEqual(['9', '9+2']);
+  });
+
+  it('is tested without an entry ahead of it that fails in the same plan', () => {
+    const world = new World({ mode: 'parallel', pendingFailureDepth: 1, concurrency: 3 });
+    world.submit(5, { priority: 0, ...on(2, 4) });
+    world.submit(3, on(2));
+    world.submit(4, on(4));
+    world.fail('5');
+    world.fail('5+4');
+    expect(world.state(5)).toBe('pending_failure');
+    // It displaces 3, the first behind 5. Then 4 is the first, which failed too: 5 fails, and the run on top of it ends.
+    world.submit(9, { priority: 0, ...on(2) });
+    expect(world.outcome(5)).toBe('failed');
+    expect(world.active().toSorted()).toEqual(['4', '9', '9+3']);
   });
 
   it('starts nothing over a budget that was made smaller', () => {

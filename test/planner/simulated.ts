@@ -1,28 +1,31 @@
 // A planner with a branch, a CI and a host around it that are only as reliable as a test wants. The branch is kept here
 // as the list of changes it really holds, and every landing is held against what CI really saw.
 import { share, type Targets } from '#core/queue/planner/lane.ts';
-import { violationsOf, violationsOfStep } from '#core/queue/planner/invariant.ts';
+import { findViolations, violationsOfStep } from '#core/queue/planner/invariant.ts';
 import {
   type Action,
-  type Fact,
+  type PlannerFact,
   isActive,
   type Landing,
   type Run,
   type Snapshot,
 } from '#core/queue/planner/model.ts';
-import { type Event, observe } from '#core/queue/planner/observe.ts';
+import type { PlannerEvent } from '#core/queue/planner/observe.ts';
 import { plan } from '#core/queue/planner/plan.ts';
+import { strategyFor } from '#core/queue/planner/strategies.ts';
+import type { Strategy } from '#core/queue/planner/strategy.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { overtaken } from './fairness.ts';
+import { type Input, take, throughDatabase } from './reading.ts';
 import { tell, tellFact } from './story.ts';
 import { conflictIn, passes, type Truth } from './truth.ts';
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
 
-export type Ending = Extract<Fact, { kind: 'merged' | 'failed' | 'cancelled' }>;
+export type Ending = Extract<PlannerFact, { kind: 'merged' | 'failed' | 'cancelled' }>;
 
 const inOrder = (prs: readonly number[]) => prs.toSorted((a, b) => a - b);
 
-const isEnding = (fact: Fact): fact is Ending =>
+const isEnding = (fact: PlannerFact): fact is Ending =>
   fact.kind === 'merged' || fact.kind === 'failed' || fact.kind === 'cancelled';
 
 export class Simulated {
@@ -37,7 +40,7 @@ export class Simulated {
   readonly #targets = new Map<number, Targets>();
   /** What each run really tested, and what CI will say. */
   readonly tested = new Map<number, readonly number[]>();
-  readonly answers = new Map<number, Event>();
+  readonly answers = new Map<number, PlannerEvent>();
   readonly #passed = new Set<number>();
   /** The runs whose results the queue has, by what they tested. */
   readonly #results = new Map<string, number>();
@@ -50,30 +53,38 @@ export class Simulated {
   readonly failedOn = new Map<number, readonly number[]>();
   readonly story: string[] = [];
   #toldAt = 0;
+  /** Undefined: the one that the settings choose. */
+  strategy: Strategy | undefined;
   /** Whether CI lies about the next run. */
   lies: () => boolean = () => false;
   /** Whether what was read was put into a plan. */
   planned = true;
 
   constructor(settings: Partial<QueueSettings>, truth: Truth) {
-    this.snapshot = emptySnapshot(settings, 'T');
+    this.snapshot = emptySnapshot({ strategy: 'manual', ...settings }, 'T');
     this.truth = truth;
   }
 
   /** Takes an event in, and plans at once unless more is to come first. */
-  send(event: Event | null, plansNow = true): void {
+  send(event: Input | null, plansNow = true): void {
     this.note(event === null ? 'a look, though nothing was heard' : tell(event, this.snapshot));
     if (event !== null) {
+      this.#begin();
       if (event.kind === 'submitted') this.#targets.set(event.item.pr, event.item.targets);
       if (event.kind === 'run-passed' || event.kind === 'run-failed') this.#learn(event.run);
       if (event.kind === 'run-passed') this.#passed.add(event.run);
       const before = this.snapshot;
-      const observed = observe(before, event, this.now);
-      this.#demand(violationsOfStep(before, observed));
+      const observed = take(before, event, this.now);
+      this.#demand(violationsOfStep(before, observed, this.strategy));
       this.#take(observed);
       this.planned = false;
     }
     if (plansNow) this.plan();
+  }
+
+  /** Between two evaluations there is only what the database keeps. */
+  #begin(): void {
+    if (this.planned) this.snapshot = throughDatabase(this.snapshot);
   }
 
   /** Goes on with the story. */
@@ -84,21 +95,22 @@ export class Simulated {
   }
 
   /** What happened, without the queue hearing of it. */
-  lose(event: Event): void {
+  lose(event: Input): void {
     this.note(`(unheard) ${tell(event, this.snapshot)}`);
   }
 
   plan(): void {
+    this.#begin();
     const before = this.snapshot;
-    const planned = plan(before, this.now);
-    this.#demand(violationsOfStep(before, planned));
+    const planned = plan(before, this.now, this.strategy);
+    this.#demand(violationsOfStep(before, planned, this.strategy));
     this.#take(planned);
     this.#demand(overtaken(before, planned.snapshot, this.now));
     this.wakeAt = planned.wakeAt;
     this.planned = true;
-    this.#demand(violationsOf(this.snapshot, this.now));
+    this.#demand(findViolations(this.snapshot));
     this.#demand(this.#unproved());
-    const again = plan(this.snapshot, this.now);
+    const again = plan(this.snapshot, this.now, this.strategy);
     for (const fact of again.facts) this.#demand([`a second look adds: ${tellFact(fact)}`]);
     for (const action of again.actions) this.#demand([`a second look asks for: ${JSON.stringify(action)}`]);
     if (again.wakeAt !== null && again.wakeAt < (planned.wakeAt ?? Infinity))
@@ -116,11 +128,11 @@ export class Simulated {
   }
 
   /** The host ends the landing that it is at: it compares and swaps. */
-  concludeLanding(): Event | null {
+  concludeLanding(): PlannerEvent | null {
     const { landing, base } = this.inFlight!;
     this.inFlight = null;
     // Given up by the queue meanwhile, because somebody merged a part of it by hand.
-    if (this.snapshot.landing !== landing) return null;
+    if (this.snapshot.landing?.id !== landing.id) return null;
     if (base !== this.tip) return { kind: 'landing-lost', landing: landing.id, tip: this.tip };
     this.#demand(this.#wrongfullyLanded(landing));
     return { kind: 'landed', landing: landing.id, tip: this.push(landing.members) };
@@ -132,7 +144,7 @@ export class Simulated {
     actions,
   }: {
     snapshot: Snapshot;
-    facts: readonly Fact[];
+    facts: readonly PlannerFact[];
     actions: readonly Action[];
   }) {
     const before = this.snapshot;
@@ -181,6 +193,9 @@ export class Simulated {
   /** A queue that reuses known results does not search for what the batch's run in the line, or the search, has shown. */
   *#redundant({ id, of, attempt, composition }: Run, content: readonly number[]): Generator<string> {
     const { settings, searches } = this.snapshot;
+    // Strategies that screen, or whose dependencies are direct, ask twice before they believe a failure.
+    const { screens, hasDirectDependencies } = this.strategy ?? strategyFor(settings);
+    if (screens || hasDirectDependencies) return;
     if (settings.optimizationMode === 'off' || of.kind !== 'search' || attempt > 0) return;
     const known = this.#results.get(content.join());
     if (known === undefined) return;
@@ -223,7 +238,7 @@ export class Simulated {
   }
 
   /** The failed run tested the change on top of exactly what passed without it. */
-  *#wronglyBlamed({ pr, evidence }: Extract<Fact, { kind: 'failed' }>): Generator<string> {
+  *#wronglyBlamed({ pr, evidence }: Extract<PlannerFact, { kind: 'failed' }>): Generator<string> {
     if (evidence === null) return;
     const tested = this.tested.get(evidence.failedRun)!;
     if (this.#passed.has(evidence.failedRun)) yield `#${pr} failed by a run that passed`;

@@ -1,7 +1,7 @@
 // Who starts, on top of what, and whom an urgent one sends back.
 import { describe, expect, it } from 'vitest';
 import { plan } from '#core/queue/planner/plan.ts';
-import type { Strategy } from '#core/queue/planner/strategy.ts';
+import type { Proposal, Strategy } from '#core/queue/planner/strategy.ts';
 import { World } from './world.ts';
 
 const on = (...list: number[]) => ({ targets: Uint32Array.from(list) });
@@ -49,8 +49,8 @@ describe('free slots', () => {
       'SWITCHING_MODES',
     ]);
     world.pass('1');
-    expect([world.active(), world.snapshot.state]).toEqual([['2'], 'RUNNING']);
-    expect(world.facts).toContainEqual({ kind: 'mode_switched', mode: 'parallel' });
+    const { state, settings } = world.snapshot;
+    expect([world.active(), state, settings.mode]).toEqual([['2'], 'RUNNING', 'parallel']);
   });
 
   it('stay free for what was not under test yet while the queue switches modes', () => {
@@ -201,12 +201,15 @@ describe('what a strategy proposes', () => {
       action.kind === 'start-run' ? [action.run.composition.members.join('+')] : [],
     );
   /** Proposes once, then nothing more. */
-  const once = (...proposals: ReturnType<Strategy>['proposals'][number][]): Strategy => {
+  const once = (...proposals: Proposal[]): Strategy => {
     let asked = false;
-    return () => {
-      const first = !asked;
-      asked = true;
-      return { proposals: first ? proposals : [], wakeAt: null };
+    return {
+      screens: false,
+      propose: () => {
+        const first = !asked;
+        asked = true;
+        return { proposals: first ? proposals : [], wakeAt: null };
+      },
     };
   };
 
@@ -224,15 +227,14 @@ describe('what a strategy proposes', () => {
     expect(actions).toHaveLength(2);
   });
 
-  it('may leave out entries ahead that it thinks will not land', () => {
-    expect(started(once({ members: [1] }, { members: [2], without: [1] }))).toEqual(['1', '2']);
-  });
-
   it('is not asked for where nothing could start', () => {
     const asked: number[] = [];
-    const strategy: Strategy = ({ free }) => {
-      asked.push(free);
-      return { proposals: [], wakeAt: null };
+    const strategy: Strategy = {
+      screens: false,
+      propose: ({ free }) => {
+        asked.push(free);
+        return { proposals: [], wakeAt: null };
+      },
     };
     const full = new World({ concurrency: 1 });
     for (const pr of [1, 2]) full.submit(pr);
@@ -244,7 +246,7 @@ describe('what a strategy proposes', () => {
   });
 
   it('wakes the queue when the strategy wants to', () => {
-    const strategy: Strategy = () => ({ proposals: [], wakeAt: 77 });
+    const strategy: Strategy = { screens: false, propose: () => ({ proposals: [], wakeAt: 77 }) };
     expect(plan(pendingWorld().snapshot, 0, strategy).wakeAt).toBe(77);
     // An instant that has passed is no reason to wake.
     expect(plan(pendingWorld().snapshot, 77, strategy).wakeAt).not.toBe(77);

@@ -1,6 +1,6 @@
 // Events and facts in words, so that a failing seed reads like a story.
-import type { Fact, Snapshot } from '#core/queue/planner/model.ts';
-import type { Event } from '#core/queue/planner/observe.ts';
+import type { PlannerFact, Snapshot } from '#core/queue/planner/model.ts';
+import type { Input } from './reading.ts';
 
 const runIn = (snapshot: Snapshot, id: number): string => {
   const run = snapshot.runs.get(id);
@@ -9,13 +9,14 @@ const runIn = (snapshot: Snapshot, id: number): string => {
   return `run ${id} (${run.of.kind} ${base}+${members.join('+')})`;
 };
 
-export function tell(event: Event, snapshot: Snapshot): string {
+export function tell(event: Input, snapshot: Snapshot): string {
   switch (event.kind) {
     case 'submitted':
       return `#${event.item.pr} is submitted, priority ${event.item.priority}`;
     case 'run-started':
     case 'run-passed':
     case 'run-failed':
+    case 'run-failed-by-flakes':
     case 'run-not-started':
       return `${runIn(snapshot, event.run)}: ${event.kind}`;
     case 'conflict':
@@ -30,7 +31,7 @@ export function tell(event: Event, snapshot: Snapshot): string {
   }
 }
 
-export function tellFact(fact: Fact): string {
+export function tellFact(fact: PlannerFact): string {
   const { kind, ...rest } = fact;
   return 'pr' in fact
     ? `→ #${fact.pr} ${kind} ${JSON.stringify({ ...rest, pr: undefined })}`

@@ -2,21 +2,22 @@
 // and what happened can be told as a story.
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
-import { violationsOf, violationsOfStep } from '#core/queue/planner/invariant.ts';
+import { findViolations, violationsOfStep } from '#core/queue/planner/invariant.ts';
 import { noTargets } from '#core/queue/planner/lane.ts';
 import {
   type Action,
-  type Fact,
+  type PlannerFact,
   type Item,
   isActive,
   type Run,
   type Snapshot,
 } from '#core/queue/planner/model.ts';
-import { type Event, observe } from '#core/queue/planner/observe.ts';
+import type { PlannerEvent } from '#core/queue/planner/observe.ts';
 import { plan } from '#core/queue/planner/plan.ts';
 import type { Strategy } from '#core/queue/planner/strategy.ts';
+import { type Input, take, throughDatabase } from './reading.ts';
 
-export type NewItem = Extract<Event, { kind: 'submitted' }>['item'];
+export type NewItem = Extract<PlannerEvent, { kind: 'submitted' }>['item'];
 
 export const anItem = (pr: number, item: Partial<NewItem> = {}): NewItem => ({
   pr,
@@ -29,24 +30,25 @@ export const anItem = (pr: number, item: Partial<NewItem> = {}): NewItem => ({
   ...item,
 });
 
-/** One event and the plan that follows, checked. Throws with what is wrong. */
+/** One evaluation, as of a queue that is kept in the database: an event and the plan that follows. Throws with what is wrong. */
 function step(
-  snapshot: Snapshot,
-  event: Event | null,
+  before: Snapshot,
+  event: Input | null,
   now: number,
   strategy?: Strategy,
 ): {
   readonly snapshot: Snapshot;
-  readonly facts: Fact[];
+  readonly facts: PlannerFact[];
   readonly actions: Action[];
   readonly wakeAt: number | null;
 } {
-  const observed = event === null ? { snapshot, facts: [], actions: [] } : observe(snapshot, event, now);
+  const snapshot = throughDatabase(before);
+  const observed = event === null ? { snapshot, facts: [], actions: [] } : take(snapshot, event, now);
   const planned = plan(observed.snapshot, now, strategy);
   const violations = [
-    ...violationsOfStep(snapshot, observed),
-    ...violationsOfStep(observed.snapshot, planned),
-    ...violationsOf(planned.snapshot, now),
+    ...violationsOfStep(snapshot, observed, strategy),
+    ...violationsOfStep(observed.snapshot, planned, strategy),
+    ...findViolations(planned.snapshot),
   ];
   if (violations.length > 0) throw new Error(violations.join('\n'));
   return {
@@ -61,17 +63,19 @@ function step(
 export class World {
   snapshot: Snapshot;
   now = 0;
-  readonly facts: Fact[] = [];
+  readonly facts: PlannerFact[] = [];
   wakeAt: number | null = null;
   landsByItself = true;
+  /** Undefined: the one that the settings choose. */
+  strategy: Strategy | undefined;
   #landings = 0;
 
   constructor(settings: Partial<QueueSettings> = {}) {
-    this.snapshot = emptySnapshot(settings, 'T');
+    this.snapshot = emptySnapshot({ strategy: 'manual', ...settings }, 'T');
   }
 
-  send(event: Event | null): void {
-    const { snapshot, facts, wakeAt } = step(this.snapshot, event, this.now);
+  send(event: Input | null): void {
+    const { snapshot, facts, wakeAt } = step(this.snapshot, event, this.now, this.strategy);
     this.snapshot = snapshot;
     this.facts.push(...facts);
     this.wakeAt = wakeAt;

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDatabase, databaseUrl, dropDatabase } from '../database.ts';
-import { runMain, startProcess } from '../server-process.ts';
+import { createDatabase, databaseUrl, dropDatabase } from '../support/database.ts';
+import { runMain, startProcess } from '../support/server-process.ts';
 import { type S3Server, startS3 } from './server.ts';
 
 const token = 'fake-token-for-tests-0123';
@@ -47,7 +47,7 @@ describe('the process with an S3-compatible store', () => {
       await server.stop();
     }
     expect(server.logs()).toContainEqual(
-      expect.objectContaining({ bucket: 'uploads', msg: 'uploads are kept in an S3-compatible store' }),
+      expect.objectContaining({ bucket: 'uploads', msg: 'uploads are stored in S3' }),
     );
     expect(JSON.stringify(server.logs())).not.toMatch(/test-(?:access|secret)/);
   });
@@ -66,7 +66,7 @@ describe('the process with an S3-compatible store', () => {
     const server = await startProcess('serve', url, { ...environment(), ...away });
     try {
       expect(server.logs()).toContainEqual(
-        expect.objectContaining({ level: 40, msg: 'the store of uploads does not answer' }),
+        expect.objectContaining({ level: 40, msg: 'upload store unreachable' }),
       );
       // Not the bytes of the other test: those are known and not stored again.
       const body = report.replace('adds', 'subtracts');

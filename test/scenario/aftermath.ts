@@ -4,7 +4,7 @@
 import { expect } from 'vitest';
 import type { QueueId } from '#base/id.ts';
 import { HostError } from '#host/host.ts';
-import type { Client, World } from '../harness.ts';
+import type { Client, World } from '../support/harness.ts';
 
 export type Main = {
   readonly repo: { readonly host: string; readonly owner: string; readonly name: string };
@@ -67,7 +67,7 @@ type LandingRow = {
 async function landingsOf({ cell }: World, queueId: QueueId): Promise<LandingRow[]> {
   const { rows } = await cell.pool.query<LandingRow>(
     `select base_sha, landed_sha, landed_tree, tested_tree, proof,
-       (select array_agg(m.pr_number::int order by m.position) from landing_member m
+       (select array_agg(m.pr_number::int order by m.position) from landing_pull_request m
          where m.queue_id = l.queue_id and m.number = l.number and m.commit_sha is not null) as prs
      from landing l where queue_id = $1 and status = 'landed'`,
     [queueId],

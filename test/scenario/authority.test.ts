@@ -2,7 +2,7 @@
 // Who may submit, and about which head.
 
 import { expect, it } from 'vitest';
-import { storyTeller } from '../story.ts';
+import { storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 const label = 'signalbox-submit';

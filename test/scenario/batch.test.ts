@@ -1,6 +1,6 @@
 // oxlint-disable vitest/expect-expect -- expectMerged and its like assert.
 import { expect, it } from 'vitest';
-import { membersOf, storyTeller, type Story } from '../story.ts';
+import { membersOf, storyTeller, type Story } from '../support/story.ts';
 
 const openStory = storyTeller();
 const batchOf = (batchingMinSize: number, settings: object = {}) => ({
@@ -15,7 +15,7 @@ it('starts a batch when it is full, as one run', async () => {
   const story = await openStory(batchOf(3));
   await submitAll(story, 1, 2);
   expect(await story.line()).toEqual(['#1 pending', '#2 pending']);
-  expect(await story.waitingFor(1)).toMatch(/batch fills: it starts with 3/);
+  expect(await story.waitingFor(1)).toMatch(/batch is filling\. Tests start with 3/);
   await submitAll(story, 3, 4);
   expect(await story.line()).toEqual(['#1 testing', '#2 testing', '#3 testing', '#4 pending']);
   expect((await story.runs()).map(membersOf)).toEqual([[1, 2, 3]]);
@@ -71,7 +71,7 @@ it.each([
 ])('finds the %s of four with one slot to search with, and lands the others', async (_, culprit) => {
   const story = await openStory(batchOf(4, { bisectionConcurrency: 1 }));
   await submitAll(story, 1, 2, 3, 4);
-  const asked = await story.ci.judge((members) => !members.includes(culprit));
+  const asked = await story.ci.finishRuns((members) => !members.includes(culprit));
   // The others that are fewer than a batch have waited before: they start at once.
   await story.expectFailed(culprit);
   await story.expectMerged(...[1, 2, 3, 4].filter((pr) => pr !== culprit));
@@ -90,7 +90,7 @@ it.each([
   const round = await story.runs();
   expect(round.map(membersOf)).toEqual([[1], [1, 2], [1, 2, 3], [1, 2, 3, 4]]);
   expect(round.every(({ queueType }) => queueType === 'bisection')).toBe(true);
-  await story.ci.judge((members) => !members.includes(culprit));
+  await story.ci.finishRuns((members) => !members.includes(culprit));
   await story.expectFailed(culprit);
   await story.expectMerged(...[1, 2, 3, 4, 5].filter((pr) => pr !== culprit));
 });
@@ -98,7 +98,7 @@ it.each([
 it('finds both of two culprits, one after the other', async () => {
   const story = await openStory(batchOf(4, { bisectionConcurrency: 3 }));
   await submitAll(story, 1, 2, 3, 4);
-  await story.ci.judge((members) => !members.includes(2) && !members.includes(4));
+  await story.ci.finishRuns((members) => !members.includes(2) && !members.includes(4));
   await story.expectFailed(2);
   await story.expectFailed(4);
   await story.expectMerged(1, 3);
@@ -107,7 +107,7 @@ it('finds both of two culprits, one after the other', async () => {
 it('blames the later of two that fail only together', async () => {
   const story = await openStory(batchOf(4));
   await submitAll(story, 1, 2, 3, 4);
-  await story.ci.judge((members) => !(members.includes(1) && members.includes(3)));
+  await story.ci.finishRuns((members) => !(members.includes(1) && members.includes(3)));
   await story.expectFailed(3);
   await story.expectMerged(1, 2, 4);
 });
@@ -116,7 +116,7 @@ it('evicts nobody for a batch that was red only once', async () => {
   const story = await openStory(batchOf(3));
   await submitAll(story, 1, 2, 3);
   await story.ci.fail(3);
-  await story.ci.judge(() => true);
+  await story.ci.finishRuns(() => true);
   await story.expectMerged(1, 2, 3);
   expect(await story.branchLog()).toEqual(landed(1, 2, 3));
 });
@@ -127,6 +127,8 @@ it('lands the longest prefix that passed, as it was tested', async () => {
   await story.ci.fail(3);
   const { testRunId } = await story.ci.runOf(2);
   await story.ci.pass(1);
+  for (const pr of [1, 2, 3])
+    expect(await story.waitingFor(pr)).toMatch(/bisects the batch: #2, #3 are suspected, #1 is cleared\./);
   await story.ci.pass(2);
   await story.ci.fail(3);
   await story.expectMerged(1, 2);
@@ -143,8 +145,8 @@ it('goes on with the line while a batch is searched', async () => {
   expect([search?.queueType, next?.queueType]).toEqual(['bisection', 'main']);
   await story.ci.pass(3);
   await story.expectMerged(3, 4);
-  expect(await story.waitingFor(1)).toMatch(/the culprit is searched for/);
-  await story.ci.judge((members) => !members.includes(1));
+  expect(await story.waitingFor(1)).toMatch(/bisects the batch: #1, #2 are suspected\./);
+  await story.ci.finishRuns((members) => !members.includes(1));
   await story.expectFailed(1);
   await story.time.pass(6);
   await story.ci.passAll();
@@ -212,7 +214,7 @@ it('tests two batches on top of each other, and blames nobody of the second for 
     [1, 2],
     [1, 2, 3, 4],
   ]);
-  await story.ci.judge((members) => !members.includes(1));
+  await story.ci.finishRuns((members) => !members.includes(1));
   await story.expectFailed(1);
   await story.time.pass(6);
   await story.ci.passAll();

@@ -1,6 +1,6 @@
 // oxlint-disable vitest/expect-expect -- expectMerged and its like assert.
 import { expect, it } from 'vitest';
-import { membersOf, storyTeller } from '../story.ts';
+import { membersOf, storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 
@@ -33,7 +33,7 @@ it('waits with its verdict until what it was tested on top of has landed', async
   await team.submit(2);
   await ci.fail(2);
   await expectState(2, 'pending_failure');
-  expect(await waitingFor(2)).toMatch(/failed on top of #1/);
+  expect(await waitingFor(2)).toMatch(/failed with #1 ahead of it\. .* once #1 has merged\./);
   await ci.pass(1);
   await expectMerged(1);
   await expectFailed(2);
@@ -60,7 +60,7 @@ it('waits for as many successors as the failure depth says, and no more', async 
   for (const pr of [1, 2, 3]) await team.submit(pr);
   await ci.fail(1);
   await expectState(1, 'pending_failure');
-  expect(await waitingFor(1)).toMatch(/behind it are waited for/);
+  expect(await waitingFor(1)).toMatch(/waits for the pull requests behind it/);
   await ci.fail(2);
   await expectFailed(1);
   await expectState(2, 'testing');
@@ -146,7 +146,7 @@ it('starts CI again that has not begun after three minutes, however long it may 
   const first = await ci.runOf(1);
   await time.pass(2);
   expect((await ci.runOf(1)).testRunId).toBe(first.testRunId);
-  expect(await waitingFor(1)).toMatch(/have not begun. Not reported yet: ci\/test/);
+  expect(await waitingFor(1)).toMatch(/have not started. Not reported yet: ci\/test/);
   await time.pass(2);
   const second = await ci.runOf(1);
   expect([second.testRunId, second.testBranchSha]).not.toContain(first.testRunId);
@@ -166,7 +166,7 @@ it('tries several times to start what cannot be started, with pauses, and the re
   const { team, ci, time, waitingFor, expectState, expectFailed, expectMerged } = await openStory();
   await team.submit(1, { sha: 'feedface00000000000000000000000000000001' });
   await expectState(1, 'testing');
-  expect(await waitingFor(1)).toMatch(/repeated after a pause/);
+  expect(await waitingFor(1)).toMatch(/repeats its tests after a pause/);
   await team.submit(2);
   for (let attempt = 0; attempt < 5; attempt += 1) await time.pass(5);
   await expectFailed(1, 'START_TEST_RUN_RETRY_EXHAUSTED');

@@ -1,20 +1,10 @@
 // Stories that chance tells: whatever happens in whatever order, no change that is red lands, nobody is evicted for the
 // failure of another, and in the end nobody is stuck. A story is told again by its seed.
 import { expect, it } from 'vitest';
-import { membersOf, type Story, type StoryOptions, storyTeller } from '../story.ts';
+import { createRandom } from '#base/random.ts';
+import { membersOf, type Story, type StoryOptions, storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
-
-/** Numbers in [0, 1) that follow from the seed. */
-function chanceOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const prs = [1, 2, 3, 4, 5, 6];
 /** Whatever contains it is red. */
@@ -81,13 +71,13 @@ async function calmDown({ host, team, time, ci, release, queue }: Story): Promis
   for (let round = 0; round < 12; round += 1) {
     if ((await queue()).state !== 'SWITCHING_MODES') await team.configure({ state: 'RUNNING' });
     await time.pass(6);
-    await ci.judge(passes);
+    await ci.finishRuns(passes);
   }
 }
 
 async function tellByChance(seed: number, options: StoryOptions): Promise<void> {
   const story = await openStory(options);
-  const chance = chanceOf(seed);
+  const chance = createRandom(seed);
   for (const pr of prs) await story.team.propose(pr);
   for (let step = 0; step < 40; step += 1)
     // What is refused is refused: a story goes on.

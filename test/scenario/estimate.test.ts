@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Story, storyTeller } from '../story.ts';
+import { type Story, storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 

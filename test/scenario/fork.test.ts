@@ -2,7 +2,8 @@
 // Whose code is tested with the secrets of the repository: heads from forks, and heads that change protected paths.
 
 import { describe, expect, it } from 'vitest';
-import { storyTeller } from '../story.ts';
+import { storyTeller } from '../support/story.ts';
+import { sql } from '../support/sql.ts';
 
 const openStory = storyTeller();
 
@@ -21,13 +22,8 @@ async function review({ client, numbered, settle }: Story, pr: number, by: strin
 
 /** How many test runs with this head were ever asked for: none means that it was in no test branch. */
 async function runsWith({ world, repository }: Story, head: string): Promise<number> {
-  const rows = await world.cell.db
-    .selectFrom('test_run_member as m')
-    .innerJoin('queue as q', 'q.id', 'm.queue_id')
-    .select('m.test_run_id')
-    .where('q.repository_id', '=', repository.id)
-    .where('m.head_sha', '=', head)
-    .execute();
+  const rows = await sql(world.cell.db)`select m.test_run_id from test_run_member m
+    join queue q on q.id = m.queue_id where q.repository_id = ${repository.id} and m.head_sha = ${head}`;
   return rows.length;
 }
 
@@ -38,7 +34,7 @@ describe('a pull request from a fork', () => {
     await team.submit(1, { ...outsider, files: { 'a.txt': 'a' } });
     await expectState(1, 'not_ready');
     expect(await waitingFor(1)).toMatch(
-      /^It comes from the fork mallory\/widgets: it waits for an approval of commit [0-9a-f]{12} by a person with write access who is not its author\.$/,
+      /^It comes from the fork mallory\/widgets\. It waits until someone with write access, other than its author, approves commit [0-9a-f]{12}\.$/,
     );
     await review(story, 1, 'grace');
     await expectMerged(1);
@@ -124,13 +120,8 @@ describe('a pull request from a fork', () => {
     await story.host.loseWebhooks();
     await review(story, 1, 'grace', { state: 'dismissed' });
     await story.host.deliverWebhooks();
-    await world.cell.db
-      .updateTable('entry')
-      .set({ pr_fork: null })
-      .where('queue_id', 'in', (queue) =>
-        queue.selectFrom('queue').select('id').where('repository_id', '=', repository.id),
-      )
-      .execute();
+    await sql(world.cell.db)`update queue_entry set pr_fork = null
+      where queue_id in (select id from queue where repository_id = ${repository.id})`;
     await ci.pass(1);
     await time.wait();
     expect(await story.branchLog()).toEqual([]);
@@ -166,7 +157,6 @@ describe('a pull request from a fork', () => {
     const pullRequest = (await host.readPullRequest({
       repository: story.repository,
       number: 1,
-      targetBranch: 'main',
     }))!;
     const actor = 'user:ada';
     await command(1, {
@@ -192,7 +182,7 @@ describe('a pull request that changes a protected path', () => {
       const { sha } = await team.propose(1, { author: 'ada', files: { [path]: 'targets: {}\n' } });
       await team.submit(1);
       await expectState(1, 'not_ready');
-      expect(await waitingFor(1)).toContain(`It changes ${path}: it waits for an approval of commit`);
+      expect(await waitingFor(1)).toContain(`It changes ${path}. It waits until someone with write access`);
       expect(await runsWith(story, sha)).toBe(0);
       await review(story, 1, 'grace');
       await story.expectMerged(1);
@@ -250,7 +240,9 @@ describe('a test commit', () => {
     await ci.pass(1);
     await story.expectMerged(1);
     await story.expectState(2, 'not_ready');
-    expect(await story.waitingFor(2)).toContain('It changes CODEOWNERS: it waits for an approval');
+    expect(await story.waitingFor(2)).toContain(
+      'It changes CODEOWNERS. It waits until someone with write access',
+    );
     expect(await story.git('for-each-ref', 'refs/heads/signalbox/')).toBe('');
     await review(story, 2, 'grace');
     await ci.pass(2);

@@ -24,6 +24,38 @@ it('lands a batch by GitHub’s merge call, each member with the tree that was t
   const { landedTreeSha, testedTreeSha, landingMode, proof } = await queue.landing(two.number);
   expect([landedTreeSha, landingMode, proof]).toEqual([testedTreeSha, 'host', 'exact']);
   expect(queue.server.pullRequest(widgets, two.number).merged).not.toBeNull();
+  // Its status check leads to its page on the dashboard.
+  const { token } = queue.server.newUser('grace');
+  const sha = queue.server.pullRequest(widgets, two.number).headSha;
+  const answer = await fetch(`${queue.server.url}/api/v3/repos/${widgets}/commits/${sha}/check-runs`, {
+    headers: { authorization: `token ${token}` },
+  });
+  const { check_runs: runs } = (await answer.json()) as {
+    check_runs: { name: string; details_url: string }[];
+  };
+  const own = runs.find(({ name }) => name === 'Signalbox (main)');
+  expect(own?.details_url).toMatch(
+    new RegExp(`/app/pull-request\\?repo=.*&branch=main&number=${two.number}$`),
+  );
+});
+
+it('is the only way in where updates of the branch are restricted to the App', async () => {
+  const queue = await openGithubQueue({ mergeMethod: 'squash' });
+  const { server } = queue;
+  const parameters = { update_allows_fetch_and_merge: false };
+  server.addRuleset(widgets, { rules: [{ type: 'update', parameters }], bypassApps: [server.appId] });
+  const { number } = await queue.propose('one');
+  const { token } = server.newUser('grace');
+  server.setAccess(widgets, 'grace', 'admin');
+  const byHand = await fetch(`${server.url}/api/v3/repos/${widgets}/pulls/${number}/merge`, {
+    method: 'PUT',
+    headers: { authorization: `token ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ merge_method: 'squash' }),
+  });
+  expect(byHand.status).toBe(405);
+  await queue.submit(number);
+  await queue.pass();
+  expect(await queue.state(number)).toBe('merged');
 });
 
 it('closes the drafts of test branches before it pushes, so that GitHub shows none of them as merged', async () => {
@@ -176,7 +208,7 @@ it('shows GitHub’s own words where it refuses to merge', async () => {
   await queue.pass();
   expect((await queue.see(number)).conclusionReason).toBe('MERGE_REFUSED_BY_HOST');
   for (let turn = 0; turn < 3; turn += 1) await queue.settle();
-  expect((await queue.comments(number)).join('\n')).toMatch(/The host says: `.*pr\/only.*`/);
+  expect((await queue.comments(number)).join('\n')).toMatch(/The Git host answered: `.*pr\/only.*`/);
 });
 
 const shown = { mergeMethod: 'squash', landingMode: 'fast_forward', showAsMerged: true };

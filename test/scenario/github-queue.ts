@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { HostFor } from '#host/host.ts';
 import { openGithub, widgets } from '../host-contract/github-fixture.ts';
 import { hostName } from '../host-contract/github-world.ts';
-import { openWorldForTest } from '../harness.ts';
+import { openWorldForTest } from '../support/harness.ts';
 import { intercept } from './intercept.ts';
 
 const main = { repo: { host: hostName, owner: 'acme', name: 'widgets' }, targetBranch: 'main' };

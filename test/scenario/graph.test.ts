@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { storyTeller } from '../story.ts';
+import { storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 const lanes = { settings: { mode: 'parallel', concurrency: 3, requiredStatuses: ['build', 'test'] } };

@@ -1,7 +1,7 @@
 // oxlint-disable vitest/expect-expect -- expectMerged and its like assert.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { membersOf, storyTeller } from '../story.ts';
+import { membersOf, storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 
@@ -128,6 +128,7 @@ describe('while the host answers with 503', () => {
     expect(await waitingFor(1)).not.toMatch(/host does not answer/);
     await time.pass(20);
     expect((await ci.runOf(1)).testRunId).toBe(first.testRunId);
+    expect(await waitingFor(1)).toMatch(/have been running for 20 min\. .*It times out in 10 min\./);
     await ci.passAll();
     await expectMerged(1, 2);
     expect(await branchLog()).toEqual(['One (#1)', 'Two (#2)']);
@@ -275,7 +276,7 @@ describe('the target branch', () => {
     const tip = await git('rev-parse', 'main');
     await team.deleteMain();
     expect((await queue()).state).toBe('PAUSED');
-    expect(await waitingFor(1)).toMatch(/branch main is gone/);
+    expect(await waitingFor(1)).toMatch(/has no branch main/);
     await expectState(1, 'testing');
     await team.forcePush(tip);
     await team.configure({ state: 'RUNNING' });

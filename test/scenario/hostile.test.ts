@@ -2,9 +2,10 @@
 // oxlint-disable vitest/expect-expect -- expectMerged and its like assert.
 import { expect, it } from 'vitest';
 import { recordHostEvents } from '#command/record-host-events.ts';
-import { ensureOrganization } from '#db/organization-store.ts';
-import { main, openWorldForTest, pr, widgets } from '../harness.ts';
-import { storyTeller } from '../story.ts';
+import { ensureOrganization } from '#db/account/organization-store.ts';
+import { main, openWorldForTest, pr, widgets } from '../support/harness.ts';
+import { storyTeller } from '../support/story.ts';
+import { sql } from '../support/sql.ts';
 
 const openStory = storyTeller();
 
@@ -67,24 +68,20 @@ it('an event that cannot be recorded takes no other with it', async () => {
   await client.call('createQueue', main);
   await client.call('submitPullRequest', pr(1));
   await world.runJobs();
-  const { test_branch_sha: sha } = await world.cell.db
-    .selectFrom('test_run')
-    .select('test_branch_sha')
-    .executeTakeFirstOrThrow();
+  const [run] = await sql<{ sha: string }>(world.cell.db)`select test_branch_sha as sha from test_run`;
+  const { sha } = run!;
   const { id } = await ensureOrganization(world.cell.db, 'acme', 'acme');
   const event = (name: string, at = 1) => ({
     kind: 'check-changed' as const,
     repository: widgets,
-    sha: sha!,
+    sha,
     check: { kind: 'status' as const, name, state: 'success' as const, url: '', at },
   });
   const record = (...events: readonly ReturnType<typeof event>[]) => recordHostEvents(world.cell, id, events);
   const names = async () => {
-    const rows = await world.cell.db
-      .selectFrom('commit_check')
-      .select('name')
-      .where('name', '<>', 'ci/test')
-      .execute();
+    const rows = await sql<{ name: string }>(
+      world.cell.db,
+    )`select name from commit_check where name <> 'ci/test'`;
     return rows.map(({ name }) => name).toSorted();
   };
   await Promise.all([record(event('good')), record(event('b\0d')), record(event('half \ud800'))]);

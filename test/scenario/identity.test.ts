@@ -1,7 +1,7 @@
 // Who is named in the commits of a landing.
 import { expect, it } from 'vitest';
 import type { HostFor } from '#host/host.ts';
-import { storyTeller } from '../story.ts';
+import { storyTeller } from '../support/story.ts';
 
 let own = 'signalbox[bot]';
 

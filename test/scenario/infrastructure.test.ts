@@ -1,8 +1,8 @@
 // CI's own trouble is no pull request's failure: the run is repeated on another commit, with pauses, and only when every
 // repeat has no result either does the pull request leave, with a reason that does not say that its tests failed.
-import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { storyTeller } from '../story.ts';
+import { storyTeller } from '../support/story.ts';
+import { sql } from '../support/sql.ts';
 
 const openStory = storyTeller();
 type Story = Awaited<ReturnType<typeof openStory>>;
@@ -23,7 +23,7 @@ it.each([...conclusions, 'timed_out'])('removes no pull request because CI ended
   const [first, behind] = [await ci.runOf(1), await ci.runOf(2)];
   await conclude(story, 1, conclusion);
   await expectState(1, 'testing');
-  expect(await waitingFor(1)).toMatch(/CI gave no result about it\. Its tests are repeated after a pause\./);
+  expect(await waitingFor(1)).toMatch(/CI gave no result\. Signalbox repeats its tests after a pause\./);
   await time.pass(1);
   const again = await ci.runOf(1);
   expect(again.testRunId).not.toBe(first.testRunId);
@@ -111,8 +111,8 @@ it('gives CI as long to begin as it took before', async () => {
   await team.submit(1, { files: { 'a.txt': 'a' } });
   await ci.begin(1);
   // CI of this queue takes ten minutes to begin.
-  await sql`update test_run set started_at = pushed_at + interval '10 minutes'
-    where queue_id in (select id from queue where repository_id = ${repository.id})`.execute(world.cell.db);
+  await sql(world.cell.db)`update test_run set started_at = pushed_at + interval '10 minutes'
+    where queue_id in (select id from queue where repository_id = ${repository.id})`;
   await ci.pass(1);
   await expectMerged(1);
   await team.submit(2, { files: { 'b.txt': 'b' } });

@@ -3,7 +3,7 @@
 
 import type { Host, HostFor } from '#host/host.ts';
 import type { Mirrors } from '#job/mirrors.ts';
-import type { WorldOptions } from '../harness.ts';
+import type { WorldOptions } from '../support/harness.ts';
 
 type Hook = (call: string) => Promise<void> | void;
 

@@ -6,11 +6,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
 import { recordHostEvents } from '#command/record-host-events.ts';
-import { tasks } from '#job/task.ts';
+import { tasks } from '#job/worker/task.ts';
 import { connectRepository } from '../authority/matrix.ts';
 import { git } from '../fixture/sandbox.ts';
 import { type GithubServer, startGithubServer } from '../github-server/server.ts';
-import { type Client, openWorld } from '../harness.ts';
+import { type Client, openWorld } from '../support/harness.ts';
 import { appCredentials, connectHost, hostName, movableClock } from '../host-contract/github-world.ts';
 import { type Receiver, receiveWebhooks } from '../host-contract/world.ts';
 

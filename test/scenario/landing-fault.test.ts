@@ -3,7 +3,7 @@
 // is the hosts' own: no merge call names the commit of the branch, so a push right before it is found right after it.
 
 import { afterEach, expect, it } from 'vitest';
-import { storyTeller } from '../story.ts';
+import { storyTeller } from '../support/story.ts';
 import { intercept } from './intercept.ts';
 
 const calls = intercept();

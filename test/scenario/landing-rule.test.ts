@@ -2,7 +2,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { Host } from '#host/host.ts';
 import type { ActiveRule } from '#host/rule.ts';
-import { storyTeller } from '../story.ts';
+import { storyTeller } from '../support/story.ts';
 
 /** What the host says of the rules of the branch. */
 let rules: readonly ActiveRule[] = [];
@@ -27,7 +27,7 @@ const signatures: ActiveRule = {
   name: 'required_signatures',
   where: 'ruleset “main”',
   handling: 'refused',
-  why: 'Commits that Signalbox pushes are not signed.',
+  why: 'Signalbox does not sign the commits that it pushes.',
   isBypassed: true,
   isBroken: false,
 };

@@ -1,7 +1,7 @@
 // oxlint-disable vitest/expect-expect -- expectMerged and its like assert.
 import { afterEach, expect, it } from 'vitest';
 import { HostError } from '#host/host.ts';
-import { storyTeller } from '../story.ts';
+import { storyTeller } from '../support/story.ts';
 import { intercept } from './intercept.ts';
 
 const calls = intercept();
@@ -111,6 +111,33 @@ it('lands the rest of a batch whose first pull request is merged when the rules 
   expect(landedTreeSha).toBe(testedTreeSha);
 });
 
+it.each([1, 2, 4])(
+  'lands a batch whole, after the answer to merge call %i was lost and the host still shows that pull request as open',
+  async (pr) => {
+    const story = await openStory({ settings: batch });
+    const { world, ci, git, host, time, landing, expectMerged } = story;
+    await submitFour(story);
+    calls.after = once(
+      'merge',
+      async () => {
+        await world.cell.pool.query(
+          `update sandbox_pull_request set state = 'open', merge_sha = null where number = $1`,
+          [pr],
+        );
+        // Stricter rules must not stop what has begun.
+        await host.protect({ requiredChecks: ['ci/test', 'ci/new'] });
+        throw new HostError('unavailable', 'The answer was lost.');
+      },
+      pr,
+    );
+    await ci.pass(4);
+    await time.wait();
+    await expectMerged(1, 2, 3, 4);
+    expect((await landing({ pr: { number: 4 } })).proof).toBe('exact');
+    expect(await git('rev-list', '--count', 'main')).toBe('5');
+  },
+);
+
 it('merges none of a batch when the last of it must not be merged', async () => {
   const story = await openStory({ settings: batch });
   const { team, ci, host, git, expectState } = story;
@@ -194,7 +221,7 @@ it('puts a landing off while the host has no trial merge on the tip, and says so
   );
   await time.wait();
   expect((await queue()).state).toBe('PAUSED');
-  expect(await waitingFor(1)).toMatch(/has not worked out yet what merging #1/);
+  expect(await waitingFor(1)).toMatch(/has not computed yet the result of merging #1/);
   expect(await git('rev-list', '--count', 'main')).toBe('1');
   calls.before = () => undefined;
   await team.configure({ state: 'RUNNING' });
@@ -213,7 +240,7 @@ it('stops the queue with the reason when the host forbids a landing, and lands o
   expect((await queue()).state).toBe('PAUSED');
   await expectState(1, 'tests_passed');
   expect(await waitingFor(1)).toMatch(
-    /does not let Signalbox land: Resource not accessible.*set the queue RUNNING/s,
+    /does not let Signalbox merge: Resource not accessible.*set the queue RUNNING/s,
   );
   for (let turn = 0; turn < 3; turn += 1) await time.wait();
   expect((await queue()).state).toBe('PAUSED');
@@ -270,5 +297,5 @@ it('lands while comments cannot be written, and writes them later', async () => 
   await expectMerged(1);
   expect((await queue()).isHostAway).toBe(false);
   calls.before = () => undefined;
-  expect((await people.words(1)).join('\n')).toMatch(/Landed on main/);
+  expect((await people.words(1)).join('\n')).toMatch(/Merged into main/);
 });

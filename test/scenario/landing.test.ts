@@ -1,6 +1,6 @@
 // oxlint-disable vitest/expect-expect -- expectMerged and its like assert.
 import { expect, it } from 'vitest';
-import { storyTeller } from '../story.ts';
+import { storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 
@@ -130,7 +130,7 @@ it('pauses and says why when the host refuses its push, and goes on when told to
   await ci.pass(1);
   expect((await queue()).state).toBe('PAUSED');
   await expectState(1, 'tests_passed');
-  expect(await waitingFor(1)).toMatch(/refuses our push to main.*protected.*landingMode/s);
+  expect(await waitingFor(1)).toMatch(/refused the push to main.*protected.*landingMode/s);
   await host.protect({ requiredChecks: ['ci/test'] });
   await team.configure({ state: 'RUNNING' });
   await expectMerged(1);
@@ -242,7 +242,7 @@ it('lands one that is cancelled while its commits are being pushed: the branch h
   holdBack('land');
   await ci.pass(1);
   await team.cancel(1);
-  expect(await waitingFor(1)).toMatch(/It is landing.*asked to leave/s);
+  expect(await waitingFor(1)).toMatch(/Signalbox is merging it now.*Cancellation requested/s);
   await release();
   await expectMerged(1);
 });
@@ -333,7 +333,7 @@ it('does not give an old reason for a pause that somebody asks for later', async
   await expectMerged(1);
   await team.configure({ state: 'PAUSED' });
   await team.submit(2);
-  expect(await waitingFor(2)).not.toMatch(/refuses our push/);
+  expect(await waitingFor(2)).not.toMatch(/refused the push/);
 });
 
 it('makes the commits of a pull request that was renamed under test as they were tested', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { membersOf, storyTeller } from '../story.ts';
+import { membersOf, storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 const lanes = { settings: { mode: 'parallel' } };

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import type { Mirror } from '#git/mirror.ts';
-import { main, openWorldForTest, pr, widgets } from '../harness.ts';
+import type { Mirror } from '#git/mirror/mirror.ts';
+import { main, openWorldForTest, pr, widgets } from '../support/harness.ts';
+import { sql } from '../support/sql.ts';
 
 it('the mirror of a repository has references of the pull requests that are in a queue, and of no others', async () => {
   let mirror: Mirror | undefined;
@@ -26,9 +26,9 @@ it('the mirror of a repository has references of the pull requests that are in a
   expect(await client.call('getSubmittedPullRequest', pr(1))).toMatchObject({ state: 'merged' });
   expect(new Set(await mirror!.pullNumbers())).toEqual(new Set([1, 2, 3]));
   for (let poll = 0; poll < 12; poll++) {
-    await sql`select graphile_worker.add_job('sweep-queue', json_build_object('queueId', id)) from queue`.execute(
+    await sql(
       world.cell.db,
-    );
+    )`select graphile_worker.add_job('sweep-queue', json_build_object('queueId', id)) from queue`;
     await world.runJobs();
   }
   expect(await mirror!.pullNumbers()).toEqual([3]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { main, openWorldForTest, pr, widgets } from '../harness.ts';
+import { main, openWorldForTest, pr, widgets } from '../support/harness.ts';
 
 it('a queue whose branch is not there stops, says so, and leaves the host in peace', async () => {
   const world = await openWorldForTest();
@@ -12,7 +12,7 @@ it('a queue whose branch is not there stops, says so, and leaves the host in pea
   await world.runJobs();
   expect(await client.call('getQueue', missing)).toMatchObject({
     state: 'PAUSED',
-    stateReason: 'The branch release/1.x is gone from its host. Restore it, then set the queue RUNNING.',
+    stateReason: 'The Git host has no branch release/1.x. Restore it, then set the queue RUNNING.',
   });
   await client.call('updateQueue', { ...missing, state: 'RUNNING' });
   await world.runJobs();

@@ -1,6 +1,6 @@
 // oxlint-disable vitest/expect-expect -- expectMerged and its like assert.
 import { expect, it } from 'vitest';
-import { membersOf, storyTeller } from '../story.ts';
+import { membersOf, storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 const oneSlot = { settings: { concurrency: 1, testingTimeoutMinutes: 0 } };
@@ -94,8 +94,8 @@ it('tests no more at once than it has slots, and says who is before whom', async
   const { team, ci, line, waitingFor } = await openStory({ settings: { concurrency: 2 } });
   for (const pr of [1, 2, 3, 4]) await team.submit(pr);
   expect(await line()).toEqual(['#1 testing', '#2 testing', '#3 pending', '#4 pending']);
-  expect(await waitingFor(3)).toMatch(/is next: all 2 test slots are taken/);
-  expect(await waitingFor(4)).toMatch(/#3 is before it, and all 2 test slots are taken/);
+  expect(await waitingFor(3)).toMatch(/is next, but all 2 test slots are taken/);
+  expect(await waitingFor(4)).toMatch(/#3 is ahead of it, and all 2 test slots are taken/);
   await ci.pass(2);
   expect(await line()).toEqual(['#1 testing', '#2 tests_passed', '#3 testing', '#4 pending']);
 });

@@ -1,6 +1,6 @@
 // oxlint-disable vitest/expect-expect -- expectMerged and its like assert.
 import { describe, expect, it } from 'vitest';
-import { type Story, storyTeller } from '../story.ts';
+import { type Story, storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Client, main, openWorldForTest, pr, widgets, type World } from '../harness.ts';
+import { type Client, main, openWorldForTest, pr, widgets, type World } from '../support/harness.ts';
 
 /** A queue whose one test slot is taken by #100, which CI never answers for: whoever is ready stays pending. */
 async function openBusyQueue(world: World, team: Client, settings: object = {}): Promise<void> {
@@ -38,7 +38,7 @@ describe('a submitted pull request', () => {
     expect(await team.call('getSubmittedPullRequest', pr(7))).toMatchObject({
       state: 'pending',
       queuePosition: 1,
-      waitingFor: ['It is next: the one test slot is taken, and it gets the first that is free.'],
+      waitingFor: ['It is next, but the only test slot is taken. Its tests start when a slot is free.'],
     });
   });
 

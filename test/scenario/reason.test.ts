@@ -1,7 +1,7 @@
 // Every reason that the contract names is reached by a story. A reason without one does not compile.
 import { expect, it } from 'vitest';
 import type { Reason } from '#core/queue/reason.ts';
-import { type Story, type StoryOptions, storyTeller } from '../story.ts';
+import { type Story, type StoryOptions, storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 
@@ -106,6 +106,16 @@ const queued = {
       return 2;
     },
     pairs,
+  ],
+  BATCH_TEST_RUN_PASSED: [
+    'it was tested in a batch beside another that is under test',
+    async (story) => {
+      await submit(story, 1, 2);
+      await story.time.pass(1);
+      await story.ci.pass(2);
+      return 2;
+    },
+    { settings: { strategy: 'adaptive', concurrency: 2 } },
   ],
 } as const satisfies Partial<Record<Reason, Tale>>;
 
@@ -264,7 +274,13 @@ const merged = {
 } as const satisfies Partial<Record<Reason, Tale>>;
 
 const moving: Record<keyof typeof queued, Tale> = queued;
-const ending: Record<Exclude<Reason, keyof typeof queued>, Tale> = { ...failed, ...cancelled, ...merged };
+/** It needs test reports: its story is in test/health/queue.test.ts. */
+type Elsewhere = 'FLAKY_TESTS_FAILED';
+const ending: Record<Exclude<Reason, keyof typeof queued | Elsewhere>, Tale> = {
+  ...failed,
+  ...cancelled,
+  ...merged,
+};
 
 it.each(Object.entries(moving).map(([reason, tale]) => [reason, ...tale] as const))(
   '%s: %s',

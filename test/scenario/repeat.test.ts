@@ -1,6 +1,6 @@
 // A repeat tests another commit, so that what CI reported for the earlier run cannot decide the later one.
 import { expect, it } from 'vitest';
-import { storyTeller } from '../story.ts';
+import { storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 

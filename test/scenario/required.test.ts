@@ -1,6 +1,6 @@
 // oxlint-disable vitest/expect-expect -- expectMerged and its like assert.
 import { expect, it } from 'vitest';
-import { type StoryOptions, storyTeller } from '../story.ts';
+import { type StoryOptions, storyTeller } from '../support/story.ts';
 
 const begin = storyTeller();
 /** Whether a change of the file needs an approval first is a question of its own (fork.test.ts). */
@@ -264,7 +264,7 @@ it('names a required check that never reports, and times out on it', async () =>
   });
   await host.protect({ requiredChecks: ['ci/test', 'renamed/check'] });
   await team.submit(1);
-  expect(await waitingFor(1)).toMatch(/Under way: ci\/test\. Not reported yet: renamed\/check\./);
+  expect(await waitingFor(1)).toMatch(/Running: ci\/test\. Not reported yet: renamed\/check\./);
   await ci.pass(1, 'ci/test');
   expect(await waitingFor(1)).toMatch(/Not reported yet: renamed\/check\. It times out in/);
   await time.pass(61);

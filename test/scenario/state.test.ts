@@ -1,6 +1,6 @@
 // oxlint-disable vitest/expect-expect -- expectMerged and its like assert.
 import { expect, it } from 'vitest';
-import { storyTeller } from '../story.ts';
+import { storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 
@@ -188,7 +188,7 @@ it('tests one that was forced in although its host says that it cannot be merged
   const { team, ci, command, world, repository, expectMerged } = await openStory();
   await team.propose(1, { mergeability: 'not_mergeable' });
   const host = world.deps.hostFor(world.cell.name, repository.host)!;
-  const pullRequest = (await host.readPullRequest({ repository, number: 1, targetBranch: 'main' }))!;
+  const pullRequest = (await host.readPullRequest({ repository, number: 1 }))!;
   const wish = { priority: null, noBatch: false, force: true, seniority: 1, actor: 'ada' };
   await command(1, { kind: 'submit', pullRequest, ...wish });
   await ci.pass(1);

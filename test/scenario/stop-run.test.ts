@@ -1,8 +1,8 @@
 // CI that works on a test run which was given up is stopped, and what that saves is counted.
-import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { HostError, type HostFor } from '#host/host.ts';
-import { type Story, storyTeller } from '../story.ts';
+import { type Story, storyTeller } from '../support/story.ts';
+import { sql } from '../support/sql.ts';
 
 const openStory = storyTeller();
 
@@ -54,9 +54,9 @@ it('counts the minutes that CI would have worked on', async () => {
   await team.submit(1, { files: { 'a.txt': 'a' } });
   const { testRunId } = await ci.runOf(1);
   // The median of the queue is half an hour.
-  await sql`update queue_plan set test_p50_ms = 1800000, measured_at = now() + interval '1 day'
-    where queue_id in (select id from queue where repository_id = ${repository.id})`.execute(world.cell.db);
-  await sql`update test_run set started_at = pushed_at where id = ${testRunId}`.execute(world.cell.db);
+  await sql(world.cell.db)`update queue_plan set test_p50_ms = 1800000, measured_at = now() + interval '1 day'
+    where queue_id in (select id from queue where repository_id = ${repository.id})`;
+  await sql(world.cell.db)`update test_run set started_at = pushed_at where id = ${testRunId}`;
   await time.pass(10);
   await team.cancel(1);
   await time.wait();

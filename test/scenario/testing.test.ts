@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { openWorldForTest, pr as numbered, main } from '../harness.ts';
-import { type Story, storyTeller } from '../story.ts';
+import { openWorldForTest, pr as numbered, main } from '../support/harness.ts';
+import { type Story, storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 

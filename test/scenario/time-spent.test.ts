@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { TimeSpent } from '#contract/time-spent.ts';
-import { main, openWorldForTest, pr } from '../harness.ts';
-import { type Story, storyTeller } from '../story.ts';
+import { main, openWorldForTest, pr } from '../support/harness.ts';
+import { type Story, storyTeller } from '../support/story.ts';
+import { sql } from '../support/sql.ts';
 
 const openStory = storyTeller();
 
@@ -10,13 +11,15 @@ const timeSpent = async ({ client, numbered }: Story, number: number): Promise<r
 
 /** What the row of a trip counts: metrics and history are made of it. */
 const counted = async ({ world }: Story, number: number, trip = 1) => {
-  const row = await world.cell.db
-    .selectFrom('trip')
-    .select(['wait_ms', 'test_ms', 'in_queue_ms', 'submitted_at', 'concluded_at'])
-    .where('pr_number', '=', number)
-    .where('trip', '=', trip)
-    .orderBy('concluded_at', 'desc')
-    .executeTakeFirstOrThrow();
+  const [found] = await sql<{
+    wait_ms: number;
+    test_ms: number;
+    in_queue_ms: number;
+    submitted_at: Date;
+    concluded_at: Date;
+  }>(world.cell.db)`select wait_ms, test_ms, in_queue_ms, submitted_at, concluded_at from attempt
+    where pr_number = ${number} and attempt = ${trip} order by concluded_at desc limit 1`;
+  const row = found!;
   return {
     waitMs: row.wait_ms,
     testMs: row.test_ms,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { main, openWorldForTest, pr, widgets } from '../harness.ts';
+import { main, openWorldForTest, pr, widgets } from '../support/harness.ts';
 
 /** A host that works out for ever whether anything can be merged, and leaves it to be tried. */
 async function openTrying() {

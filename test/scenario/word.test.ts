@@ -2,7 +2,7 @@
 // What people ask for on a pull request, and what they are told there.
 
 import { expect, it } from 'vitest';
-import { storyTeller } from '../story.ts';
+import { storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
 const label = 'signalbox-submit';
@@ -12,15 +12,15 @@ it('a comment submits, and one comment of ours follows the pull request to the b
   await people.comment(1, 'Looks good to me.\n\n/signalbox merge');
   const [first, ...others] = await people.words(1);
   expect(others).toEqual([]);
-  expect(first).toMatch(/Being tested on the state its branch will have/);
+  expect(first).toMatch(/Testing with main/);
   expect(first).toMatch(/`\/signalbox cancel`/);
   await ci.pass(1);
   await expectMerged(1);
   const words = await people.words(1);
   expect(words).toHaveLength(1);
-  expect(words[0]).toMatch(/Landed on main/);
+  expect(words[0]).toMatch(/Merged into main/);
   expect(words[0]).toContain(`commit \`${(await git('rev-parse', 'main')).slice(0, 12)}\``);
-  expect(words[0]).toMatch(/What landed is what was tested: tree `[0-9a-f]{12}` both times/);
+  expect(words[0]).toMatch(/The merged tree is the tested tree, `[0-9a-f]{12}`/);
 });
 
 it('a comment gives a priority, and tests alone', async () => {
@@ -37,8 +37,8 @@ it('a failure is explained on the pull request: which check, on top of what, and
   await ci.fail(2);
   await expectState(2, 'failed');
   const [words] = await people.words(2);
-  expect(words).toMatch(/Left the queue: .* failed/);
-  expect(words).toMatch(/the failure came with this pull request/);
+  expect(words).toMatch(/Removed from the queue: .* failed/);
+  expect(words).toMatch(/this pull request caused the failure/);
   expect(words).toMatch(/Push a fix, then comment `\/signalbox merge`/);
 });
 
@@ -50,13 +50,13 @@ it('a comment takes out, restarts, and asks where it stands', async () => {
   const [after] = await runs();
   expect(after!.testRunId).not.toBe(before!.testRunId);
   await people.comment(1, '/signalbox status');
-  expect((await people.words(1)).at(-1)).toMatch(/Being tested[\s\S]*It is tested on the branch/);
+  expect((await people.words(1)).at(-1)).toMatch(
+    /Testing with main[\s\S]*It is tested with the branch as it is now/,
+  );
   await people.comment(1, '/signalbox cancel');
   await expectState(1, 'cancelled');
   expect((await see(1)).conclusionReason).toBe('USER_REQUESTED');
-  expect(await people.words(1)).toContainEqual(
-    expect.stringMatching(/Taken out of the queue: somebody asked for it/),
-  );
+  expect(await people.words(1)).toContainEqual(expect.stringMatching(/Cancelled: someone requested it/));
 });
 
 it('people without write access are refused, and answered once on each pull request', async () => {
@@ -184,5 +184,5 @@ it('a comment of ours that somebody deleted is written anew', async () => {
   await client.call('sandboxDeleteComment', { ...numbered(1), id: own!.id });
   await ci.pass(1);
   await expectMerged(1);
-  expect(await people.words(1)).toEqual([expect.stringMatching(/Landed on main/)]);
+  expect(await people.words(1)).toEqual([expect.stringMatching(/Merged into main/)]);
 });

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endpoints, type Operation } from '#contract/endpoint.ts';
-import { type Client, clientOf, openWorld, openWorldForTest, widgets, type World } from '../harness.ts';
+import { endpoints, type Operation } from '#contract/endpoint/endpoint.ts';
+import {
+  type Client,
+  clientOf,
+  openWorld,
+  openWorldForTest,
+  widgets,
+  type World,
+} from '../support/harness.ts';
 import { loopback, openWebhookWorld, secretKey } from './world.ts';
+import { sql } from '../support/sql.ts';
 
 const operations = Object.keys(endpoints).filter((name) => name.includes('Webhook')) as Operation[];
 const nobody = '01940000-0000-7000-8000-00000000dead';
@@ -53,7 +61,7 @@ describe('webhook endpoints', () => {
       'webhook.create',
     ]);
     expect(entries[2]).toMatchObject({ before: { name: 'Deploys' }, after: { name: 'Releases' } });
-    const rows = await world.cell.db.selectFrom('webhook_endpoint').selectAll().execute();
+    const rows = await sql<{ credentials: Buffer }>(world.cell.db)`select * from webhook_endpoint`;
     expect(JSON.stringify([rows, entries])).not.toContain(made.signingSecret!.slice(6));
     expect(rows[0]!.credentials).toHaveLength(0);
   });
@@ -68,7 +76,7 @@ describe('webhook endpoints', () => {
     expect(secret).toBeNull();
     expect(endpoint).toMatchObject({ kind: 'slack', url: 'http://127.0.0.1:9/…' });
     expect(endpoint.eventTypes).toContain('pull_request.failed');
-    const rows = await world.cell.db.selectFrom('webhook_endpoint').selectAll().execute();
+    const rows = await sql<{ credentials: Buffer }>(world.cell.db)`select * from webhook_endpoint`;
     const audit = await admin.call('listAuditLog', {});
     expect(JSON.stringify([rows, audit])).not.toContain('hidden-word');
     expect(rows.some(({ credentials }) => credentials.includes('hidden-word'))).toBe(false);

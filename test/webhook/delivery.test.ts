@@ -1,9 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { deliverDue, pauseAfter } from '#job/deliver.ts';
-import { forgetDeliveries } from '#db/delivery-store.ts';
+import { pauseAfter } from '#job/webhook/deliver.ts';
+import { forgetDeliveries } from '#db/webhook/delivery-store.ts';
 import { taken } from './receiver.ts';
-import { createQueue, openWebhookWorld, type WebhookWorld } from './world.ts';
+import { createQueue, deliverDue, openWebhookWorld, type WebhookWorld } from './world.ts';
+import { sql } from '../support/sql.ts';
 
 const hourMs = 3_600_000;
 
@@ -154,7 +155,7 @@ describe('an endpoint', () => {
     await world.deliver();
     expect(await stateOf(world, endpoint.id)).toMatchObject({
       state: 'disabled',
-      disabledReason: 'It answered 410: it is gone for good.',
+      disabledReason: 'The endpoint answered 410 (gone).',
     });
     const { entries } = await world.admin.call('listAuditLog', { action: 'webhook.disable' });
     expect(entries[0]).toMatchObject({ actor: 'signalbox', subject: `Deploys (${endpoint.id})` });
@@ -183,7 +184,7 @@ describe('an endpoint', () => {
     expect(await stateOf(world, endpoint.id)).toMatchObject({
       state: 'disabled',
       disabledReason:
-        'It failed for three days without one success. The last time: answered 302: redirects are not followed, give the address it leads to.',
+        'Every delivery failed for three days. The last error: answered 302: Signalbox does not follow redirects, set the final URL.',
     });
   });
 
@@ -232,7 +233,7 @@ describe('an endpoint', () => {
     const { endpoint } = await world.createEndpoint();
     await world.admin.call('sendTestWebhook', { endpointId: endpoint.id });
     const inHand = new Date(world.clock.now().getTime() + 30_000);
-    await world.cell.db.updateTable('webhook_delivery').set({ claimed_until: inHand }).execute();
+    await sql(world.cell.db)`update webhook_delivery set claimed_until = ${inHand}`;
     await world.deliver();
     expect(world.receiver.received).toHaveLength(0);
     world.clock.advance(31_000);
@@ -246,7 +247,9 @@ describe('an endpoint', () => {
     const { endpoint } = await world.createEndpoint();
     await world.admin.call('sendTestWebhook', { endpointId: endpoint.id });
     await deliverDue({ ...world.deliveryDeps, secretKey: null });
-    expect((await stateOf(world, endpoint.id)).lastFailure).toMatch(/SIGNALBOX_SECRET_KEY is not set/);
+    expect((await stateOf(world, endpoint.id)).lastFailure).toMatch(
+      /cannot be decrypted: set SIGNALBOX_SECRET_KEY/,
+    );
     expect(world.receiver.received).toHaveLength(0);
   });
 });
@@ -263,7 +266,7 @@ it('deliveries are forgotten after two weeks, and deleted endpoints with them', 
   const { endpoint } = await world.createEndpoint();
   await world.admin.call('sendTestWebhook', { endpointId: endpoint.id });
   await world.admin.call('deleteWebhookEndpoint', { endpointId: endpoint.id });
-  const count = async () => (await world.cell.db.selectFrom('webhook_endpoint').selectAll().execute()).length;
+  const count = async () => (await sql(world.cell.db)`select * from webhook_endpoint`).length;
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * hourMs);
   await forgetDeliveries(world.cell.db, daysAgo(14));
   expect(await count()).toBe(1);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { pr, widgets } from '../harness.ts';
+import { pr, widgets } from '../support/harness.ts';
 import { createQueue, openWebhookWorld } from './world.ts';
+import { sql } from '../support/sql.ts';
 
 const ofOne = (events: readonly Record<string, unknown>[], number: number) =>
   events.filter((event) => event['pr_number'] === number).map((event) => event['type']);
@@ -121,14 +122,14 @@ describe('events of pull requests', () => {
     const { endpoint } = await world.createEndpoint();
     await admin.call('updateWebhookEndpoint', { endpointId: endpoint.id, enabled: false });
     await world.submit(1);
-    expect(await world.cell.db.selectFrom('webhook_delivery').selectAll().execute()).toEqual([]);
+    expect(await sql(world.cell.db)`select * from webhook_delivery`).toEqual([]);
     await admin.call('updateWebhookEndpoint', {
       endpointId: endpoint.id,
       enabled: true,
       repositories: [widgets],
     });
     await world.check(1, 'success');
-    const rows = await world.cell.db.selectFrom('webhook_delivery').select('type').execute();
+    const rows = await sql<{ type: string }>(world.cell.db)`select type from webhook_delivery`;
     expect(rows.map(({ type }) => type)).toEqual(['pull_request.merged', 'pull_request.merged']);
   });
 });

@@ -7,7 +7,7 @@ import { freePort } from '../../script/free-port.ts';
 import { openWebhookWorld } from './world.ts';
 
 /** The receiver of the guide, as it stands there. */
-const [, program] = /```js\n(.*?)```/s.exec(readFileSync('docs/guide/webhooks.md', 'utf8'))!;
+const [, program] = /```js\n(.*?)```/s.exec(readFileSync('docs/how-to/webhooks.md', 'utf8'))!;
 
 async function startGuide(secret: string) {
   const port = await freePort();

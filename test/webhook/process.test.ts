@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { runProgram } from '#cli/program.ts';
-import { endpoints } from '#contract/endpoint.ts';
-import { main } from '../harness.ts';
-import { databaseUrl, openTestCell } from '../database.ts';
-import { startProcess } from '../server-process.ts';
+import { runProgram } from '#program.ts';
+import { endpoints } from '#contract/endpoint/endpoint.ts';
+import { main } from '../support/harness.ts';
+import { databaseUrl, openTestCell } from '../support/database.ts';
+import { startProcess } from '../support/server-process.ts';
 import { startReceiver } from './receiver.ts';
 import { secretKey } from './world.ts';
 
@@ -74,8 +74,10 @@ it('an endpoint of the command line gets every event, though its worker is kille
   expect(made.stderr).toBe('');
   const { signingSecret } = JSON.parse(made.stdout) as { signingSecret: string };
   let worker = await startWorker();
-  onTestFinished(() => void worker.stop());
-  expect((await cli('test', 'Deploys')).stdout).toMatch(/^The test was taken: 200 after \d+ ms\.$/m);
+  onTestFinished(async () => void (await worker.stop()));
+  expect((await cli('test', 'Deploys')).stdout).toMatch(
+    /^The endpoint accepted the test event: 200 after \d+ ms\.$/m,
+  );
 
   const taken = new Set<string>();
   const hook = new Webhook(signingSecret);
@@ -116,12 +118,14 @@ it('an endpoint of the command line gets every event, though its worker is kille
   expect(events.filter(({ type }) => type === 'pull_request.canceled')).toHaveLength(20);
   expect(events.filter(({ id }) => !taken.has(id))).toEqual([]);
 
-  expect((await cli('list')).stdout).toMatch(/Deploys +webhook +http:.* active +0 +last taken/);
+  expect((await cli('list')).stdout).toMatch(/Deploys +webhook +http:.* active +0 +last delivered/);
   expect((await cli('deliveries', 'Deploys', '--take', '2')).stdout.trim().split('\n')).toHaveLength(3);
-  expect((await cli('update', 'Deploys', '--disable')).stdout).toMatch(/disabled +0 +An admin disabled it\./);
-  expect((await cli('rotate', 'Deploys')).stdout).toMatch(/shown this once: whsec_/);
+  expect((await cli('update', 'Deploys', '--disable')).stdout).toMatch(
+    /disabled +0 +An admin disabled the endpoint\./,
+  );
+  expect((await cli('rotate', 'Deploys')).stdout).toMatch(/shown only once: whsec_/);
   expect((await cli('replay', 'Deploys', '--since', '2020-01-01', '--failed')).stdout).toBe(
-    '0 sent again.\n',
+    '0 deliveries will be sent again.\n',
   );
   expect((await cli('replay', 'Deploys')).code).toBe(2);
   expect((await cli('delete', 'Deploys')).code).toBe(0);

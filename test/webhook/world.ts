@@ -2,10 +2,11 @@
 
 import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
-import type { ResponseOf } from '#contract/endpoint.ts';
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { webhookBodies } from '#contract/webhook-event.ts';
-import { deliverDue, type DeliveryDeps } from '#job/deliver.ts';
-import { type Client, main, openWorldForTest, pr, widgets, type World } from '../harness.ts';
+import { listDueEndpoints } from '#db/webhook/delivery-store.ts';
+import { deliverTo, type DeliveryDeps } from '#job/webhook/deliver.ts';
+import { type Client, main, openWorldForTest, pr, widgets, type World } from '../support/harness.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 export const secretKey = Buffer.alloc(32, 7);
@@ -76,3 +77,10 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
 
 export const createQueue = (admin: Client, settings: object = {}) =>
   admin.call('createQueue', { ...main, requiredStatuses: ['ci'], ...settings });
+
+/** Sends everything that is due, to all endpoints at once; returns how many deliveries were tried. */
+export async function deliverDue(deps: DeliveryDeps): Promise<number> {
+  const due = await listDueEndpoints(deps.cell.db, deps.clock.now());
+  const tried = await Promise.all(due.map((endpointId) => deliverTo(deps, endpointId)));
+  return tried.reduce((sum, count) => sum + count, 0);
+}

@@ -1,19 +1,19 @@
-// A dialog that does one thing: says what will happen, does it, and says what went wrong.
+// A dialog for one action: describes it, performs it, and shows an error.
 
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { queryClient } from '../query.ts';
-import { Problem } from './answer.tsx';
+import { queryClient } from '../api/query.ts';
+import { ErrorAlert } from './query-result.tsx';
 import { useNotice } from './notice.tsx';
 
-type DialogProps = {
+type ActionDialogProps = {
   readonly title: string;
   readonly action: string;
   readonly isDangerous?: boolean;
   readonly isReady?: boolean;
   readonly run: () => Promise<unknown>;
-  /** Said when it is done. */
+  /** Shown when the action is done. */
   readonly done: string;
   readonly onClose: () => void;
   readonly children: ReactNode;
@@ -28,13 +28,13 @@ export function Dialog({
   done,
   onClose,
   children,
-}: DialogProps) {
-  const say = useNotice();
-  const doing = useMutation({
+}: ActionDialogProps) {
+  const notify = useNotice();
+  const mutation = useMutation({
     mutationFn: run,
     onSuccess: async () => {
       onClose();
-      say(done);
+      notify(done);
       await queryClient.invalidateQueries();
     },
   });
@@ -43,20 +43,20 @@ export function Dialog({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (isReady && !doing.isPending) doing.mutate();
+          if (isReady && !mutation.isPending) mutation.mutate();
         }}
       >
         <Stack>
           {children}
-          {doing.error !== null && <Problem error={doing.error} />}
+          {mutation.error !== null && <ErrorAlert error={mutation.error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Leave it
+              Go back
             </Button>
             <Button
               type="submit"
               color={isDangerous ? 'red.9' : 'blue.8'}
-              loading={doing.isPending}
+              loading={mutation.isPending}
               disabled={!isReady}
             >
               {action}

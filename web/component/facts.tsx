@@ -1,16 +1,16 @@
 import { Text } from '@mantine/core';
 
-export type Fact = readonly [name: string, value: string];
+export type NamedFact = readonly [name: string, value: string];
 
-/** Names and what they stand for, side by side as there is room. */
+/** Names and their values, in as many columns as fit. */
 export const Facts = ({
   facts,
   className = '',
 }: {
-  readonly facts: readonly Fact[];
+  readonly facts: readonly NamedFact[];
   readonly className?: string;
 }) => (
-  <dl className={`figures ${className}`.trim()}>
+  <dl className={`metrics ${className}`.trim()}>
     {facts.map(([name, value]) => (
       <div key={name}>
         <Text component="dt" size="xs" c="dimmed">

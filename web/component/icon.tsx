@@ -1,8 +1,8 @@
-// Small pictures beside words; they never stand for a word alone.
+// Icons next to labels; an icon never replaces a label.
 
 const paths = {
   clock: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2Zm0 2.5V8l2.5 2',
-  line: 'M2.5 4h11M2.5 8h11M2.5 12h7',
+  queue: 'M2.5 4h11M2.5 8h11M2.5 12h7',
   flask: 'M6 2h4M6.75 2v4L3 13.2c-.2.4.1.8.5.8h9c.4 0 .7-.4.5-.8L9.250 6V2M5 10h6',
   check: 'M3 8.5 6.5 12 13 4.5',
   merged: 'M8 1.8a6.200 6.200 0 1 0 0 12.400A6.200 6.200 0 0 0 8 1.800ZM5 8.200l2.200 2.200L11 6',

@@ -1,13 +1,13 @@
-import type { StreamState } from '../stream.ts';
-import { Pill } from './state.tsx';
+import type { StreamState } from '../api/stream.ts';
+import { Pill } from './pill.tsx';
 
-/** Whether what is shown follows by itself. While it does not, the page asks every few seconds. */
+/** Whether the page is updated by the stream. While it is not, the page polls every few seconds. */
 export const LiveMark = ({ state }: { readonly state: StreamState }) => (
   <span role="status" className="live">
     {state === 'live' ? (
-      <Pill icon="live" word="Live" tone="good" />
+      <Pill icon="live" label="Live" tone="good" />
     ) : (
-      <Pill icon="clock" word="Reconnecting" tone="warn" />
+      <Pill icon="clock" label="Reconnecting" tone="warn" />
     )}
   </span>
 );

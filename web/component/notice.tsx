@@ -1,4 +1,4 @@
-// A sentence about what was just done, said aloud too.
+// A sentence about the last action, also announced to screen readers.
 
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useState } from 'react';
 
@@ -10,14 +10,14 @@ export const useNotice = (): ((text: string) => void) => useContext(NoticeContex
 
 export function Notices({ children }: { readonly children: ReactNode }) {
   const [notice, setNotice] = useState<{ readonly text: string } | null>(null);
-  const say = useCallback((text: string) => setNotice({ text }), []);
+  const notify = useCallback((text: string) => setNotice({ text }), []);
   useEffect(() => {
     if (notice === null) return undefined;
     const timer = setTimeout(() => setNotice(null), shownMs);
     return () => clearTimeout(timer);
   }, [notice]);
   return (
-    <NoticeContext value={say}>
+    <NoticeContext value={notify}>
       {children}
       <div role="status" className="notice" data-shown={notice !== null}>
         {notice?.text}

@@ -1,14 +1,14 @@
 import { Button, Group, Text } from '@mantine/core';
 import type { Page } from '#contract/common.ts';
-import { countOf } from '../format.ts';
+import { formatCount } from '../format.ts';
 
 type PagerProps = { readonly page: Page; readonly what: string; readonly onTurn: (token: string) => void };
 
-/** Pages by the tokens that the server gives out. */
+/** Moves between pages with the page tokens of the server. */
 export const Pager = ({ page, what, onTurn }: PagerProps) => (
   <Group justify="space-between">
     <Text size="sm" c="dimmed">
-      {countOf(page.total_rows, what)}, page {page.page_index + 1} of {Math.max(1, page.total_pages)}
+      {formatCount(page.total_rows, what)}, page {page.page_index + 1} of {Math.max(1, page.total_pages)}
     </Text>
     {page.total_pages > 1 && (
       <Group gap="xs">

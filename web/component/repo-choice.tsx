@@ -1,10 +1,10 @@
-// Pages about tests are about one repository: the one in the address, else the first.
+// Pages about tests are about one repository: the one in the URL, else the first.
 
 import { Select } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { pathOf, type Repo, repoOf } from '../name.ts';
-import { useQueues } from '../query.ts';
-import { Answer, Empty } from './answer.tsx';
+import { formatRepoPath, type Repo, parseRepoPath } from '../name.ts';
+import { useQueues } from '../api/query.ts';
+import { QueryResult, Empty } from './query-result.tsx';
 
 type RepoChoiceProps = {
   readonly chosen: string | undefined;
@@ -15,16 +15,19 @@ type RepoChoiceProps = {
 export function RepoChoice({ chosen, onChoose, children }: RepoChoiceProps) {
   const queues = useQueues();
   return (
-    <Answer query={queues} loading="Reading the repositories">
+    <QueryResult query={queues} loading="Loading the repositories">
       {(list) => {
         const paths = [
-          ...new Set([...(chosen === undefined ? [] : [chosen]), ...list.map(({ repo }) => pathOf(repo))]),
+          ...new Set([
+            ...(chosen === undefined ? [] : [chosen]),
+            ...list.map(({ repo }) => formatRepoPath(repo)),
+          ]),
         ];
         const path = chosen ?? paths[0];
         if (path === undefined)
           return (
-            <Empty icon="line" title="There is no repository yet">
-              Repositories are known here as soon as they have a queue.
+            <Empty icon="queue" title="There is no repository yet">
+              A repository appears here when it has a queue.
             </Empty>
           );
         return (
@@ -37,10 +40,10 @@ export function RepoChoice({ chosen, onChoose, children }: RepoChoiceProps) {
               maw={420}
               onChange={(next) => next !== null && onChoose(next)}
             />
-            {children(repoOf(path))}
+            {children(parseRepoPath(path))}
           </>
         );
       }}
-    </Answer>
+    </QueryResult>
   );
 }

@@ -1,10 +1,10 @@
-// Instants that are shown as spans up to now; one clock for all of them.
+// Instants that are shown relative to now, with one clock for all of them.
 
 import { useSyncExternalStore } from 'react';
-import { instantOf, secondsSince, spanOf } from '../format.ts';
+import { formatInstant, secondsSince, formatDuration } from '../format.ts';
 
 const listeners = new Set<() => void>();
-/** Between two looks at the clock: each repaints whatever is younger than a minute. */
+/** Between two readings of the clock: each one repaints times younger than a minute. */
 const tickMs = 5_000;
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -23,15 +23,15 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Of the present instant; rendered again only when the text is another. */
+/** A text that depends on the current time; rendered again only when the text changes. */
 const useTextNow = (textAt: (nowMs: number) => string): string =>
   useSyncExternalStore(subscribe, () => textAt(now));
 
 /** `for 3 min`, with the instant itself on hover and for machines. */
 export function Since({ at, prefix = '' }: { readonly at: string; readonly prefix?: string }) {
-  const span = useTextNow((nowMs) => spanOf(secondsSince(at, nowMs)));
+  const span = useTextNow((nowMs) => formatDuration(secondsSince(at, nowMs)));
   return (
-    <time dateTime={at} title={instantOf(at)}>
+    <time dateTime={at} title={formatInstant(at)}>
       {prefix}
       {span}
     </time>
@@ -44,20 +44,20 @@ export const Ago = ({ at }: { readonly at: string }) => (
   </>
 );
 
-export const Instant = ({ at }: { readonly at: string }) => <time dateTime={at}>{instantOf(at)}</time>;
+export const Instant = ({ at }: { readonly at: string }) => <time dateTime={at}>{formatInstant(at)}</time>;
 
 type EtaProps = { readonly at: string; readonly interval: readonly string[] | null };
 
-/** When something is expected, and how sure that is. */
+/** When a merge is expected, with the interval of the estimate. */
 export function Eta({ at, interval }: EtaProps) {
   const text = useTextNow((nowMs) => {
-    const until = (iso: string) => spanOf(Math.max(0, -secondsSince(iso, nowMs)));
+    const until = (iso: string) => formatDuration(Math.max(0, -secondsSince(iso, nowMs)));
     const [early, late] = interval ?? [];
     const range = early === undefined || late === undefined ? '' : ` (${until(early)} to ${until(late)})`;
-    return `lands in about ${until(at)}${range}`;
+    return `merges in about ${until(at)}${range}`;
   });
   return (
-    <time dateTime={at} title={instantOf(at)}>
+    <time dateTime={at} title={formatInstant(at)}>
       {text}
     </time>
   );

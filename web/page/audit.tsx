@@ -1,16 +1,16 @@
-// Who changed what, and what was there before.
+// The audit log: who changed what, and the value before.
 
 import { Button, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { ResponseOf } from '#contract/endpoint.ts';
-import { call } from '../api.ts';
-import { actionKinds, differencesOf, sayAction, sayJson } from '../audit-diff.ts';
-import { Answer, Empty } from '../component/answer.tsx';
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { call } from '../api/api.ts';
+import { actionKinds, listDifferences, formatAuditAction, formatAuditValue } from '../account/audit-diff.ts';
+import { QueryResult, Empty } from '../component/query-result.tsx';
 import { Ago } from '../component/time.tsx';
-import { instantOf } from '../format.ts';
-import { useMay } from '../query.ts';
+import { formatInstant } from '../format.ts';
+import { useMay } from '../api/query.ts';
 
 const route = getRouteApi('/audit');
 
@@ -26,16 +26,16 @@ export function AuditPage() {
         <Log />
       ) : (
         <Empty icon="shield" title="The audit log is for administrators">
-          Ask one of them what was changed, or to give you their role.
+          Ask an administrator for this information, or for the admin role.
         </Empty>
       )}
     </Stack>
   );
 }
 
-type AuditSearch = ReturnType<typeof route.useSearch>;
+type AuditPageSearch = ReturnType<typeof route.useSearch>;
 
-/** The day begins where the reader is. */
+/** The day begins in the reader's time zone. */
 const dayStart = (day: string, plusDays = 0): Date | undefined => {
   const [year, month, date] = day.split('-').map(Number);
   const at = new Date(year ?? Number.NaN, (month ?? 0) - 1, (date ?? 0) + plusDays);
@@ -61,20 +61,20 @@ function Log() {
     },
     placeholderData: keepPreviousData,
   });
-  const isNarrowed = Object.keys(search).some((key) => key !== 'cursor');
+  const isFiltered = Object.keys(search).some((key) => key !== 'cursor');
   return (
     <>
       <Filters
         key={JSON.stringify(search)}
         search={search}
-        onNarrow={(next) => void navigate({ search: next })}
+        onFilter={(next) => void navigate({ search: next })}
       />
-      <Answer query={log} loading="Reading the audit log">
+      <QueryResult query={log} loading="Loading the audit log">
         {({ entries, nextCursor }) => (
           <>
             {entries.length === 0 ? (
-              <Empty icon="line" title={emptyWords(isNarrowed, nextCursor !== undefined)}>
-                {isNarrowed && 'Narrow it less, or look at another time.'}
+              <Empty icon="queue" title={emptyTitle(isFiltered, nextCursor !== undefined)}>
+                {isFiltered && 'Remove a filter, or choose another period.'}
               </Empty>
             ) : (
               <ul className="plain">
@@ -103,45 +103,49 @@ function Log() {
             </Group>
           </>
         )}
-      </Answer>
+      </QueryResult>
     </>
   );
 }
 
-const emptyWords = (isNarrowed: boolean, isMore: boolean): string => {
-  if (isMore) return 'Nothing that fits among these; there are older entries';
-  return isNarrowed ? 'Nothing that fits' : 'Nothing was changed yet';
+const emptyTitle = (isFiltered: boolean, isMore: boolean): string => {
+  if (isMore) return 'None of these entries match; there are older entries';
+  return isFiltered ? 'No entry matches' : 'There are no entries yet';
 };
 
-type FiltersProps = { readonly search: AuditSearch; readonly onNarrow: (search: AuditSearch) => void };
+type FiltersProps = {
+  readonly search: AuditPageSearch;
+  readonly onFilter: (search: AuditPageSearch) => void;
+};
 
-function Filters({ search, onNarrow }: FiltersProps) {
+function Filters({ search, onFilter }: FiltersProps) {
   const [draft, setDraft] = useState(search);
-  const set = (key: keyof AuditSearch) => (event: { readonly currentTarget: { readonly value: string } }) => {
-    const { value } = event.currentTarget;
-    setDraft({ ...draft, [key]: value });
-  };
+  const set =
+    (key: keyof AuditPageSearch) => (event: { readonly currentTarget: { readonly value: string } }) => {
+      const { value } = event.currentTarget;
+      setDraft({ ...draft, [key]: value });
+    };
   return (
     <form
       role="search"
       aria-label="Audit log"
       onSubmit={(event) => {
         event.preventDefault();
-        const { cursor: _cursor, ...narrowed } = draft;
-        // What is empty stays out of the address: see the route.
-        onNarrow(narrowed);
+        const { cursor: _cursor, ...filters } = draft;
+        // Empty values stay out of the URL: see the route.
+        onFilter(filters);
       }}
     >
       <Group align="flex-end" gap="sm">
         <NativeSelect
-          label="Changes of"
+          label="Type"
           data={[...actionKinds]}
           value={draft.action ?? ''}
           onChange={set('action')}
         />
-        <TextInput label="Who" value={draft.actor ?? ''} maxLength={255} onChange={set('actor')} />
+        <TextInput label="Actor" value={draft.actor ?? ''} maxLength={255} onChange={set('actor')} />
         <TextInput
-          label="What"
+          label="Subject"
           placeholder="repository, branch or test"
           value={draft.subject ?? ''}
           maxLength={255}
@@ -150,11 +154,11 @@ function Filters({ search, onNarrow }: FiltersProps) {
         <TextInput type="date" label="From" value={draft.since ?? ''} onChange={set('since')} />
         <TextInput type="date" label="To" value={draft.until ?? ''} onChange={set('until')} />
         <Button type="submit" variant="default">
-          Narrow
+          Filter
         </Button>
         {Object.keys(search).length > 0 && (
-          <Button variant="subtle" onClick={() => onNarrow({})}>
-            Show all
+          <Button variant="subtle" onClick={() => onFilter({})}>
+            Clear filters
           </Button>
         )}
       </Group>
@@ -163,12 +167,12 @@ function Filters({ search, onNarrow }: FiltersProps) {
 }
 
 const Entry = ({ entry }: { readonly entry: ResponseOf<'listAuditLog'>['entries'][number] }) => {
-  const differences = differencesOf(entry.before, entry.after);
+  const differences = listDifferences(entry.before, entry.after);
   return (
     <li className="row" data-action={entry.action}>
       <div className="shrink">
         <Text fw={600} className="break">
-          {sayAction(entry.action)}: {entry.subject}
+          {formatAuditAction(entry.action)}: {entry.subject}
         </Text>
         <dl className="differences">
           {differences.map(({ name, before, after }) => (
@@ -176,11 +180,11 @@ const Entry = ({ entry }: { readonly entry: ResponseOf<'listAuditLog'>['entries'
               <dt className="break">{name}</dt>
               <dd className="break">
                 {before === undefined ? (
-                  sayJson(after)
+                  formatAuditValue(after)
                 ) : (
                   <>
-                    <del>{sayJson(before)}</del> <span aria-hidden="true">→</span>{' '}
-                    <ins>{after === undefined ? 'removed' : sayJson(after)}</ins>
+                    <del>{formatAuditValue(before)}</del> <span aria-hidden="true">→</span>{' '}
+                    <ins>{after === undefined ? 'removed' : formatAuditValue(after)}</ins>
                   </>
                 )}
               </dd>
@@ -192,7 +196,7 @@ const Entry = ({ entry }: { readonly entry: ResponseOf<'listAuditLog'>['entries'
         <Text size="sm" className="break">
           {entry.actor}
         </Text>
-        <Text size="sm" c="dimmed" title={instantOf(entry.at)}>
+        <Text size="sm" c="dimmed" title={formatInstant(entry.at)}>
           <Ago at={entry.at} />
         </Text>
       </div>

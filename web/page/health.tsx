@@ -1,29 +1,29 @@
-// What became of the pull requests of a queue over time: figures, charts, and the pull requests behind each of them.
+// The results of a queue's pull requests over time: metrics, charts, and the pull requests behind them.
 
 import { Button, Group, Select, Stack, Switch, Text, TextInput, Title } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { call } from '../api.ts';
-import { Answer, Empty } from '../component/answer.tsx';
-import { HistoryChart } from '../component/history-chart.tsx';
-import { HistoryFigures, Reasons } from '../component/history-figures.tsx';
-import { TripList, withoutPart } from '../component/trip-list.tsx';
-import type { HealthSearch } from '../health-search.ts';
+import { call } from '../api/api.ts';
+import { QueryResult, Empty } from '../component/query-result.tsx';
+import { HistoryChart } from '../history/history-chart.tsx';
+import { HistoryMetrics, Reasons } from '../history/history-metrics.tsx';
+import { AttemptList, withoutSelection } from '../history/attempt-list.tsx';
+import type { HealthSearch } from '../history/health-search.ts';
 import {
   type Bucket,
-  chartsOf,
-  type History,
-  previousOf,
+  buildCharts,
+  type QueueHistoryData,
+  getPreviousWindow,
   ranges,
-  rangeWords,
+  rangeLabels,
   type TimeWindow,
-  windowOf,
-} from '../history.ts';
+  resolveTimeWindow,
+} from '../history/history.ts';
 import { queueKey, type QueueName, queueOfSearch, queueSearch } from '../name.ts';
-import { useQueues } from '../query.ts';
-import { reasonWords } from '#contract/reason-words.ts';
+import { useQueues } from '../api/query.ts';
+import { reasonText } from '#contract/text/reason-text.ts';
 
 const route = getRouteApi('/health');
 
@@ -36,19 +36,19 @@ export function HealthPage() {
       <Title order={1} size="h2">
         Health
       </Title>
-      <Answer query={queues} loading="Reading the queues">
+      <QueryResult query={queues} loading="Loading the queues">
         {(list) => {
           const { repo, branch = 'main' } = search;
           const chosen = repo === undefined ? list[0] : queueOfSearch({ repo, branch });
           if (chosen === undefined)
             return (
-              <Empty icon="line" title="There is no queue yet">
-                A queue has a history as soon as a pull request has left it.
+              <Empty icon="queue" title="There is no queue yet">
+                The history of a queue starts when its first pull request is merged, removed or cancelled.
               </Empty>
             );
           return <Health key={queueKey(chosen)} queue={chosen} queues={list} search={search} />;
         }}
-      </Answer>
+      </QueryResult>
     </Stack>
   );
 }
@@ -59,24 +59,24 @@ type HealthProps = {
   readonly search: HealthSearch;
 };
 
-const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 function Health({ queue, queues, search }: HealthProps) {
-  const [isUtcKept, keepUtc] = useLocalStorage({ key: 'signalbox-utc', defaultValue: false });
-  const isUtc = search.utc === undefined ? isUtcKept : search.utc === 1;
-  const timeZone = isUtc ? 'UTC' : ownZone;
+  const [isUtcPreferred, setUtcPreferred] = useLocalStorage({ key: 'signalbox-utc', defaultValue: false });
+  const isUtc = search.utc === undefined ? isUtcPreferred : search.utc === 1;
+  const timeZone = isUtc ? 'UTC' : browserZone;
   const { range, since, until } = search;
-  // Known anew with every render, and the same for five minutes.
-  const window = windowOf(
+  // Computed at every render, and the same for five minutes.
+  const window = resolveTimeWindow(
     { ...(range && { range }), ...(since && { since }), ...(until && { until }) },
     Date.now(),
   );
   const history = useHistory(queue, window, search.target, timeZone);
-  const before = useHistory(queue, previousOf(window), search.target, timeZone);
+  const before = useHistory(queue, getPreviousWindow(window), search.target, timeZone);
   return (
     <>
-      <Controls queue={queue} queues={queues} search={search} isUtc={isUtc} keepUtc={keepUtc} />
-      <Answer query={history} loading="Reading the history">
+      <Controls queue={queue} queues={queues} search={search} isUtc={isUtc} onUtcChange={setUtcPreferred} />
+      <QueryResult query={history} loading="Loading the history">
         {(data) => (
           <Charts
             queue={queue}
@@ -86,7 +86,7 @@ function Health({ queue, queues, search }: HealthProps) {
             timeZone={timeZone}
           />
         )}
-      </Answer>
+      </QueryResult>
     </>
   );
 }
@@ -112,13 +112,16 @@ const useHistory = (
     refetchInterval: 60_000,
   });
 
-type ControlsProps = HealthProps & { readonly isUtc: boolean; readonly keepUtc: (isUtc: boolean) => void };
+type ControlsProps = HealthProps & {
+  readonly isUtc: boolean;
+  readonly onUtcChange: (isUtc: boolean) => void;
+};
 
-function Controls({ queue, queues, search, isUtc, keepUtc }: ControlsProps) {
+function Controls({ queue, queues, search, isUtc, onUtcChange }: ControlsProps) {
   const navigate = route.useNavigate();
-  const go = (change: HealthSearch) => void navigate({ search: { ...withoutPart(search), ...change } });
+  const go = (change: HealthSearch) => void navigate({ search: { ...withoutSelection(search), ...change } });
   const names = new Map([queue, ...queues].map((each) => [queueKey(each), each]));
-  const isOwn = search.since !== undefined && search.until !== undefined;
+  const hasCustomRange = search.since !== undefined && search.until !== undefined;
   return (
     <Group align="flex-end" gap="md">
       <Select
@@ -134,8 +137,8 @@ function Controls({ queue, queues, search, isUtc, keepUtc }: ControlsProps) {
       />
       <Group gap={4} role="group" aria-label="Range">
         {ranges.map((range) => {
-          const isChosen = !isOwn && (search.range ?? '7d') === range;
-          const { since: _since, until: _until, ...rest } = withoutPart(search);
+          const isChosen = !hasCustomRange && (search.range ?? '7d') === range;
+          const { since: _since, until: _until, ...rest } = withoutSelection(search);
           return (
             <Button
               key={range}
@@ -143,7 +146,7 @@ function Controls({ queue, queues, search, isUtc, keepUtc }: ControlsProps) {
               aria-pressed={isChosen}
               onClick={() => void navigate({ search: { ...rest, range } })}
             >
-              {rangeWords[range]}
+              {rangeLabels[range]}
             </Button>
           );
         })}
@@ -151,10 +154,10 @@ function Controls({ queue, queues, search, isUtc, keepUtc }: ControlsProps) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          const wanted = new FormData(event.currentTarget).get('target');
-          const { target: _target, ...rest } = withoutPart(search);
-          const isNamed = typeof wanted === 'string' && wanted !== '';
-          void navigate({ search: { ...rest, ...(isNamed && { target: wanted }) } });
+          const typed = new FormData(event.currentTarget).get('target');
+          const { target: _target, ...rest } = withoutSelection(search);
+          const hasTarget = typeof typed === 'string' && typed !== '';
+          void navigate({ search: { ...rest, ...(hasTarget && { target: typed }) } });
         }}
       >
         <TextInput
@@ -170,12 +173,12 @@ function Controls({ queue, queues, search, isUtc, keepUtc }: ControlsProps) {
         label="Times in UTC"
         checked={isUtc}
         onChange={({ currentTarget: { checked } }) => {
-          keepUtc(checked);
+          onUtcChange(checked);
           go({ utc: checked ? 1 : 0 });
         }}
       />
       <Link to="/queue" search={queueSearch(queue)}>
-        The queue as it is now
+        Current queue
       </Link>
     </Group>
   );
@@ -184,8 +187,8 @@ function Controls({ queue, queues, search, isUtc, keepUtc }: ControlsProps) {
 type ChartsProps = {
   readonly queue: QueueName;
   readonly search: HealthSearch;
-  readonly history: History;
-  readonly before: History['totals'] | undefined;
+  readonly history: QueueHistoryData;
+  readonly before: QueueHistoryData['totals'] | undefined;
   readonly timeZone: string;
 };
 
@@ -193,73 +196,78 @@ function Charts({ queue, search, history, before, timeZone }: ChartsProps) {
   const navigate = route.useNavigate();
   const { reason } = search;
   const specs = useMemo(
-    () => chartsOf(history, reason === undefined ? null : { reason, words: reasonWords[reason] }),
+    () => buildCharts(history, reason === undefined ? null : { reason, text: reasonText[reason] }),
     [history, reason],
   );
-  const tell = useMemo(() => clocksOf(timeZone, history.bucket), [timeZone, history.bucket]);
+  const timeFormats = useMemo(() => createTimeFormats(timeZone, history.bucket), [timeZone, history.bucket]);
   const { totals } = history;
   if (totals.merged + totals.failed + totals.cancelled === 0)
     return (
-      <Empty icon="clock" title="No pull request left the queue in this time">
+      <Empty icon="clock" title="No pull request left the queue in this period">
         {search.target === undefined
           ? 'Choose a longer range, or another queue.'
-          : `None that impacts ${search.target} did: check its spelling, or leave the target empty.`}
+          : `No pull request that impacts ${search.target} left the queue in this period. Check the spelling of the target, or clear the field.`}
       </Empty>
     );
-  const base = { ...withoutPart(search), ...queueSearch(queue) };
-  const partOf = ({ from, to }: Bucket): HealthSearch => ({ ...base, from, to, ...(reason && { reason }) });
+  const base = { ...withoutSelection(search), ...queueSearch(queue) };
+  const narrowToBucket = ({ from, to }: Bucket): HealthSearch => ({
+    ...base,
+    from,
+    to,
+    ...(reason && { reason }),
+  });
   const { from, to } = search;
   return (
     <>
       <Text size="sm" c="dimmed">
-        {tell.instant(history.since)} to {tell.instant(history.until)}, by {history.bucket},{' '}
-        {timeZone === 'UTC' ? 'in UTC' : `in the time of ${timeZone}`}
-        {search.target !== undefined && `, only what impacts ${search.target}`}
+        {timeFormats.instant(history.since)} to {timeFormats.instant(history.until)}, by {history.bucket},{' '}
+        {timeZone === 'UTC' ? 'in UTC' : `in the time zone ${timeZone}`}
+        {search.target !== undefined && `, only pull requests that impact ${search.target}`}
       </Text>
-      <HistoryFigures history={history} before={before} />
-      <div className="two">
+      <HistoryMetrics history={history} before={before} />
+      <div className="two-columns">
         {specs.map((spec) => (
           <HistoryChart
             key={spec.id}
             spec={spec}
             history={history}
-            tellBucket={({ from: begin }) => tell.bucket(begin)}
+            formatBucket={({ from: begin }) => timeFormats.bucket(begin)}
             timeZone={timeZone}
             searchOf={(bucket, series) => ({
-              ...partOf(bucket),
+              ...narrowToBucket(bucket),
               ...(series?.conclusion && { conclusion: series.conclusion }),
             })}
-            onPick={(bucket) => void navigate({ search: partOf(bucket), resetScroll: false })}
+            onPick={(bucket) => void navigate({ search: narrowToBucket(bucket), resetScroll: false })}
           />
         ))}
         <Reasons
           history={history}
-          searchOf={({ conclusion, reason: why }) => ({
+          searchOf={({ conclusion, reason: outcomeReason }) => ({
             ...base,
             from: history.since,
             to: history.until,
             conclusion,
-            ...(why !== null && { reason: why }),
+            ...(outcomeReason !== null && { reason: outcomeReason }),
           })}
         />
       </div>
       {from !== undefined && to !== undefined && (
-        <TripList
+        <AttemptList
           queue={queue}
           search={{ ...search, from, to }}
-          title={`Left the queue from ${tell.instant(from)} to ${tell.instant(to)}${wordsOf(search)}`}
-          tellTime={tell.instant}
+          title={`Left the queue from ${timeFormats.instant(from)} to ${timeFormats.instant(to)}${describeAttemptFilter(search)}`}
+          formatTime={timeFormats.instant}
         />
       )}
     </>
   );
 }
 
-const wordsOf = ({ conclusion, reason }: HealthSearch): string =>
+const describeAttemptFilter = ({ conclusion, reason }: HealthSearch): string =>
   (conclusion === undefined ? '' : `, ${conclusion}`) +
-  (reason === undefined ? '' : ` because ${reasonWords[reason]}`);
+  (reason === undefined ? '' : ` because ${reasonText[reason]}`);
 
-function clocksOf(timeZone: string, bucket: History['bucket']) {
+function createTimeFormats(timeZone: string, bucket: QueueHistoryData['bucket']) {
   const instant = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone });
   const day = new Intl.DateTimeFormat('en-GB', {
     weekday: 'short',

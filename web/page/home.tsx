@@ -3,26 +3,26 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { call } from '../api.ts';
-import { Answer, Empty } from '../component/answer.tsx';
-import { CreateQueueDialog } from '../component/create-queue.tsx';
+import { call } from '../api/api.ts';
+import { QueryResult, Empty } from '../component/query-result.tsx';
+import { CreateQueueDialog } from '../queue/create-queue.tsx';
 import { Icon } from '../component/icon.tsx';
 import { LiveMark } from '../component/live-mark.tsx';
-import { Pill, QueuePill } from '../component/state.tsx';
+import { Pill, QueuePill } from '../component/pill.tsx';
 import { Since } from '../component/time.tsx';
-import { countOf, percentOf, spanOf } from '../format.ts';
-import { pathOf, queueKey, queueSearch } from '../name.ts';
-import { type QueueOverview, queuesQuery, useLive, useMay } from '../query.ts';
-import { failingRate, inQueueOrder, queueSorts, type QueueSort, sortLabels } from '../queue-order.ts';
+import { formatCount, formatPercent, formatDuration } from '../format.ts';
+import { formatRepoPath, queueKey, queueSearch } from '../name.ts';
+import { type QueueOverview, queuesQuery, useLive, useMay } from '../api/query.ts';
+import { failureRate, sortQueues, queueSorts, type QueueSort, sortLabels } from '../queue/queue-order.ts';
 
 const route = getRouteApi('/');
 
-/** Asked again now and then as well: a stall is told by time alone. */
+/** Queues are also polled: a queue becomes stalled as time passes, without an event. */
 const refetchMs = 30_000;
 
 const useQueuePages = (query: string | undefined) =>
   useInfiniteQuery({
-    // Below the key of all queues, so that whatever renews those renews these.
+    // Below the key of all queues, so that refetching those refetches these.
     queryKey: [...queuesQuery.queryKey, 'pages', query],
     queryFn: ({ pageParam }) => call('listQueues', { take: 100, query, cursor: pageParam }),
     initialPageParam: undefined as string | undefined,
@@ -51,20 +51,20 @@ export function HomePage() {
         </Group>
         {known.length > 0 && create}
       </Group>
-      {(known.length > 1 || q !== undefined) && <Narrowing query={q ?? ''} sort={sort} />}
-      <Answer query={queues} loading="Reading the queues">
+      {(known.length > 1 || q !== undefined) && <QueueFilter query={q ?? ''} sort={sort} />}
+      <QueryResult query={queues} loading="Loading the queues">
         {() =>
           known.length === 0 ? (
             <NoQueue query={q}>{create}</NoQueue>
           ) : (
             <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }} component="ul" className="plain">
-              {inQueueOrder(known, sort).map((queue) => (
+              {sortQueues(known, sort).map((queue) => (
                 <QueueCard key={queueKey(queue)} queue={queue} />
               ))}
             </SimpleGrid>
           )
         }
-      </Answer>
+      </QueryResult>
       {queues.hasNextPage && (
         <Group justify="center">
           <Button
@@ -72,7 +72,7 @@ export function HomePage() {
             loading={queues.isFetchingNextPage}
             onClick={() => void queues.fetchNextPage()}
           >
-            Load more than these {known.length}
+            Load more queues ({known.length} shown)
           </Button>
         </Group>
       )}
@@ -85,32 +85,32 @@ type NoQueueProps = { readonly query: string | undefined; readonly children: Rea
 
 const NoQueue = ({ query, children }: NoQueueProps) =>
   query === undefined ? (
-    <Empty icon="line" title="There is no queue yet">
+    <Empty icon="queue" title="There is no queue yet">
       <Stack align="center">
-        A queue needs a repository and a branch. It is created here by an administrator, or with createQueue
-        of the API.
+        A queue needs a repository and a branch. An administrator creates it here, or with the API operation
+        createQueue.
         {children}
       </Stack>
     </Empty>
   ) : (
-    <Empty icon="line" title={`No queue has “${query}” in its repository or branch`}>
+    <Empty icon="queue" title={`No repository or branch matches “${query}”`}>
       <Link to="/">Show all queues</Link>
     </Empty>
   );
 
 const settleMs = 250;
 
-const searchOf = (query: string, sort: QueueSort) => ({
+const buildQueueSearch = (query: string, sort: QueueSort) => ({
   ...(query !== '' && { q: query }),
   ...(sort !== 'name' && { sort }),
 });
 
-function Narrowing({ query, sort }: { readonly query: string; readonly sort: QueueSort }) {
+function QueueFilter({ query, sort }: { readonly query: string; readonly sort: QueueSort }) {
   const navigate = route.useNavigate();
   const [text, setText] = useState(query);
   const [settled] = useDebouncedValue(text, settleMs);
   useEffect(() => {
-    if (settled !== query) void navigate({ search: searchOf(settled, sort), replace: true });
+    if (settled !== query) void navigate({ search: buildQueueSearch(settled, sort), replace: true });
   }, [settled, query, sort, navigate]);
   return (
     <Group align="flex-end">
@@ -124,19 +124,19 @@ function Narrowing({ query, sort }: { readonly query: string; readonly sort: Que
         onChange={(event) => setText(event.currentTarget.value)}
       />
       <NativeSelect
-        label="Order"
+        label="Sort by"
         data={queueSorts.map((value) => ({ value, label: sortLabels[value] }))}
         value={sort}
         onChange={(event) => {
           const chosen = event.currentTarget.value as QueueSort;
-          void navigate({ search: searchOf(query, chosen), replace: true });
+          void navigate({ search: buildQueueSearch(query, chosen), replace: true });
         }}
       />
     </Group>
   );
 }
 
-const Figure = ({ name, value }: { readonly name: string; readonly value: string }) => (
+const Metric = ({ name, value }: { readonly name: string; readonly value: string }) => (
   <div>
     <Text component="dt" size="xs" c="dimmed">
       {name}
@@ -148,7 +148,7 @@ const Figure = ({ name, value }: { readonly name: string; readonly value: string
 );
 
 function QueueCard({ queue }: { readonly queue: QueueOverview }) {
-  const failing = failingRate(queue);
+  const failures = failureRate(queue);
   const p50 = queue.timeInQueueP50Seconds;
   return (
     <li className="card" data-stalled={queue.stall !== null}>
@@ -159,11 +159,11 @@ function QueueCard({ queue }: { readonly queue: QueueOverview }) {
               {queue.repo.owner}/{queue.repo.name} <span className="branch">{queue.targetBranch}</span>
             </Link>
             <Text size="sm" c="dimmed">
-              {queue.repo.host}, {queue.mode === 'parallel' ? 'parallel lanes' : 'one line'}
+              {queue.repo.host}, {queue.mode === 'parallel' ? 'parallel lanes' : 'single queue'}
             </Text>
           </div>
           <Group gap="xs">
-            {queue.isHostAway && <Pill icon="warning" word="Host away" tone="bad" />}
+            {queue.isHostAway && <Pill icon="warning" label="Git host unreachable" tone="bad" />}
             <QueuePill state={queue.state} />
           </Group>
         </Group>
@@ -175,13 +175,16 @@ function QueueCard({ queue }: { readonly queue: QueueOverview }) {
             </span>
           </Text>
         )}
-        <dl className="figures">
-          <Figure name="In the queue" value={String(queue.depth)} />
-          <Figure name="Under test" value={String(queue.testing)} />
-          <Figure name="Not ready" value={String(queue.notReady)} />
-          <Figure name="Time in queue, P50" value={p50 === null ? 'no data' : spanOf(p50)} />
-          <Figure name="Merged in 24 h" value={String(queue.mergedLast24h)} />
-          <Figure name="Failing in 24 h" value={failing === null ? 'no data' : percentOf(failing)} />
+        <dl className="metrics">
+          <Metric name="In queue" value={String(queue.depth)} />
+          <Metric name="Testing" value={String(queue.testing)} />
+          <Metric name="Not ready" value={String(queue.notReady)} />
+          <Metric name="Time in queue (P50)" value={p50 === null ? 'no data' : formatDuration(p50)} />
+          <Metric name="Merged, last 24 h" value={String(queue.mergedLast24h)} />
+          <Metric
+            name="Failure rate, last 24 h"
+            value={failures === null ? 'no data' : formatPercent(failures)}
+          />
         </dl>
         <CardFoot queue={queue} />
       </Stack>
@@ -193,25 +196,29 @@ const CardFoot = ({ queue }: { readonly queue: QueueOverview }) => (
   <Group justify="space-between">
     <Text size="sm" c="dimmed">
       {queue.oldestEntryAt === null ? (
-        'Nobody waits.'
+        'No pull request is waiting.'
       ) : (
-        <Since at={queue.oldestEntryAt} prefix="The oldest has waited " />
+        <Since at={queue.oldestEntryAt} prefix="Longest wait: " />
       )}
     </Text>
     <Group gap="md">
       <Link
         to="/settings"
         search={queueSearch(queue)}
-        aria-label={`Settings of ${pathOf(queue.repo)} ${queue.targetBranch}`}
+        aria-label={`Settings of ${formatRepoPath(queue.repo)} ${queue.targetBranch}`}
       >
         Settings
       </Link>
-      <Link to="/tests" search={{ repo: pathOf(queue.repo) }} aria-label={`Tests of ${pathOf(queue.repo)}`}>
+      <Link
+        to="/tests"
+        search={{ repo: formatRepoPath(queue.repo) }}
+        aria-label={`Tests of ${formatRepoPath(queue.repo)}`}
+      >
         Tests
       </Link>
     </Group>
     {queue.depth > 0 && (
-      <span className="visually-hidden">{countOf(queue.depth, 'pull request')} in the queue</span>
+      <span className="visually-hidden">{formatCount(queue.depth, 'pull request')} in the queue</span>
     )}
   </Group>
 );

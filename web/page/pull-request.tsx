@@ -1,27 +1,27 @@
 import { Group, Stack, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import type { ResponseOf } from '#contract/endpoint.ts';
-import { Answer } from '../component/answer.tsx';
-import { EntryActions } from '../component/entry-action.tsx';
-import { type Fact, Facts } from '../component/facts.tsx';
-import { FailedTests } from '../component/failed-tests.tsx';
-import { LandingProof } from '../component/landing-proof.tsx';
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { QueryResult } from '../component/query-result.tsx';
+import { EntryActions } from '../queue/entry-action.tsx';
+import { type NamedFact, Facts } from '../component/facts.tsx';
+import { FailedTests } from '../queue/failed-tests.tsx';
+import { LandingAttestationCard } from '../queue/landing-attestation.tsx';
 import { LiveMark } from '../component/live-mark.tsx';
-import { Runs } from '../component/runs.tsx';
-import { EntryPill } from '../component/state.tsx';
-import { TimeSpent } from '../component/time-spent.tsx';
+import { Runs } from '../queue/runs.tsx';
+import { EntryPill } from '../component/pill.tsx';
+import { TimeSpent } from '../history/time-spent.tsx';
 import { Eta, Since } from '../component/time.tsx';
-import { Timeline } from '../component/timeline.tsx';
-import { QueueTrail } from '../component/trail.tsx';
+import { Timeline } from '../queue/timeline.tsx';
+import { QueueBreadcrumbs } from '../component/breadcrumbs.tsx';
 import { shortSha } from '../format.ts';
 import { queueKey, type QueueName, queueOfSearch } from '../name.ts';
-import { useLive, useMay, usePullRequest } from '../query.ts';
-import { reasonWords } from '#contract/reason-words.ts';
-import type { StreamState } from '../stream.ts';
+import { useLive, useMay, usePullRequest } from '../api/query.ts';
+import { reasonText } from '#contract/text/reason-text.ts';
+import type { StreamState } from '../api/stream.ts';
 
 const route = getRouteApi('/pull-request');
 
-type Submitted = ResponseOf<'getSubmittedPullRequest'>;
+type PullRequestRecord = ResponseOf<'getSubmittedPullRequest'>;
 
 export function PullRequestPage() {
   const search = route.useSearch();
@@ -32,22 +32,26 @@ export function PullRequestPage() {
   return (
     <Stack key={`${key}#${search.number}`}>
       <title>{`#${search.number} · Signalbox`}</title>
-      <QueueTrail queue={queue} />
-      <Answer query={record} loading={`Reading #${search.number}`}>
+      <QueueBreadcrumbs queue={queue} />
+      <QueryResult query={record} loading={`Loading #${search.number}`}>
         {(data) => <Body queue={queue} record={data} state={state} />}
-      </Answer>
+      </QueryResult>
     </Stack>
   );
 }
 
-type BodyProps = { readonly queue: QueueName; readonly record: Submitted; readonly state: StreamState };
+type PullRequestBodyProps = {
+  readonly queue: QueueName;
+  readonly record: PullRequestRecord;
+  readonly state: StreamState;
+};
 
-function Body({ queue, record, state }: BodyProps) {
+function Body({ queue, record, state }: PullRequestBodyProps) {
   const timeline = record.timeline ?? [];
   return (
     <>
       <Head queue={queue} record={record} state={state} />
-      <Standing record={record} />
+      <PullRequestStatus record={record} />
       {record.failedTests !== null && record.failedTests.count > 0 && (
         <section className="card" aria-label="Failing tests">
           <Title order={2} size="h4">
@@ -56,9 +60,9 @@ function Body({ queue, record, state }: BodyProps) {
           <FailedTests failed={record.failedTests} repo={queue.repo} />
         </section>
       )}
-      <TimeSpent queue={queue} trips={record.timeSpent ?? []} />
-      {record.state === 'merged' && <LandingProof queue={queue} number={record.prNumber} />}
-      <div className="two">
+      <TimeSpent queue={queue} attempts={record.timeSpent ?? []} />
+      {record.state === 'merged' && <LandingAttestationCard queue={queue} number={record.prNumber} />}
+      <div className="two-columns">
         <Timeline events={timeline} />
         <Runs queue={queue} events={timeline} />
       </div>
@@ -66,7 +70,7 @@ function Body({ queue, record, state }: BodyProps) {
   );
 }
 
-function Head({ queue, record, state }: BodyProps) {
+function Head({ queue, record, state }: PullRequestBodyProps) {
   const maySubmit = useMay('submit');
   return (
     <Group justify="space-between" align="flex-start" wrap="nowrap">
@@ -87,19 +91,17 @@ function Head({ queue, record, state }: BodyProps) {
   );
 }
 
-function Standing({ record }: { readonly record: Submitted }) {
-  const facts: readonly Fact[] = [
+function PullRequestStatus({ record }: { readonly record: PullRequestRecord }) {
+  const facts: readonly NamedFact[] = [
     ['Author', record.prAuthor],
-    ['Head', shortSha(record.prSha)],
-    ['Onto', record.prBaseBranch],
-    ['Priority', record.priorityName + (record.noBatch ? ', tested alone' : '')],
-    ['Position', record.queuePosition === null ? 'not in line' : String(record.queuePosition + 1)],
-    ...(record.conclusionReason === null
-      ? []
-      : [['Ended because', reasonWords[record.conclusionReason]] as const]),
+    ['Head commit', shortSha(record.prSha)],
+    ['Target branch', record.prBaseBranch],
+    ['Priority', record.priorityName + (record.noBatch ? ', tested alone (no batch)' : '')],
+    ['Position', record.queuePosition === null ? 'not queued' : String(record.queuePosition + 1)],
+    ...(record.conclusionReason === null ? [] : [['Reason', reasonText[record.conclusionReason]] as const]),
   ];
   return (
-    <section className="card" aria-label="Where it stands">
+    <section className="card" aria-label="Status">
       <Facts facts={facts} />
       {record.waitingFor.map((sentence) => (
         <Text key={sentence} mt="xs" className="why">

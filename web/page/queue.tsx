@@ -1,28 +1,28 @@
 import { Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
-import type { ResponseOf } from '#contract/endpoint.ts';
-import { CallError } from '../api.ts';
-import { Answer, Empty, Loading } from '../component/answer.tsx';
-import { Bisections } from '../component/bisections.tsx';
-import { Line } from '../component/line.tsx';
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { CallError } from '../api/api.ts';
+import { QueryResult, Empty, Loading } from '../component/query-result.tsx';
+import { Bisections } from '../queue/bisections.tsx';
+import { QueueList } from '../queue/queue-list.tsx';
 import { LiveMark } from '../component/live-mark.tsx';
-import { QueueBanners } from '../component/queue-banner.tsx';
-import { QueueControls } from '../component/queue-control.tsx';
-import { Recent } from '../component/recent.tsx';
-import { QueuePill } from '../component/state.tsx';
-import { SubmitDialog } from '../component/submit-dialog.tsx';
-import { Trail } from '../component/trail.tsx';
-import { countOf } from '../format.ts';
-import { useQueueGraph } from '../graph-query.ts';
+import { QueueBanners } from '../queue/queue-banner.tsx';
+import { QueueControls } from '../queue/queue-control.tsx';
+import { Recent } from '../queue/recent.tsx';
+import { QueuePill } from '../component/pill.tsx';
+import { SubmitDialog } from '../queue/submit-dialog.tsx';
+import { PageBreadcrumbs } from '../component/breadcrumbs.tsx';
+import { formatCount } from '../format.ts';
+import { useQueueGraph } from '../graph/graph-query.ts';
 import { queueKey, type QueueName, queueOfSearch, queueSearch } from '../name.ts';
-import { queuesQuery, useLive, useMay, useQueue, useRunsUnderWay } from '../query.ts';
-import type { StreamState } from '../stream.ts';
+import { queuesQuery, useLive, useMay, useQueue, useRunsInProgress } from '../api/query.ts';
+import type { StreamState } from '../api/stream.ts';
 
 const route = getRouteApi('/queue');
-const Graph = lazy(async () => ({ default: (await import('../component/graph.tsx')).Graph }));
+const Graph = lazy(async () => ({ default: (await import('../graph/graph.tsx')).Graph }));
 
-type Queue = ResponseOf<'getQueue'>;
+type QueuePageData = ResponseOf<'getQueue'>;
 
 export function QueuePage() {
   const { repo, branch } = route.useSearch();
@@ -33,13 +33,13 @@ export function QueuePage() {
   return (
     <Stack key={key}>
       <title>{`${name.repo.name} ${name.targetBranch} · Signalbox`}</title>
-      <Trail from="/">
+      <PageBreadcrumbs from="/">
         <Text>{name.repo.host}</Text>
-      </Trail>
+      </PageBreadcrumbs>
       {isMissing(queue.error) ? (
         <NoQueue message={queue.error.message} />
       ) : (
-        <Answer query={queue} loading="Reading the queue">
+        <QueryResult query={queue} loading="Loading the queue">
           {(data) => (
             <>
               <Head name={name} queue={data} state={state} />
@@ -48,7 +48,7 @@ export function QueuePage() {
               <Recent queue={name} state={state} />
             </>
           )}
-        </Answer>
+        </QueryResult>
       )}
     </Stack>
   );
@@ -57,21 +57,21 @@ export function QueuePage() {
 const isMissing = (error: Error | null): error is CallError =>
   error instanceof CallError && error.status === 404;
 
-/** Also where it was deleted while somebody looked at it. */
+/** Also shown if the queue is deleted while its page is open. */
 const NoQueue = ({ message }: { readonly message: string }) => (
-  <Empty icon="line" title="There is no such queue">
+  <Empty icon="queue" title="This queue does not exist">
     {message} <Link to="/">All queues</Link>
   </Empty>
 );
 
-type ViewProps = { readonly name: QueueName; readonly queue: Queue; readonly state: StreamState };
+type ViewProps = { readonly name: QueueName; readonly queue: QueuePageData; readonly state: StreamState };
 
 function View({ name, queue, state }: ViewProps) {
   const isGraph = route.useSearch().view === 'graph';
   const navigate = useNavigate({ from: '/queue' });
-  const runs = useRunsUnderWay(name, state);
-  const isSearching = runs.data?.some(({ queueType }) => queueType === 'bisection') ?? false;
-  const graph = useQueueGraph(name, state, isGraph || isSearching);
+  const runs = useRunsInProgress(name, state);
+  const isBisecting = runs.data?.some(({ queueType }) => queueType === 'bisection') ?? false;
+  const graph = useQueueGraph(name, state, isGraph || isBisecting);
   const choose = (chosen: string) =>
     void navigate({
       search: ({ view: _view, ...rest }) => (chosen === 'graph' ? { ...rest, view: chosen } : rest),
@@ -82,16 +82,16 @@ function View({ name, queue, state }: ViewProps) {
         <SegmentedControl
           aria-label="View"
           data={[
-            { value: 'line', label: 'Line' },
+            { value: 'list', label: 'List' },
             { value: 'graph', label: 'Graph' },
           ]}
-          value={isGraph ? 'graph' : 'line'}
+          value={isGraph ? 'graph' : 'list'}
           onChange={choose}
         />
       </Group>
-      {(isGraph || isSearching) && <Bisections queue={name} bisections={graph.data?.bisections ?? []} />}
+      {(isGraph || isBisecting) && <Bisections queue={name} bisections={graph.data?.bisections ?? []} />}
       {isGraph ? (
-        <Answer query={graph} loading="Reading the graph">
+        <QueryResult query={graph} loading="Loading the graph">
           {(data) => (
             <Suspense fallback={<Loading what="Drawing the graph" />}>
               <Graph
@@ -101,15 +101,16 @@ function View({ name, queue, state }: ViewProps) {
               />
             </Suspense>
           )}
-        </Answer>
+        </QueryResult>
       ) : (
-        <Line queue={name} entries={queue.enqueuedPullRequests} state={state} />
+        <QueueList queue={name} entries={queue.enqueuedPullRequests} state={state} />
       )}
     </>
   );
 }
 
-const isNotReady = ({ state }: Queue['enqueuedPullRequests'][number]): boolean => state === 'not_ready';
+const isNotReady = ({ state }: QueuePageData['enqueuedPullRequests'][number]): boolean =>
+  state === 'not_ready';
 
 function Head({ name, queue, state }: ViewProps) {
   const [isSubmitting, setSubmitting] = useState(false);
@@ -126,9 +127,9 @@ function Head({ name, queue, state }: ViewProps) {
           <LiveMark state={state} />
         </Group>
         <Text c="dimmed" size="sm">
-          {countOf(queue.enqueuedPullRequests.length, 'pull request')} ·{' '}
-          {queue.mode === 'parallel' ? 'parallel lanes' : 'one line'} · up to{' '}
-          {countOf(queue.concurrency, 'test run')} at once
+          {formatCount(queue.enqueuedPullRequests.length, 'pull request')} ·{' '}
+          {queue.mode === 'parallel' ? 'parallel lanes' : 'single queue'} · up to{' '}
+          {formatCount(queue.concurrency, 'concurrent test run')}
           {queue.batch && ` · batches of ${queue.batchingMinSize}`} · {queue.mergeMethod.replace('_', ' ')} ·{' '}
           <Link to="/health" search={queueSearch(name)}>
             Health

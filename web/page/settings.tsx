@@ -1,21 +1,21 @@
-// The settings of a queue: everybody reads them, administrators change them.
+// The settings of a queue: users read them, administrators change them.
 
 import { Alert, Button, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
-import { call } from '../api.ts';
-import { Answer } from '../component/answer.tsx';
+import type { RequestOf, ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { call } from '../api/api.ts';
+import { QueryResult } from '../component/query-result.tsx';
 import { Dialog } from '../component/dialog.tsx';
 import { Icon } from '../component/icon.tsx';
-import { SettingForm } from '../component/setting-form.tsx';
-import { QueueTrail } from '../component/trail.tsx';
-import { medianOf } from '../format.ts';
+import { SettingForm } from '../setting/setting-form.tsx';
+import { QueueBreadcrumbs } from '../component/breadcrumbs.tsx';
+import { median } from '../format.ts';
 import { queueKey, type QueueName, queueOfSearch } from '../name.ts';
-import { useMay, useQueue } from '../query.ts';
-import { cautionsOf, effectOf, queueSettingGroups } from '../queue-setting.ts';
-import { valueAt } from '../setting.ts';
+import { useMay, useQueue } from '../api/query.ts';
+import { listQueueCautions, describeSettingEffect, queueSettingForm } from '../setting/queue-setting.ts';
+import { valueAt } from '../setting/setting.ts';
 
 const route = getRouteApi('/settings');
 
@@ -26,23 +26,23 @@ export function SettingsPage() {
   return (
     <Stack key={queueKey(name)}>
       <title>{`Settings of ${name.repo.name} ${name.targetBranch} · Signalbox`}</title>
-      <QueueTrail queue={name} />
+      <QueueBreadcrumbs queue={name} />
       <Title order={1} size="h2" className="break">
         Settings of {name.repo.owner}/{name.repo.name} <span className="branch">{name.targetBranch}</span>
       </Title>
       {!mayAdminister && (
-        <Alert variant="outline" icon={<Icon name="shield" />} title="You can read these settings">
-          To change them you need the role of an administrator.
+        <Alert variant="outline" icon={<Icon name="shield" />} title="These settings are read-only for you">
+          You need the admin role to change them.
         </Alert>
       )}
-      <Answer query={queue} loading="Reading the settings">
+      <QueryResult query={queue} loading="Loading the settings">
         {(data) => (
           <>
             <QueueForm name={name} queue={data} isEditable={mayAdminister} />
             {mayAdminister && <DeleteQueue name={name} />}
           </>
         )}
-      </Answer>
+      </QueryResult>
     </Stack>
   );
 }
@@ -55,15 +55,15 @@ type QueueFormProps = {
 
 function QueueForm({ name, queue, isEditable }: QueueFormProps) {
   const medianRunSeconds = useMedianRun(name);
-  const fields = queueSettingGroups.flatMap((group) => group.fields);
+  const fields = queueSettingForm.flatMap((group) => group.fields);
   const saved = Object.fromEntries(fields.map(({ path }) => [path, valueAt(queue, path)]));
   return (
     <SettingForm
-      groups={queueSettingGroups}
+      groups={queueSettingForm}
       saved={saved}
       isEditable={isEditable}
-      effectOf={(path, values) => effectOf(path, values, { medianRunSeconds })}
-      cautionsOf={cautionsOf}
+      effectOf={(path, values) => describeSettingEffect(path, values, { medianRunSeconds })}
+      cautionsOf={listQueueCautions}
       save={({ requiredStatuses, ...rest }) =>
         call('updateQueue', {
           ...name,
@@ -78,7 +78,7 @@ function QueueForm({ name, queue, isEditable }: QueueFormProps) {
 
 const weekMs = 7 * 86_400_000;
 
-/** Of the newest runs of a week that passed, in seconds. */
+/** The median of the newest passed runs of a week, in seconds. */
 function useMedianRun(name: QueueName): number | null {
   const runs = useQuery({
     queryKey: ['queue', queueKey(name), 'median-run'],
@@ -90,7 +90,7 @@ function useMedianRun(name: QueueName): number | null {
         offset: 0,
         take: 50,
       });
-      return medianOf(
+      return median(
         testingResults.flatMap(({ status, createdAt, concludedAt }) =>
           status === 'succeeded' && concludedAt !== null
             ? [(Date.parse(concludedAt) - Date.parse(createdAt)) / 1_000]
@@ -118,7 +118,9 @@ function DeleteQueue({ name }: { readonly name: QueueName }) {
         <Title order={2} size="h4">
           Delete the queue
         </Title>
-        <Text>Only an empty queue can be deleted. Its history is kept, and is no longer shown.</Text>
+        <Text>
+          Only an empty queue can be deleted. Its history stays in the database but is no longer shown.
+        </Text>
         <Button color="red.9" onClick={() => setOpen(true)}>
           Delete this queue
         </Button>
@@ -134,11 +136,11 @@ function DeleteQueue({ name }: { readonly name: QueueName }) {
           onClose={() => setOpen(false)}
         >
           <Text>
-            Nothing is tested or merged for {targetBranch} any more until a new queue is created. Comments and
-            labels on pull requests are no longer obeyed for it.
+            Signalbox stops testing and merging pull requests for {targetBranch} until a new queue is created.
+            It ignores commands in comments and labels for this branch.
           </Text>
           <TextInput
-            label={`Type the branch to confirm: ${targetBranch}`}
+            label={`Type the name of the branch to confirm: ${targetBranch}`}
             value={typed}
             onChange={(event) => setTyped(event.currentTarget.value)}
             autoComplete="off"

@@ -2,22 +2,22 @@ import { Alert, Button, Divider, Group, Paper, PasswordInput, Stack, Text, Title
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useLocation, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ownPathOf, type SignInWays } from '#contract/session.ts';
-import { openSession, readSignInWays } from '../api.ts';
-import { Problem } from '../component/answer.tsx';
+import { safeRedirectPath, type SignInWays } from '#contract/session.ts';
+import { openSession, readSignInWays } from '../api/api.ts';
+import { ErrorAlert } from '../component/query-result.tsx';
 import { Icon } from '../component/icon.tsx';
-import { SchemeToggle } from '../component/shell.tsx';
-import { givenToken } from '../given-token.ts';
-import { queryClient } from '../query.ts';
-import { problemIn, type SignInSearch } from '../sign-in-problem.ts';
+import { SchemeToggle } from '../shell/scheme-toggle.tsx';
+import { tokenFromUrl } from '../account/url-token.ts';
+import { queryClient } from '../api/query.ts';
+import { findSignInProblem, type SignInSearch } from '../account/sign-in-problem.ts';
 
 export function SignInPage() {
-  const told = useLocation().search as SignInSearch;
+  const searchParams = useLocation().search as SignInSearch;
   const ways = useQuery({ queryKey: ['sign-in'], queryFn: readSignInWays, staleTime: 60_000 });
   const { oidc = null } = ways.data ?? {};
-  const path = ownPathOf(told.return ?? `${location.pathname}${location.search}`);
+  const path = safeRedirectPath(searchParams.return ?? `${location.pathname}${location.search}`);
   return (
-    <main className="alone">
+    <main className="centered-page">
       <title>Sign in · Signalbox</title>
       <Paper withBorder p="xl" radius="md" className="sign-in">
         <Stack>
@@ -27,18 +27,18 @@ export function SignInPage() {
             </Title>
             <SchemeToggle />
           </Group>
-          <SignInProblem told={told} />
-          {oidc !== null && <ProviderWay {...oidc} path={path} />}
-          <TokenWay isFirst={oidc === null} path={path} />
+          <SignInProblem search={searchParams} />
+          {oidc !== null && <ProviderSignIn {...oidc} path={path} />}
+          <TokenSignIn isFirst={oidc === null} path={path} />
         </Stack>
       </Paper>
     </main>
   );
 }
 
-/** Why the provider's way did not lead in. */
-export function SignInProblem({ told }: { readonly told: SignInSearch }) {
-  const problem = problemIn(told);
+/** Why signing in at the provider failed. */
+export function SignInProblem({ search: searchParams }: { readonly search: SignInSearch }) {
+  const problem = findSignInProblem(searchParams);
   if (problem === null) return null;
   return (
     <Alert
@@ -50,9 +50,9 @@ export function SignInProblem({ told }: { readonly told: SignInSearch }) {
     >
       <Stack gap="xs">
         <Text>{problem}</Text>
-        {told.request !== undefined && (
+        {searchParams.request !== undefined && (
           <Text size="xs" c="dimmed" className="break">
-            In the log: {told.request}
+            Request ID in the server log: {searchParams.request}
           </Text>
         )}
       </Stack>
@@ -60,9 +60,9 @@ export function SignInProblem({ told }: { readonly told: SignInSearch }) {
   );
 }
 
-type ProviderWayProps = NonNullable<SignInWays['oidc']> & { readonly path: string };
+type ProviderSignInProps = NonNullable<SignInWays['oidc']> & { readonly path: string };
 
-const ProviderWay = ({ label, start_url: startUrl, path }: ProviderWayProps) => (
+const ProviderSignIn = ({ label, start_url: startUrl, path }: ProviderSignInProps) => (
   <>
     <Button
       component="a"
@@ -75,15 +75,15 @@ const ProviderWay = ({ label, start_url: startUrl, path }: ProviderWayProps) => 
   </>
 );
 
-type TokenWayProps = { readonly isFirst: boolean; readonly path: string };
+type TokenSignInProps = { readonly isFirst: boolean; readonly path: string };
 
-function TokenWay({ isFirst, path }: TokenWayProps) {
-  const [token, setToken] = useState(givenToken);
+function TokenSignIn({ isFirst, path }: TokenSignInProps) {
+  const [token, setToken] = useState(tokenFromUrl);
   const { history } = useRouter();
   const signIn = useMutation({
     mutationFn: openSession,
     onSuccess: (session) => {
-      // From where the provider's way ended, to the page that was asked for.
+      // From the URL where the provider's sign-in ended to the requested page.
       if (path !== `${location.pathname}${location.search}`) history.replace(path);
       queryClient.setQueryData(['session'], session);
     },
@@ -97,8 +97,8 @@ function TokenWay({ isFirst, path }: TokenWayProps) {
     >
       <Stack>
         <Text c="dimmed" size="sm">
-          {isFirst && 'With an API token. '}The token is sent once, and this browser keeps a session of 12
-          hours in its place. What the token may not do is not offered.
+          {isFirst && 'Sign in with an API token. '}The token is sent once and exchanged for a session of 12
+          hours. You see only the actions that the token allows.
         </Text>
         <PasswordInput
           label="API token"
@@ -109,7 +109,7 @@ function TokenWay({ isFirst, path }: TokenWayProps) {
           onChange={(event) => setToken(event.currentTarget.value)}
           visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the token', tabIndex: 0 }}
         />
-        {signIn.error !== null && <Problem error={signIn.error} />}
+        {signIn.error !== null && <ErrorAlert error={signIn.error} />}
         <Button type="submit" variant={isFirst ? 'filled' : 'default'} loading={signIn.isPending}>
           Sign in
         </Button>

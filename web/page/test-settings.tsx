@@ -1,18 +1,19 @@
-// How the tests of a repository are judged and quarantined: everybody reads it, administrators change it.
+// The settings by which tests of a repository are classified and quarantined: users read them, administrators change
+// them.
 
 import { Alert, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { call } from '../api.ts';
-import { Answer } from '../component/answer.tsx';
+import { call } from '../api/api.ts';
+import { QueryResult } from '../component/query-result.tsx';
 import { Icon } from '../component/icon.tsx';
 import { RepoChoice } from '../component/repo-choice.tsx';
-import { SettingForm } from '../component/setting-form.tsx';
-import { Trail } from '../component/trail.tsx';
-import { healthSettingGroups } from '../health-setting.ts';
-import { pathOf, type Repo } from '../name.ts';
-import { useMay, useSession } from '../query.ts';
-import { nested, valueAt } from '../setting.ts';
+import { SettingForm } from '../setting/setting-form.tsx';
+import { PageBreadcrumbs } from '../component/breadcrumbs.tsx';
+import { healthSettingGroups } from '../setting/health-setting.ts';
+import { formatRepoPath, type Repo } from '../name.ts';
+import { useMay, useSession } from '../api/query.ts';
+import { nested, valueAt } from '../setting/setting.ts';
 
 const route = getRouteApi('/tests/settings');
 
@@ -23,19 +24,19 @@ export function TestSettingsPage() {
   return (
     <Stack>
       <title>Test-health settings · Signalbox</title>
-      <Trail from="/tests">
+      <PageBreadcrumbs from="/tests">
         <Text>Settings</Text>
-      </Trail>
+      </PageBreadcrumbs>
       <Title order={1} size="h2">
-        How tests are judged
+        Test-health settings
       </Title>
       {!mayAdminister && (
-        <Alert variant="outline" icon={<Icon name="shield" />} title="You can read these settings">
-          To change them you need the role of an administrator.
+        <Alert variant="outline" icon={<Icon name="shield" />} title="These settings are read-only for you">
+          You need the admin role to change them.
         </Alert>
       )}
       <RepoChoice chosen={repo} onChoose={(path) => void navigate({ search: { repo: path } })}>
-        {(chosen) => <HealthForm key={pathOf(chosen)} repo={chosen} isEditable={mayAdminister} />}
+        {(chosen) => <HealthForm key={formatRepoPath(chosen)} repo={chosen} isEditable={mayAdminister} />}
       </RepoChoice>
     </Stack>
   );
@@ -43,30 +44,30 @@ export function TestSettingsPage() {
 
 function HealthForm({ repo, isEditable }: { readonly repo: Repo; readonly isEditable: boolean }) {
   const { organization } = useSession();
-  const asked = { repo, org_url_slug: organization.slug };
+  const request = { repo, org_url_slug: organization.slug };
   const settings = useQuery({
-    queryKey: ['tests', pathOf(repo), 'settings'],
-    queryFn: async () => (await call('getHealthSettings', asked)).settings,
+    queryKey: ['tests', formatRepoPath(repo), 'settings'],
+    queryFn: async () => (await call('getHealthSettings', request)).settings,
   });
   const paths = healthSettingGroups.flatMap((group) => group.fields).map((field) => field.path);
   return (
-    <Answer query={settings} loading="Reading the settings">
+    <QueryResult query={settings} loading="Loading the settings">
       {(data) => (
         <SettingForm
           groups={healthSettingGroups}
           saved={Object.fromEntries(paths.map((path) => [path, valueAt(data, path)]))}
           isEditable={isEditable}
           effectOf={() => null}
-          cautionsOf={cautionsOf}
+          cautionsOf={listHealthCautions}
           pathOf={(path) => path.replace(/^settings\./, '')}
-          save={(change) => call('updateHealthSettings', { ...asked, settings: nested(change) })}
+          save={(change) => call('updateHealthSettings', { ...request, settings: nested(change) })}
         />
       )}
-    </Answer>
+    </QueryResult>
   );
 }
 
-const cautionsOf = (paths: readonly string[]): readonly string[] =>
+const listHealthCautions = (paths: readonly string[]): readonly string[] =>
   paths.some((path) => path.startsWith('monitors.') || path === 'default_branches')
-    ? ['Every test of the repository is judged anew with these settings, at once.']
+    ? ['After you save, Signalbox classifies every test of the repository again with these settings.']
     : [];

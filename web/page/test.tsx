@@ -1,57 +1,57 @@
 import { Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { ResponseOf } from '#contract/endpoint.ts';
-import { call } from '../api.ts';
-import { Answer } from '../component/answer.tsx';
-import { type Fact, Facts } from '../component/facts.tsx';
-import { MonitorList } from '../component/monitor-list.tsx';
-import { Owners } from '../component/owners.tsx';
-import { QuarantineForm } from '../component/quarantine-form.tsx';
-import { HealthPill, Pill } from '../component/state.tsx';
-import { TestActions, type TestName, useTestName } from '../component/test-action.tsx';
-import { TestChanges } from '../component/test-changes.tsx';
-import { FailureGroups, HitPullRequests } from '../component/test-failures.tsx';
-import { TestStrips } from '../component/test-strip.tsx';
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { call } from '../api/api.ts';
+import { QueryResult } from '../component/query-result.tsx';
+import { type NamedFact, Facts } from '../component/facts.tsx';
+import { MonitorList } from '../test-health/monitor-list.tsx';
+import { Owners } from '../test-health/owners.tsx';
+import { QuarantineForm } from '../test-health/quarantine-form.tsx';
+import { HealthPill, Pill } from '../component/pill.tsx';
+import { TestActions, type TestName, useTestName } from '../test-health/test-action.tsx';
+import { TestChanges } from '../test-health/test-changes.tsx';
+import { FailureGroups, AffectedPullRequests } from '../test-health/test-failures.tsx';
+import { TestStrips } from '../test-health/test-strip.tsx';
 import { Instant, Since } from '../component/time.tsx';
 import { Section } from '../component/section.tsx';
-import { RepoTrail } from '../component/trail.tsx';
-import { percentOf } from '../format.ts';
-import { pathOf, type Repo, repoOf, safeHref } from '../name.ts';
-import { useMay, useSession } from '../query.ts';
+import { RepoBreadcrumbs } from '../component/breadcrumbs.tsx';
+import { formatPercent } from '../format.ts';
+import { formatRepoPath, type Repo, parseRepoPath, safeHref } from '../name.ts';
+import { useMay, useSession } from '../api/query.ts';
 
 const route = getRouteApi('/tests/$id');
 
-type Test = ResponseOf<'getTestDetails'>['test'];
+type TestPageData = ResponseOf<'getTestDetails'>['test'];
 
 export function TestPage() {
   const { id } = route.useParams();
   const { repo: path = '' } = route.useSearch();
   const { organization } = useSession();
-  const repo = repoOf(path);
-  const asked = { repo, org_url_slug: organization.slug, test_id: id };
+  const repo = parseRepoPath(path);
+  const request = { repo, org_url_slug: organization.slug, test_id: id };
   const details = useQuery({
     queryKey: ['tests', path, 'details', id],
-    queryFn: () => call('getTestDetails', asked),
+    queryFn: () => call('getTestDetails', request),
   });
   const name = useTestName(repo, id);
   return (
     <Stack>
       <title>Test · Signalbox</title>
-      <RepoTrail from="/tests" repo={repo} />
-      <Answer query={details} loading="Reading the test">
+      <RepoBreadcrumbs from="/tests" repo={repo} />
+      <QueryResult query={details} loading="Loading the test">
         {({ test }) => (
           <>
             <Head test={test} repo={repo} name={name} />
             <History repo={repo} test={test} name={name} />
           </>
         )}
-      </Answer>
+      </QueryResult>
     </Stack>
   );
 }
 
-type HeadProps = { readonly test: Test; readonly repo: Repo; readonly name: TestName };
+type HeadProps = { readonly test: TestPageData; readonly repo: Repo; readonly name: TestName };
 
 function Head({ test, repo, name }: HeadProps) {
   const mayAdminister = useMay('admin');
@@ -63,8 +63,8 @@ function Head({ test, repo, name }: HeadProps) {
         </Title>
         <Group gap="sm" mt="xs">
           <HealthPill status={test.status.value} />
-          {test.quarantined && <Pill icon="shield" word="Quarantined" tone="calm" />}
-          {test.manual_status !== null && <Pill icon="warning" word="Marked by a person" tone="calm" />}
+          {test.quarantined && <Pill icon="shield" label="Quarantined" tone="calm" />}
+          {test.manual_status !== null && <Pill icon="warning" label="Set manually" tone="calm" />}
           <Text size="sm" c="dimmed">
             <Since at={test.status.timestamp} prefix="for " />
           </Text>
@@ -72,15 +72,15 @@ function Head({ test, repo, name }: HeadProps) {
         </Group>
       </div>
       {test.status.reason !== '' && <Text className="why">{test.status.reason}</Text>}
-      <QuarantineWords test={test} />
+      <QuarantineNote test={test} />
       {mayAdminister && <TestActions test={test} name={name} />}
-      <Figures test={test} repo={repo} />
+      <TestMetrics test={test} repo={repo} />
     </>
   );
 }
 
-/** A key without a tracker, and what is no address, is shown as text. */
-function Ticket({ test }: { readonly test: Test }) {
+/** A ticket without a tracker or without a valid URL is shown as text. */
+function Ticket({ test }: { readonly test: TestPageData }) {
   const href = safeHref(test.ticket?.html_url);
   if (href === undefined)
     return test.ticket_id === null ? null : (
@@ -93,36 +93,36 @@ function Ticket({ test }: { readonly test: Test }) {
   );
 }
 
-const settingWords = {
+const quarantineLabels = {
   ALWAYS_QUARANTINE: 'Always quarantined',
   NEVER_QUARANTINE: 'Never quarantined',
 } as const;
 
-function QuarantineWords({ test }: { readonly test: Test }) {
+function QuarantineNote({ test }: { readonly test: TestPageData }) {
   const { quarantine_setting, quarantine_expires_at, quarantine_owner, quarantine_note } = test;
   if (quarantine_setting === 'AUTO_QUARANTINE') return null;
   return (
     <Text className="why">
-      {settingWords[quarantine_setting]}
+      {quarantineLabels[quarantine_setting]}
       {quarantine_expires_at === null ? (
-        ' until it is changed'
+        ' with no end date'
       ) : (
         <>
           {' until '}
           <Instant at={quarantine_expires_at} />
         </>
       )}
-      {quarantine_owner !== null && `, looked after by ${quarantine_owner}`}
+      {quarantine_owner !== null && `, owner ${quarantine_owner}`}
       {quarantine_note !== null && `: ${quarantine_note}`}
     </Text>
   );
 }
 
-function Figures({ test, repo }: { readonly test: Test; readonly repo: Repo }) {
-  const facts: readonly Fact[] = [
-    ['Failing, last 24 h', percentOf(test.failure_rate_last_24h)],
-    ['Failing, last 7 days', percentOf(test.failure_rate_last_7d)],
-    ['Pull requests hit in 7 days', String(test.pull_requests_impacted_last_7d)],
+function TestMetrics({ test, repo }: { readonly test: TestPageData; readonly repo: Repo }) {
+  const facts: readonly NamedFact[] = [
+    ['Failure rate, last 24 h', formatPercent(test.failure_rate_last_24h)],
+    ['Failure rate, last 7 days', formatPercent(test.failure_rate_last_7d)],
+    ['Pull requests affected, last 7 days', String(test.pull_requests_impacted_last_7d)],
     ['File', test.file_path ?? 'unknown'],
     ['Suite', test.parent ?? 'unknown'],
     ['Class', test.classname ?? 'unknown'],
@@ -131,23 +131,23 @@ function Figures({ test, repo }: { readonly test: Test; readonly repo: Repo }) {
   return (
     <div className="card">
       <Facts facts={facts} />
-      <Owners owners={test.codeowners} repo={repo} tab={tabOf(test)} />
+      <Owners owners={test.codeowners} repo={repo} tab={chooseTestTab(test)} />
     </div>
   );
 }
 
-const tabOf = ({ status: { value } }: Test) => (value === 'healthy' ? 'flaky' : value);
+const chooseTestTab = ({ status: { value } }: TestPageData) => (value === 'healthy' ? 'flaky' : value);
 
 function History({ repo, test, name }: HeadProps) {
   const mayAdminister = useMay('admin');
-  const path = pathOf(repo);
+  const path = formatRepoPath(repo);
   const { test_case_id: test_id, org_url_slug } = name;
   const history = useQuery({
     queryKey: ['tests', path, 'history', test_id],
     queryFn: () => call('getTestHistory', { repo, org_url_slug, test_id, days: 30 }),
   });
   return (
-    <Answer query={history} loading="Reading its history">
+    <QueryResult query={history} loading="Loading the history of the test">
       {(known) => (
         <>
           <Section id="strips" title="Last 30 days">
@@ -156,9 +156,9 @@ function History({ repo, test, name }: HeadProps) {
           <Section id="failures" title="Most common failures">
             <FailureGroups failures={known.failures} />
           </Section>
-          <div className="two">
-            <Section id="hits" title="Pull requests it hit">
-              <HitPullRequests pull_requests={known.pull_requests} repo={repo} />
+          <div className="two-columns">
+            <Section id="affected" title="Affected pull requests">
+              <AffectedPullRequests pull_requests={known.pull_requests} repo={repo} />
             </Section>
             <Section id="monitors" title="Monitors">
               <MonitorList test={name} history={known} />
@@ -167,7 +167,7 @@ function History({ repo, test, name }: HeadProps) {
           {mayAdminister && (
             <QuarantineForm key={`${test.id} ${test.quarantine_setting}`} name={name} test={test} />
           )}
-          <Section id="changes" title="What changed">
+          <Section id="changes" title="Status changes">
             <TestChanges changes={known.changes} repo={repo} />
           </Section>
           <Text size="xs" c="dimmed" className="break">
@@ -175,6 +175,6 @@ function History({ repo, test, name }: HeadProps) {
           </Text>
         </>
       )}
-    </Answer>
+    </QueryResult>
   );
 }

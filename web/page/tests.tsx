@@ -1,25 +1,25 @@
 import { Stack, Tabs, Title } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { QuarantinedTests } from '../component/quarantined-list.tsx';
+import { QuarantinedTests } from '../test-health/quarantined-list.tsx';
 import { RepoChoice } from '../component/repo-choice.tsx';
-import { type TestFilter, TestFilterForm } from '../component/test-filter.tsx';
-import { FoundTests, UnhealthyTests } from '../component/test-list.tsx';
-import { pathOf, type Repo } from '../name.ts';
-import { type TestTab, testTabs } from '../test-tab.ts';
+import { type TestSearchFilter, TestFilterForm } from '../test-health/test-filter.tsx';
+import { FoundTests, UnhealthyTests } from '../test-health/test-list.tsx';
+import { formatRepoPath, type Repo } from '../name.ts';
+import { type TestTab, testTabs } from '../test-health/test-tab.ts';
 
 const route = getRouteApi('/tests');
 
-const tabWords: Readonly<Record<TestTab, string>> = {
+const tabLabels: Readonly<Record<TestTab, string>> = {
   flaky: 'Flaky',
   broken: 'Broken',
   quarantined: 'Quarantined',
-  search: 'Any test',
+  search: 'All tests',
 };
 
 export function TestsPage() {
   const { repo, tab = 'flaky', q, owner } = route.useSearch();
   const navigate = route.useNavigate();
-  const filter: TestFilter = { ...(q !== undefined && { q }), ...(owner !== undefined && { owner }) };
+  const filter: TestSearchFilter = { ...(q !== undefined && { q }), ...(owner !== undefined && { owner }) };
   return (
     <Stack>
       <title>Tests · Signalbox</title>
@@ -29,21 +29,21 @@ export function TestsPage() {
       <RepoChoice chosen={repo} onChoose={(path) => void navigate({ search: { tab, repo: path } })}>
         {(chosen) => (
           <>
-            <Link to="/tests/settings" search={{ repo: pathOf(chosen) }}>
-              How its tests are judged and quarantined
+            <Link to="/tests/settings" search={{ repo: formatRepoPath(chosen) }}>
+              Test-health settings of this repository
             </Link>
             <Tabs
               value={tab}
               keepMounted={false}
               onChange={(next) => {
                 const known = testTabs.find((each) => each === next);
-                if (known) void navigate({ search: { repo: pathOf(chosen), tab: known, ...filter } });
+                if (known) void navigate({ search: { repo: formatRepoPath(chosen), tab: known, ...filter } });
               }}
             >
               <Tabs.List>
                 {testTabs.map((each) => (
                   <Tabs.Tab key={each} value={each}>
-                    {tabWords[each]}
+                    {tabLabels[each]}
                   </Tabs.Tab>
                 ))}
               </Tabs.List>
@@ -60,12 +60,12 @@ export function TestsPage() {
   );
 }
 
-type PanelProps = { readonly tab: TestTab; readonly repo: Repo; readonly filter: TestFilter };
+type PanelProps = { readonly tab: TestTab; readonly repo: Repo; readonly filter: TestSearchFilter };
 
 function Panel({ tab, repo, filter }: PanelProps) {
   const { page = '' } = route.useSearch();
   const navigate = route.useNavigate();
-  const here = { repo: pathOf(repo), tab };
+  const here = { repo: formatRepoPath(repo), tab };
   const list = {
     repo,
     filter,
@@ -76,7 +76,7 @@ function Panel({ tab, repo, filter }: PanelProps) {
   return (
     <Stack>
       <TestFilterForm
-        key={`${pathOf(repo)} ${filter.q ?? ''} ${filter.owner ?? ''}`}
+        key={`${formatRepoPath(repo)} ${filter.q ?? ''} ${filter.owner ?? ''}`}
         chosen={filter}
         hasOwner={tab !== 'search'}
         onChoose={(chosen) => void navigate({ search: { ...here, ...chosen } })}

@@ -3,26 +3,26 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ApiToken } from '#contract/token.ts';
-import { call } from '../api.ts';
-import { Answer, Empty } from '../component/answer.tsx';
+import { call } from '../api/api.ts';
+import { QueryResult, Empty } from '../component/query-result.tsx';
 import { Icon } from '../component/icon.tsx';
-import { Pill } from '../component/state.tsx';
+import { Pill } from '../component/pill.tsx';
 import { Ago, Instant } from '../component/time.tsx';
 import {
   CreateTokenDialog,
   RevokeTokenDialog,
-  type MadeToken,
+  type CreatedToken,
   TokenValue,
-} from '../component/token-dialog.tsx';
-import { useMay } from '../query.ts';
+} from '../account/token-dialog.tsx';
+import { useMay } from '../api/query.ts';
 
 const route = getRouteApi('/tokens');
 const pageSize = 50;
 
-const looks = {
-  active: { icon: 'check', word: 'Active', tone: 'good' },
-  expired: { icon: 'clock', word: 'Expired', tone: 'calm' },
-  revoked: { icon: 'cross', word: 'Revoked', tone: 'bad' },
+const stateStyles = {
+  active: { icon: 'check', label: 'Active', tone: 'good' },
+  expired: { icon: 'clock', label: 'Expired', tone: 'calm' },
+  revoked: { icon: 'cross', label: 'Revoked', tone: 'bad' },
 } as const;
 
 export function TokensPage() {
@@ -37,8 +37,8 @@ export function TokensPage() {
           <Title order={1} size="h2">
             API tokens
           </Title>
-          <Empty icon="shield" title="Tokens are for admins">
-            Ask an admin of your organization for a token, or for the role.
+          <Empty icon="shield" title="Tokens are for administrators">
+            Ask an administrator of your organization for a token, or for the admin role.
           </Empty>
         </>
       )}
@@ -47,23 +47,23 @@ export function TokensPage() {
 }
 
 function Tokens() {
-  const [isMaking, setIsMaking] = useState(false);
-  const [made, setMade] = useState<MadeToken | null>(null);
+  const [isCreating, setIsCreating] = useState(false);
+  const [created, setCreated] = useState<CreatedToken | null>(null);
   return (
     <>
       <Group justify="space-between">
         <Title order={1} size="h2">
           API tokens
         </Title>
-        <Button onClick={() => setIsMaking(true)}>Create token</Button>
+        <Button onClick={() => setIsCreating(true)}>Create token</Button>
       </Group>
       <Text c="dimmed" maw={720}>
-        A token lets CI, scripts and people call the API, and sign in here. It is shown once, when it is made.
-        Timelines and the audit log name it, so give each its own.
+        CI, scripts and people use a token to call the API and to sign in here. A token is shown once, when
+        you create it. Timelines and the audit log show its name, so create one for each user and program.
       </Text>
       <TokenList />
-      {isMaking && <CreateTokenDialog onMade={setMade} onClose={() => setIsMaking(false)} />}
-      {made !== null && <TokenValue made={made} onClose={() => setMade(null)} />}
+      {isCreating && <CreateTokenDialog onCreated={setCreated} onClose={() => setIsCreating(false)} />}
+      {created !== null && <TokenValue created={created} onClose={() => setCreated(null)} />}
     </>
   );
 }
@@ -71,7 +71,7 @@ function Tokens() {
 function TokenList() {
   const { ended = false } = route.useSearch();
   const navigate = route.useNavigate();
-  const [leaving, setLeaving] = useState<ApiToken | null>(null);
+  const [revoking, setRevoking] = useState<ApiToken | null>(null);
   const tokens = useInfiniteQuery({
     queryKey: ['tokens', ended],
     queryFn: ({ pageParam }) =>
@@ -82,28 +82,28 @@ function TokenList() {
   return (
     <>
       <Switch
-        label="Also revoked and expired ones"
+        label="Show revoked and expired tokens"
         checked={ended}
         onChange={(event) => void navigate({ search: event.currentTarget.checked ? { ended: true } : {} })}
       />
-      <Answer query={tokens} loading="Reading the tokens">
+      <QueryResult query={tokens} loading="Loading the tokens">
         {({ pages }) => {
           const list = pages.flatMap((page) => page.tokens);
           if (list.length === 0)
             return (
-              <Empty icon="shield" title="No token is active">
-                Create one for CI or for a person who has no account at your identity provider.
+              <Empty icon="shield" title="There is no active token">
+                Create one for CI, or for a person without an account at your identity provider.
               </Empty>
             );
           return (
             <ul className="plain">
               {list.map((token) => (
-                <TokenRow key={token.id} token={token} onRevoke={() => setLeaving(token)} />
+                <TokenRow key={token.id} token={token} onRevoke={() => setRevoking(token)} />
               ))}
             </ul>
           );
         }}
-      </Answer>
+      </QueryResult>
       {tokens.hasNextPage && (
         <Group>
           <Button
@@ -115,7 +115,7 @@ function TokenList() {
           </Button>
         </Group>
       )}
-      {leaving !== null && <RevokeTokenDialog token={leaving} onClose={() => setLeaving(null)} />}
+      {revoking !== null && <RevokeTokenDialog token={revoking} onClose={() => setRevoking(null)} />}
     </>
   );
 }
@@ -129,10 +129,10 @@ const TokenRow = ({ token, onRevoke }: TokenRowProps) => (
         {token.name}
       </Text>
       <Text size="sm">
-        May {token.scopes.join(', ')} {token.isCaller && '· you are signed in with it'}
+        Scopes: {token.scopes.join(', ')} {token.isCaller && '· your current session uses this token'}
       </Text>
       <Text size="sm" c="dimmed" className="break">
-        <code>{token.id}</code> · made <Ago at={token.createdAt} />
+        <code>{token.id}</code> · created <Ago at={token.createdAt} />
         {token.revokedAt !== null ? (
           <>
             {' '}
@@ -149,7 +149,7 @@ const TokenRow = ({ token, onRevoke }: TokenRowProps) => (
       </Text>
     </div>
     <div className="entry-state">
-      <Pill {...looks[token.state]} />
+      <Pill {...stateStyles[token.state]} />
       {token.state === 'active' && (
         <Button
           variant="default"

@@ -1,89 +1,90 @@
 import { Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ResponseOf } from '#contract/endpoint.ts';
-import { call } from '../api.ts';
-import { Answer, Empty } from '../component/answer.tsx';
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { call } from '../api/api.ts';
+import { QueryResult, Empty } from '../component/query-result.tsx';
 import { Facts } from '../component/facts.tsx';
-import { VerdictPill, verdictMeaning } from '../component/failed-tests.tsx';
-import { HealthPill, Pill } from '../component/state.tsx';
-import { Place, TestLink } from '../component/test-list.tsx';
-import { RunInCi, UploadPills } from '../component/upload-state.tsx';
+import { VerdictPill, verdictMeaning } from '../queue/failed-tests.tsx';
+import { HealthPill, Pill } from '../component/pill.tsx';
+import { TestLocation, TestLink } from '../test-health/test-list.tsx';
+import { CiRunLink, UploadPills } from '../test-health/upload-state.tsx';
 import { Section } from '../component/section.tsx';
-import { RepoTrail } from '../component/trail.tsx';
-import { instantOf, shortSha } from '../format.ts';
-import { pathOf, type Repo, repoOf } from '../name.ts';
-import { useQueues, useSession } from '../query.ts';
+import { RepoBreadcrumbs } from '../component/breadcrumbs.tsx';
+import { formatInstant, shortSha } from '../format.ts';
+import { formatRepoPath, type Repo, parseRepoPath } from '../name.ts';
+import { useQueues, useSession } from '../api/query.ts';
 
 const route = getRouteApi('/uploads/$id');
 
-type Upload = ResponseOf<'getUpload'>['upload'];
+type UploadPageData = ResponseOf<'getUpload'>['upload'];
 
 export function UploadPage() {
   const { id } = route.useParams();
   const { repo: path = '' } = route.useSearch();
   const { organization } = useSession();
-  const repo = repoOf(path);
+  const repo = parseRepoPath(path);
   const found = useQuery({
     queryKey: ['uploads', path, 'one', id],
     queryFn: () => call('getUpload', { repo, org_url_slug: organization.slug, upload_id: id }),
-    // Until it is read there is more to come.
-    refetchInterval: ({ state }) => (isOver(state.data?.upload) ? false : 3_000),
+    // The result changes until the upload is processed.
+    refetchInterval: ({ state }) => (isProcessed(state.data?.upload) ? false : 3_000),
   });
   return (
     <Stack>
       <title>Upload · Signalbox</title>
-      <RepoTrail from="/uploads" repo={repo} />
-      <Answer query={found} loading="Reading the upload">
+      <RepoBreadcrumbs from="/uploads" repo={repo} />
+      <QueryResult query={found} loading="Loading the upload">
         {({ upload }) => <Body repo={repo} upload={upload} />}
-      </Answer>
+      </QueryResult>
     </Stack>
   );
 }
 
-const isOver = (upload: Upload | undefined): boolean =>
+const isProcessed = (upload: UploadPageData | undefined): boolean =>
   upload?.state === 'ingested' || upload?.state === 'failed';
 
-const Body = ({ repo, upload }: { readonly repo: Repo; readonly upload: Upload }) => (
+const Body = ({ repo, upload }: { readonly repo: Repo; readonly upload: UploadPageData }) => (
   <>
     <div>
       <Title order={1} size="h2" className="break">
-        {upload.job || 'Upload without a job'} {upload.variant !== '' && `(${upload.variant})`}
+        {upload.job || 'Upload without a job name'} {upload.variant !== '' && `(${upload.variant})`}
       </Title>
       <Group gap="sm" mt="xs">
         <UploadPills upload={upload} />
       </Group>
     </div>
-    <NextStep upload={upload} />
-    <Where repo={repo} upload={upload} />
+    <UploadAdvice upload={upload} />
+    <UploadLinks repo={repo} upload={upload} />
     <Counts upload={upload} />
-    <Section id="problems" title="What could not be used, or was mended">
+    <Section id="problems" title="Problems in this upload">
       <Problems problems={upload.problems} />
     </Section>
-    <Section id="failures" title="Tests that failed">
+    <Section id="failures" title="Failed tests">
       <Failures repo={repo} upload={upload} />
     </Section>
     <Text size="xs" c="dimmed" className="break">
-      {pathOf(repo)} · {upload.id}
+      {formatRepoPath(repo)} · {upload.id}
     </Text>
   </>
 );
 
-/** What its state means for whoever sent it. */
-function NextStep({ upload }: { readonly upload: Upload }) {
+/** What the state of an upload means for its sender. */
+function UploadAdvice({ upload }: { readonly upload: UploadPageData }) {
   const steps: readonly (string | false)[] = [
     upload.state === 'awaited' &&
-      'An address was given out and nothing came. If the job is over, see its log for an upload that failed.',
+      'Signalbox issued an upload URL but received no report. If the job is over, check its log for a failed upload.',
     upload.state === 'stored' &&
-      'It is read within moments. If it stays so, see whether a worker is running.',
+      'Signalbox processes the upload within seconds. If the state does not change, check that a worker is running.',
     upload.state === 'failed' &&
-      'Nothing in it could be used. What is wrong is told below; mend it and upload again.',
+      'Signalbox could not use anything in this upload. Fix the problems listed below and upload again.',
     upload.trust === 'untrusted' &&
-      'It came with a token that may only upload, as forks do: it is shown, and judges no test.',
-    upload.is_suspect && 'Far more failed than this job ever shows. It is kept out of every rate.',
+      'The upload used an upload-only token, as forks do. Its results are shown but never change the status of a test.',
+    upload.is_suspect &&
+      'Far more tests failed than is usual for this job. The results are excluded from failure rates.',
     !upload.is_complete &&
       upload.state === 'ingested' &&
-      'Some of it is missing: what is told below says why.',
+      'Part of the results is missing. The reason is listed below.',
   ];
   return steps.filter(Boolean).map((step) => (
     <Text key={String(step)} className="why">
@@ -92,13 +93,13 @@ function NextStep({ upload }: { readonly upload: Upload }) {
   ));
 }
 
-/** The pages about it: CI, the pull request in each queue of the repository, the same content before. */
-function Where({ repo, upload }: { readonly repo: Repo; readonly upload: Upload }) {
+/** Links: CI, the pull request in each queue of the repository, an earlier upload of the same content. */
+function UploadLinks({ repo, upload }: { readonly repo: Repo; readonly upload: UploadPageData }) {
   const queues = useQueues().data ?? [];
-  const branches = queues.filter((queue) => pathOf(queue.repo) === pathOf(repo));
+  const branches = queues.filter((queue) => formatRepoPath(queue.repo) === formatRepoPath(repo));
   return (
     <Text component="div" className="break">
-      {upload.branch || 'no branch'} at <code>{shortSha(upload.sha) || 'no commit'}</code>
+      {upload.branch || 'unknown branch'} at <code>{shortSha(upload.sha) || 'unknown commit'}</code>
       {upload.pr !== null && branches.length === 0 && ` · pull request #${upload.pr}`}
       {upload.pr !== null &&
         branches.map(({ targetBranch }) => (
@@ -106,18 +107,22 @@ function Where({ repo, upload }: { readonly repo: Repo; readonly upload: Upload 
             {' · '}
             <Link
               to="/pull-request"
-              search={{ repo: pathOf(repo), branch: targetBranch, number: upload.pr ?? 0 }}
+              search={{ repo: formatRepoPath(repo), branch: targetBranch, number: upload.pr ?? 0 }}
             >
               pull request #{upload.pr} in {targetBranch}
             </Link>
           </span>
         ))}
-      <RunInCi upload={upload} />
+      <CiRunLink upload={upload} />
       {upload.duplicate_of !== null && (
         <>
           {' · '}
-          <Link to="/uploads/$id" params={{ id: upload.duplicate_of }} search={{ repo: pathOf(repo) }}>
-            the upload that had the same content before
+          <Link
+            to="/uploads/$id"
+            params={{ id: upload.duplicate_of }}
+            search={{ repo: formatRepoPath(repo) }}
+          >
+            earlier upload with the same content
           </Link>
         </>
       )}
@@ -125,27 +130,30 @@ function Where({ repo, upload }: { readonly repo: Repo; readonly upload: Upload 
   );
 }
 
-const Counts = ({ upload }: { readonly upload: Upload }) => (
+const Counts = ({ upload }: { readonly upload: UploadPageData }) => (
   <Facts
     className="card"
     facts={[
-      ['Sent', instantOf(upload.uploaded_at)],
-      ['Read', upload.ingested_at === null ? 'not yet' : instantOf(upload.ingested_at)],
+      ['Uploaded', formatInstant(upload.uploaded_at)],
+      ['Processed', upload.ingested_at === null ? 'not yet' : formatInstant(upload.ingested_at)],
       ['Tests', String(upload.tests)],
       ['Passed', String(upload.passed)],
       ['Failed', String(upload.failed)],
       ['Flaky', String(upload.flaky)],
       ['Skipped', String(upload.skipped)],
       ['Quarantined', String(upload.quarantined)],
-      ['Usual for the job', upload.usual_tests === null ? 'not known yet' : String(upload.usual_tests)],
-      ['Of these missing', upload.missing_tests === null ? 'not known yet' : String(upload.missing_tests)],
+      [
+        'Usual number for the job',
+        upload.usual_tests === null ? 'not known yet' : String(upload.usual_tests),
+      ],
+      ['Missing tests', upload.missing_tests === null ? 'not known yet' : String(upload.missing_tests)],
     ]}
   />
 );
 
-const Problems = ({ problems }: Pick<Upload, 'problems'>) =>
+const Problems = ({ problems }: Pick<UploadPageData, 'problems'>) =>
   problems.length === 0 ? (
-    <Text c="dimmed">Nothing: all of it was read.</Text>
+    <Text c="dimmed">There are no problems: Signalbox read the whole upload.</Text>
   ) : (
     <ul className="plain">
       {problems.map(({ file, code, message, count }) => (
@@ -167,15 +175,15 @@ const Problems = ({ problems }: Pick<Upload, 'problems'>) =>
     </ul>
   );
 
-function noFailure(upload: Upload): string {
-  if (!isOver(upload)) return 'It is not read yet';
-  return upload.is_complete ? 'No test failed' : 'No test failed of those that could be read';
+function describeNoFailures(upload: UploadPageData): string {
+  if (!isProcessed(upload)) return 'The upload is not processed yet';
+  return upload.is_complete ? 'No failed tests' : 'No failed tests in the part that could be read';
 }
 
-function Failures({ repo, upload }: { readonly repo: Repo; readonly upload: Upload }) {
+function Failures({ repo, upload }: { readonly repo: Repo; readonly upload: UploadPageData }) {
   const { failures } = upload;
   const all = upload.failed + upload.flaky;
-  if (failures.length === 0) return <Empty icon="check" title={noFailure(upload)} />;
+  if (failures.length === 0) return <Empty icon="check" title={describeNoFailures(upload)} />;
   return (
     <Stack gap="sm">
       <ul className="plain">
@@ -183,19 +191,19 @@ function Failures({ repo, upload }: { readonly repo: Repo; readonly upload: Uplo
           <li key={failure.test_case_id} className="row">
             <div className="shrink">
               <TestLink repo={repo} id={failure.test_case_id} name={failure.name} variant={failure.variant} />
-              <Place parts={[failure.file, failure.parent, failure.classname]} />
+              <TestLocation parts={[failure.file, failure.parent, failure.classname]} />
               <div className="summary">{failure.summary}</div>
               <Text size="sm" c="dimmed">
                 {verdictMeaning(failure.verdict)}
-                {failure.outcome === 'flaky' && '; an attempt passed'}
-                {failure.is_known_failure && '; it has failed in this way before'}
+                {failure.outcome === 'flaky' && '; passed on a retry'}
+                {failure.is_known_failure && '; failed this way before'}
               </Text>
             </div>
             <div className="entry-state">
               <VerdictPill verdict={failure.verdict} />
-              {failure.is_excused && <Pill icon="shield" word="Excused" tone="calm" />}
+              {failure.is_excused && <Pill icon="shield" label="Excused" tone="calm" />}
               {failure.quarantined && !failure.is_excused && (
-                <Pill icon="warning" word="Quarantined, not excused" tone="warn" />
+                <Pill icon="warning" label="Quarantined, not excused" tone="warn" />
               )}
               <HealthPill status={failure.status} />
             </div>
@@ -204,7 +212,7 @@ function Failures({ repo, upload }: { readonly repo: Repo; readonly upload: Uplo
       </ul>
       {all > failures.length && (
         <Text size="sm" c="dimmed">
-          {failures.length} of {all} are shown, what is new first.
+          Showing {failures.length} of {all}, new failures first.
         </Text>
       )}
     </Stack>

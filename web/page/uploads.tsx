@@ -1,23 +1,23 @@
 import { Checkbox, Group, Select, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { call } from '../api.ts';
-import { Answer, Empty } from '../component/answer.tsx';
+import { call } from '../api/api.ts';
+import { QueryResult, Empty } from '../component/query-result.tsx';
 import { Pager } from '../component/pager.tsx';
 import { RepoChoice } from '../component/repo-choice.tsx';
 import { Ago } from '../component/time.tsx';
 import {
-  RunInCi,
+  CiRunLink,
   type Upload,
   UploadCounts,
-  uploadLooks,
+  uploadStyles,
   UploadPills,
   UploadProblems,
-} from '../component/upload-state.tsx';
+} from '../test-health/upload-state.tsx';
 import { shortSha } from '../format.ts';
-import { pathOf, type Repo } from '../name.ts';
-import { useSession } from '../query.ts';
-import { uploadStates, type UploadsSearch } from '../test-tab.ts';
+import { formatRepoPath, type Repo } from '../name.ts';
+import { useSession } from '../api/query.ts';
+import { uploadStates, type UploadsSearch } from '../test-health/test-tab.ts';
 
 const route = getRouteApi('/uploads');
 const pageSize = 25;
@@ -50,7 +50,7 @@ function Filter({ repo, filter: { state, problems } }: UploadsProps) {
   const choose = (next: { readonly state?: UploadsSearch['state']; readonly problems?: boolean }) =>
     void navigate({
       search: {
-        repo: pathOf(repo),
+        repo: formatRepoPath(repo),
         ...(next.state !== undefined && { state: next.state }),
         ...(next.problems === true && { problems: true as const }),
       },
@@ -60,8 +60,8 @@ function Filter({ repo, filter: { state, problems } }: UploadsProps) {
       <Select
         label="State"
         data={[
-          { value: 'any', label: 'Any' },
-          ...uploadStates.map((value) => ({ value, label: uploadLooks[value].word })),
+          { value: 'any', label: 'Any state' },
+          ...uploadStates.map((value) => ({ value, label: uploadStyles[value].label })),
         ]}
         value={state ?? 'any'}
         allowDeselect={false}
@@ -82,9 +82,9 @@ function Filter({ repo, filter: { state, problems } }: UploadsProps) {
 function Uploads({ repo, filter: { state, problems, page: token = '' } }: UploadsProps) {
   const { organization } = useSession();
   const navigate = route.useNavigate();
-  const isNarrowed = state !== undefined || problems === true;
+  const isFiltered = state !== undefined || problems === true;
   const uploads = useQuery({
-    queryKey: ['uploads', pathOf(repo), state, problems, token],
+    queryKey: ['uploads', formatRepoPath(repo), state, problems, token],
     queryFn: () =>
       call('listUploads', {
         repo,
@@ -100,15 +100,15 @@ function Uploads({ repo, filter: { state, problems, page: token = '' } }: Upload
     void navigate({
       search: ({ page: _page, ...rest }) => ({
         ...rest,
-        repo: pathOf(repo),
+        repo: formatRepoPath(repo),
         ...(next !== '' && { page: next }),
       }),
     });
   return (
-    <Answer query={uploads} loading="Reading the uploads">
+    <QueryResult query={uploads} loading="Loading the uploads">
       {({ uploads: list, page }) =>
         list.length === 0 ? (
-          <NoUploads isNarrowed={isNarrowed} />
+          <NoUploads isFiltered={isFiltered} />
         ) : (
           <Stack gap="sm">
             <ul className="plain">
@@ -120,18 +120,18 @@ function Uploads({ repo, filter: { state, problems, page: token = '' } }: Upload
           </Stack>
         )
       }
-    </Answer>
+    </QueryResult>
   );
 }
 
-const NoUploads = ({ isNarrowed }: { readonly isNarrowed: boolean }) =>
-  isNarrowed ? (
+const NoUploads = ({ isFiltered }: { readonly isFiltered: boolean }) =>
+  isFiltered ? (
     <Empty icon="check" title="No upload matches">
-      Choose any state, and those without problems too, to see all of them.
+      Choose “Any state” and clear “Only with problems” to see all uploads.
     </Empty>
   ) : (
-    <Empty icon="drain" title="No report was uploaded yet">
-      CI sends its reports with <code>signalbox upload</code> or with one request: see the guide on flaky
+    <Empty icon="drain" title="No reports uploaded yet">
+      CI uploads reports with <code>signalbox upload</code> or with one HTTP request: see the guide on flaky
       tests.
     </Empty>
   );
@@ -143,15 +143,15 @@ function UploadRow({ repo, upload }: { readonly repo: Repo; readonly upload: Upl
         <Link
           to="/uploads/$id"
           params={{ id: upload.id }}
-          search={{ repo: pathOf(repo) }}
+          search={{ repo: formatRepoPath(repo) }}
           className="entry-title"
         >
-          {upload.job || 'no job named'} {upload.variant !== '' && `(${upload.variant})`}
+          {upload.job || '(no job name)'} {upload.variant !== '' && `(${upload.variant})`}
         </Link>
         <Text size="sm" c="dimmed" className="break">
           {upload.branch} at <code>{shortSha(upload.sha)}</code>
           {upload.pr !== null && ` · pull request #${upload.pr}`}
-          <RunInCi upload={upload} />
+          <CiRunLink upload={upload} />
         </Text>
         <UploadCounts upload={upload} />
         <UploadProblems problems={upload.problems} />

@@ -3,28 +3,28 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { WebhookEndpoint } from '#contract/webhook.ts';
-import { call } from '../api.ts';
-import { Answer, Empty, Problem } from '../component/answer.tsx';
+import { call } from '../api/api.ts';
+import { QueryResult, Empty, ErrorAlert } from '../component/query-result.tsx';
 import { Icon } from '../component/icon.tsx';
-import { Pill } from '../component/state.tsx';
+import { Pill } from '../component/pill.tsx';
 import { Ago } from '../component/time.tsx';
-import { WebhookDeliveries } from '../component/webhook-deliveries.tsx';
+import { WebhookDeliveries } from '../account/webhook-deliveries.tsx';
 import {
   CreateWebhookDialog,
   DeleteWebhookDialog,
   EditWebhookDialog,
   RotateWebhookDialog,
   WebhookSecret,
-  type MadeSecret,
-} from '../component/webhook-dialog.tsx';
-import { useMay } from '../query.ts';
+  type CreatedSecret,
+} from '../account/webhook-dialog.tsx';
+import { useMay } from '../api/query.ts';
 
 const route = getRouteApi('/webhooks');
 
-const looks = {
-  active: { icon: 'check', word: 'Active', tone: 'good' },
-  failing: { icon: 'warning', word: 'Failing', tone: 'warn' },
-  disabled: { icon: 'pause', word: 'Disabled', tone: 'bad' },
+const stateStyles = {
+  active: { icon: 'check', label: 'Active', tone: 'good' },
+  failing: { icon: 'warning', label: 'Failing', tone: 'warn' },
+  disabled: { icon: 'pause', label: 'Disabled', tone: 'bad' },
 } as const;
 
 const kinds = { webhook: 'Webhook', slack: 'Slack', teams: 'Teams' } as const;
@@ -46,22 +46,22 @@ export function WebhooksPage() {
           <Title order={1} size="h2">
             Webhooks
           </Title>
-          <Empty icon="shield" title="Webhooks are for admins">
-            Ask an admin of your organization to have events sent to you.
+          <Empty icon="shield" title="Webhooks are for administrators">
+            Ask an administrator of your organization to add an endpoint for you.
           </Empty>
         </>
       ) : endpoint === undefined ? (
         <Webhooks />
       ) : (
-        <OneEndpoint id={endpoint} />
+        <EndpointDetails id={endpoint} />
       )}
     </Stack>
   );
 }
 
 function Webhooks() {
-  const [isMaking, setIsMaking] = useState(false);
-  const [made, setMade] = useState<MadeSecret | null>(null);
+  const [isCreating, setIsCreating] = useState(false);
+  const [created, setCreated] = useState<CreatedSecret | null>(null);
   const endpoints = useQuery(endpointsQuery);
   return (
     <>
@@ -69,17 +69,17 @@ function Webhooks() {
         <Title order={1} size="h2">
           Webhooks
         </Title>
-        <Button onClick={() => setIsMaking(true)}>Add endpoint</Button>
+        <Button onClick={() => setIsCreating(true)}>Add endpoint</Button>
       </Group>
       <Text c="dimmed" maw={720}>
-        Signalbox tells programs and chats what happens to pull requests and tests. What is not taken is sent
-        again for 24 hours.
+        Signalbox sends events about pull requests and tests to your programs and chat channels. If an
+        endpoint does not accept an event, Signalbox retries for 24 hours.
       </Text>
-      <Answer query={endpoints} loading="Reading the endpoints">
+      <QueryResult query={endpoints} loading="Loading the endpoints">
         {({ endpoints: list }) =>
           list.length === 0 ? (
-            <Empty icon="live" title="Nobody is told yet">
-              Add an endpoint for a program of yours, or for a channel of Slack or Teams.
+            <Empty icon="live" title="There are no webhook endpoints yet">
+              Add an endpoint for one of your programs, or for a Slack or Teams channel.
             </Empty>
           ) : (
             <ul className="plain">
@@ -89,9 +89,9 @@ function Webhooks() {
             </ul>
           )
         }
-      </Answer>
-      {isMaking && <CreateWebhookDialog onMade={setMade} onClose={() => setIsMaking(false)} />}
-      {made !== null && <WebhookSecret made={made} onClose={() => setMade(null)} />}
+      </QueryResult>
+      {isCreating && <CreateWebhookDialog onCreated={setCreated} onClose={() => setIsCreating(false)} />}
+      {created !== null && <WebhookSecret created={created} onClose={() => setCreated(null)} />}
     </>
   );
 }
@@ -106,35 +106,35 @@ const EndpointRow = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => (
         {kinds[endpoint.kind]} · {endpoint.url}
       </Text>
       <Text size="sm" c="dimmed" className="break">
-        <Wants endpoint={endpoint} /> · <Fares endpoint={endpoint} />
+        <EndpointEvents endpoint={endpoint} /> · <EndpointHealth endpoint={endpoint} />
       </Text>
     </div>
     <div className="entry-state">
-      <Pill {...looks[endpoint.state]} />
+      <Pill {...stateStyles[endpoint.state]} />
     </div>
   </li>
 );
 
-function Wants({ endpoint: { eventTypes, repositories } }: { readonly endpoint: WebhookEndpoint }) {
+function EndpointEvents({ endpoint: { eventTypes, repositories } }: { readonly endpoint: WebhookEndpoint }) {
   const types = eventTypes.length === 0 ? 'all events' : eventTypes.join(', ');
   if (repositories === null) return types;
-  return `${types} of ${repositories.map(({ owner, name }) => `${owner}/${name}`).join(', ')}`;
+  return `${types} for ${repositories.map(({ owner, name }) => `${owner}/${name}`).join(', ')}`;
 }
 
-function Fares({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+function EndpointHealth({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const { lastSuccessAt, failingSince, pending } = endpoint;
-  const waiting = pending === 0 ? '' : ` · ${pending} waiting`;
+  const waiting = pending === 0 ? '' : ` · ${pending} waiting to be sent`;
   if (failingSince !== null)
     return (
       <>
-        nothing taken since <Ago at={failingSince} />
+        no event accepted since <Ago at={failingSince} />
         {waiting}
       </>
     );
-  if (lastSuccessAt === null) return `nothing sent yet${waiting}`;
+  if (lastSuccessAt === null) return `no event sent yet${waiting}`;
   return (
     <>
-      last taken <Ago at={lastSuccessAt} />
+      last event accepted <Ago at={lastSuccessAt} />
       {waiting}
     </>
   );
@@ -142,26 +142,26 @@ function Fares({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
 
 type OpenDialog = 'edit' | 'rotate' | 'delete' | null;
 
-function OneEndpoint({ id }: { readonly id: string }) {
+function EndpointDetails({ id }: { readonly id: string }) {
   const endpoints = useQuery(endpointsQuery);
   return (
-    <Answer query={endpoints} loading="Reading the endpoint">
+    <QueryResult query={endpoints} loading="Loading the endpoint">
       {({ endpoints: list }) => {
         const endpoint = list.find((each) => each.id === id);
         if (endpoint !== undefined) return <Endpoint endpoint={endpoint} />;
         return (
-          <Empty icon="live" title="There is no such endpoint">
+          <Empty icon="live" title="This endpoint does not exist">
             <Link to="/webhooks">All endpoints</Link>
           </Empty>
         );
       }}
-    </Answer>
+    </QueryResult>
   );
 }
 
 function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const [open, setOpen] = useState<OpenDialog>(null);
-  const [made, setMade] = useState<MadeSecret | null>(null);
+  const [created, setCreated] = useState<CreatedSecret | null>(null);
   const close = () => setOpen(null);
   return (
     <>
@@ -171,7 +171,7 @@ function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           <Title order={1} size="h2" className="break">
             {endpoint.name}
           </Title>
-          <Pill {...looks[endpoint.state]} />
+          <Pill {...stateStyles[endpoint.state]} />
         </Group>
         <Group gap="xs">
           <SendTest endpoint={endpoint} />
@@ -180,7 +180,7 @@ function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           </Button>
           {endpoint.kind === 'webhook' && (
             <Button variant="default" onClick={() => setOpen('rotate')}>
-              New secret
+              Rotate secret
             </Button>
           )}
           <Button variant="default" leftSection={<Icon name="cross" />} onClick={() => setOpen('delete')}>
@@ -192,14 +192,16 @@ function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         {kinds[endpoint.kind]} · {endpoint.url}
       </Text>
       <Text size="sm" c="dimmed" className="break">
-        <Wants endpoint={endpoint} /> · <Fares endpoint={endpoint} />
+        <EndpointEvents endpoint={endpoint} /> · <EndpointHealth endpoint={endpoint} />
       </Text>
-      <Trouble endpoint={endpoint} />
+      <EndpointAlert endpoint={endpoint} />
       <WebhookDeliveries endpoint={endpoint} />
       {open === 'edit' && <EditWebhookDialog endpoint={endpoint} onClose={close} />}
-      {open === 'rotate' && <RotateWebhookDialog endpoint={endpoint} onMade={setMade} onClose={close} />}
+      {open === 'rotate' && (
+        <RotateWebhookDialog endpoint={endpoint} onCreated={setCreated} onClose={close} />
+      )}
       {open === 'delete' && <DeleteWebhookDialog endpoint={endpoint} onClose={close} />}
-      {made !== null && <WebhookSecret made={made} onClose={() => setMade(null)} />}
+      {created !== null && <WebhookSecret created={created} onClose={() => setCreated(null)} />}
     </>
   );
 }
@@ -214,25 +216,30 @@ function SendTest({ endpoint: { id, state } }: { readonly endpoint: WebhookEndpo
         disabled={state === 'disabled'}
         onClick={() => sending.mutate()}
       >
-        Send a test
+        Send test event
       </Button>
-      {sending.error !== null && <Problem error={sending.error} />}
+      {sending.error !== null && <ErrorAlert error={sending.error} />}
     </>
   );
 }
 
-function Trouble({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+function EndpointAlert({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const { disabledReason, failingSince, lastFailure } = endpoint;
   if (disabledReason !== null)
     return (
-      <Alert color="red" variant="outline" icon={<Icon name="pause" />} title="Nothing is sent to it">
-        {disabledReason} Edit it to enable it again; what was given up can then be sent again.
+      <Alert color="red" variant="outline" icon={<Icon name="pause" />} title="This endpoint is disabled">
+        {disabledReason} To enable the endpoint again, edit it. You can then resend the failed deliveries.
       </Alert>
     );
   if (failingSince === null) return null;
   return (
-    <Alert color="orange" variant="outline" icon={<Icon name="warning" />} title="It does not take events">
-      The last time: {lastFailure}. It is tried again by itself.
+    <Alert
+      color="orange"
+      variant="outline"
+      icon={<Icon name="warning" />}
+      title="This endpoint does not accept events"
+    >
+      Last failure: {lastFailure}. Signalbox retries automatically.
     </Alert>
   );
 }

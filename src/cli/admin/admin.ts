@@ -1,15 +1,16 @@
-// `signalbox admin`: organizations and tokens, straight on the database.
+// `signalbox admin`: creates and changes organizations, tokens and connections, directly in the database.
 
 import { parseArgs } from 'node:util';
-import { scopes as allScopes } from '#contract/common.ts';
+import { dayMs } from '#base/duration.ts';
 import type { RepositoryId } from '#base/id.ts';
+import { createOrganization as createOrganizationIn } from '#command/organization.ts';
+import { issueToken, revokeToken } from '#command/token.ts';
+import { scopes as allScopes } from '#contract/common.ts';
 import { repositoryKey } from '#core/repository.ts';
-import { findRepositoryIds } from '#db/repository-store.ts';
-import { recordAudit } from '#db/audit-store.ts';
+import { findRepositoryIds } from '#db/account/repository-store.ts';
 import type { Cell, Cells } from '#db/cell.ts';
-import { ensureOrganization, findOrganization } from '#db/organization-store.ts';
-import { issueToken, listTokens, revokeToken } from '#db/token-store.ts';
-import { withTransaction } from '#db/transaction.ts';
+import { findOrganization } from '#db/account/organization-store.ts';
+import { listTokens } from '#db/account/token-store.ts';
 import { atCommandLine, byCommandLine } from './auditor.ts';
 import { connect, connectOptions, connectUsage } from './connect.ts';
 import { disconnect, printConnections, replaceHookSecret, replaceKey } from './connection.ts';
@@ -29,17 +30,20 @@ ${connectUsage}
 
 A token is shown once, when it is created: only its hash is kept.`;
 
-const options = {
+const ownOptions = {
   name: { type: 'string' },
   cell: { type: 'string' },
   scopes: { type: 'string' },
   'expires-in-days': { type: 'string' },
   repositories: { type: 'string' },
   'accept-previous-hours': { type: 'string' },
-  ...connectOptions,
 } as const;
 
-type Wishes = { readonly [Name in keyof typeof options]?: string | undefined };
+const options = { ...ownOptions, ...connectOptions };
+
+type AdminOptionValues = { readonly [Name in keyof typeof ownOptions]?: string | undefined } & Parameters<
+  typeof connect
+>[2];
 
 type AdminConfig = Parameters<typeof connect>[3];
 
@@ -79,7 +83,7 @@ export async function admin(cells: Cells, config: AdminConfig, args: readonly st
     case 'revoke-token':
       return revoke(cells, subject);
     default:
-      return fail(2, `There is no command ${command ?? ''}.\n\n${usage}`);
+      return fail(2, `${command ?? ''} is not a command of signalbox admin.\n\n${usage}`);
   }
 }
 
@@ -97,38 +101,33 @@ function say(outcome: string | { readonly code: number; readonly message: string
 async function createOrganization(
   cells: Cells,
   slug: string,
-  { name, cell: cellName }: Wishes,
+  { name, cell: cellName }: AdminOptionValues,
 ): Promise<number> {
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug))
-    return fail(2, 'Give the organization a slug of a-z, 0-9 and dashes, for example: acme');
+    return fail(
+      2,
+      `${slug || 'An empty slug'} is not a valid slug. Use a-z, 0-9 and dashes, for example: acme`,
+    );
   const cell = cellName === undefined ? cells.first : cells.find(cellName);
   if (cell === undefined)
-    return fail(
-      1,
-      `There is no cell ${cellName}. There is ${cells.all.map((known) => known.name).join(', ')}.`,
-    );
+    return fail(1, `There is no cell ${cellName}. Use ${cells.all.map((known) => known.name).join(' or ')}.`);
   for (const other of cells.all)
     if ((await findOrganization(other.db, slug)) !== null)
-      return fail(1, `There is an organization ${slug} already, in the cell ${other.name}.`);
-  await withTransaction(cell, async (tx) => {
-    const { id } = await ensureOrganization(tx, slug, name ?? slug);
-    await recordAudit(tx, byCommandLine(id), {
-      action: 'organization.create',
-      subject: slug,
-      before: null,
-      after: { name: name ?? slug },
-    });
-  });
+      return fail(
+        1,
+        `The organization ${slug} exists already, in the cell ${other.name}. Choose another slug.`,
+      );
+  await createOrganizationIn(cell, { slug, name: name ?? slug }, atCommandLine());
   console.log(`Created the organization ${slug} in the cell ${cell.name}.`);
   return 0;
 }
 
-type OrganizationId = Parameters<typeof byCommandLine>[0];
+type AdminOrganizationId = Parameters<typeof byCommandLine>[0];
 
 async function inOrganization(
   cells: Cells,
   slug: string,
-  act: (cell: Cell, id: OrganizationId) => Promise<number>,
+  act: (cell: Cell, id: AdminOrganizationId) => Promise<number>,
 ): Promise<number> {
   for (const cell of cells.all) {
     const id = await findOrganization(cell.db, slug);
@@ -142,52 +141,61 @@ async function inOrganization(
 
 async function connectHost(
   cell: Cell,
-  id: OrganizationId,
-  wishes: Wishes,
+  id: AdminOrganizationId,
+  optionValues: AdminOptionValues,
   config: AdminConfig,
 ): Promise<number> {
-  const done = await connect(cell, id, wishes, config);
+  const done = await connect(cell, id, optionValues, config);
   if (typeof done !== 'string') return fail(2, done.mistake);
   console.log(done);
   return 0;
 }
 
-async function createToken(cell: Cell, id: OrganizationId, wishes: Wishes): Promise<number> {
-  const scopes = (wishes.scopes ?? allScopes.join(',')).split(',').map((scope) => scope.trim().toLowerCase());
+async function createToken(
+  cell: Cell,
+  id: AdminOrganizationId,
+  optionValues: AdminOptionValues,
+): Promise<number> {
+  const scopes = (optionValues.scopes ?? allScopes.join(','))
+    .split(',')
+    .map((scope) => scope.trim().toLowerCase());
   const unknown = scopes.filter((scope) => !(allScopes as readonly string[]).includes(scope));
   if (unknown.length > 0)
-    return fail(2, `There is no scope ${unknown.join(', ')}. There is ${allScopes.join(', ')}.`);
-  const days = wishes['expires-in-days'];
+    return fail(2, `${unknown.join(', ')} is not a valid scope. Use ${allScopes.join(', ')}.`);
+  const days = optionValues['expires-in-days'];
   if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days))
-    return fail(2, '--expires-in-days takes a number of days.');
-  const expiresAt = days === undefined ? null : new Date(Date.now() + Number(days) * 86_400_000);
-  const bound = await repositoriesOf(cell, id, scopes, wishes.repositories);
+    return fail(2, `${days} is not a valid --expires-in-days. Use a number of days from 1 to 99999.`);
+  const by = byCommandLine(id);
+  const expiresAt = days === undefined ? null : new Date(by.now.getTime() + Number(days) * dayMs);
+  const bound = await resolveTokenRepositories(cell, id, scopes, optionValues.repositories);
   if (typeof bound === 'string') return fail(2, bound);
-  const { secret } = await issueToken(cell, byCommandLine(id), {
-    name: wishes.name ?? 'token',
+  const { secret } = await issueToken(cell, by, {
+    name: optionValues.name ?? 'token',
     scopes: [...new Set(scopes)],
     expiresAt,
     repositoryIds: bound,
   });
-  // The token alone on standard output, so that a script can take it.
-  console.error('Keep this token: it is not shown again.');
+  // Only the token goes to standard output, so that a script can read it.
+  console.error('Store this token now: it is not shown again.');
   console.log(secret);
   return 0;
 }
 
-/** What a token that may only upload is bound to; null: it may do more, and is bound to nothing. A text: what is wrong. */
-async function repositoriesOf(
+/** The repositories of an upload-only token; null: the token has other scopes. A text: an error. */
+async function resolveTokenRepositories(
   cell: Cell,
-  organizationId: OrganizationId,
+  organizationId: AdminOrganizationId,
   scopes: readonly string[],
   typed: string | undefined,
 ): Promise<readonly RepositoryId[] | null | string> {
   const isUploadOnly = scopes.every((scope) => scope === 'upload');
   if (!isUploadOnly)
-    return typed === undefined ? null : 'Only a token whose only scope is upload takes --repositories.';
+    return typed === undefined
+      ? null
+      : '--repositories is only for tokens whose only scope is upload. Remove it, or use --scopes upload.';
   const names = (typed ?? '').split(',').flatMap((name) => name.trim() || []);
   if (names.length === 0)
-    return 'A token whose only scope is upload needs --repositories host/owner/name, with commas.';
+    return 'A token whose only scope is upload needs its repositories. Add --repositories host/owner/name, comma-separated.';
   const keys = names.map((name) => {
     const [host = '', ...rest] = name.split('/');
     return repositoryKey({ host, owner: rest.slice(0, -1).join('/'), name: rest.at(-1) ?? '' });
@@ -198,11 +206,13 @@ async function repositoriesOf(
   );
   const unknown = names[found.indexOf(null)];
   const ids = found.filter((repositoryId) => repositoryId !== null);
-  return ids.length === names.length ? ids : `The organization has no repository ${unknown}.`;
+  return ids.length === names.length
+    ? ids
+    : `The organization has no repository ${unknown}. Create a queue for it first, or check its name.`;
 }
 
-async function printTokens(cell: Cell, id: OrganizationId): Promise<number> {
-  // Oldest first, so that the newest stand at the end of a terminal.
+async function printTokens(cell: Cell, id: AdminOrganizationId): Promise<number> {
+  // Oldest first, so that the newest are last on a terminal.
   const list = { organizationId: id, withEnded: true, after: null, take: 100_000 };
   for (const token of (await listTokens(cell.db, list)).toReversed()) {
     const end = token.revoked_at

@@ -1,27 +1,38 @@
-// `signalbox doctor`: asks a host about a repository, and says what is right, what is wrong, and the fix.
+// `signalbox doctor`: checks access to a repository, its webhook and its branch rules, and prints how to fix each problem.
 
 import { parseArgs } from 'node:util';
+import { countText } from '#base/number-text.ts';
 import type { Cells } from '#db/cell.ts';
 import { defaultSettings } from '#core/queue/settings.ts';
-import { findHostConnection } from '#db/connection-store.ts';
-import { findOrganization } from '#db/organization-store.ts';
-import { listQueues } from '#db/queue-view.ts';
-import { ensureRepository } from '#db/repository-store.ts';
+import { findHostConnection } from '#db/account/connection-store.ts';
+import { findOrganization } from '#db/account/organization-store.ts';
+import { listQueues } from '#db/queue/queue-view.ts';
+import { ensureRepository } from '#db/account/repository-store.ts';
 import { diagnose } from '#host/doctor.ts';
 import type { Finding } from '#host/finding.ts';
 import { type HostFor, HostError } from '#host/host.ts';
+import { accessUsage, hostKindNames, hostKinds } from '#host/kinds.ts';
+import { isSandboxHost } from '#host/sandbox/host.ts';
 import { webhookUrl } from './connect.ts';
 
 const usage = `Usage: signalbox doctor <slug> --repo host/owner/name [--branch main] [--json]
 
-Connects to the host and says for a repository what is right, what is wrong, and how to mend it.
-Ends with 1 if something is wrong.`;
+Connects to the Git host, reports each check of the repository, and prints how to fix the failed ones.
+Exits with status 1 if a check failed.`;
 
 const marks: { readonly [Verdict in Finding['verdict']]: string } = {
   right: 'ok     ',
   warning: 'warning',
-  wrong: 'WRONG  ',
+  wrong: 'FAILED ',
 };
+
+/** What `admin connect` needs there. Many host names do not show the kind of the host: then all are listed. */
+function connectUsageFor(hostName: string): string {
+  const known = hostKindNames.filter((name) => hostKinds[name].isKnownName(hostName.toLowerCase()));
+  return (known.length > 0 ? known : hostKindNames)
+    .map((name) => `--kind ${name} ${accessUsage(hostKinds[name].access[0]!)}`)
+    .join(', or ');
+}
 
 function fail(code: number, message: string): number {
   console.error(message);
@@ -55,10 +66,10 @@ export async function doctor(
     if (organizationId === null) continue;
     const connection = await findHostConnection(cell.db, organizationId, host.toLowerCase());
     const adapter = hostFor(cell.name, host);
-    if (connection === null || adapter === null || adapter.kind === 'sandbox')
+    if (connection === null || adapter === null || isSandboxHost(adapter))
       return fail(
         1,
-        `The organization ${slug} is not connected to ${host}. Connect it with: signalbox admin connect ${slug} --kind gitea --url https://${host} --token-file FILE`,
+        `The organization ${slug} is not connected to ${host}. Connect it with: signalbox admin connect ${slug} --url https://${host} ${connectUsageFor(host)}`,
       );
     try {
       const found = await adapter.findRepository(organizationId, { host, owner, name });
@@ -90,7 +101,10 @@ export async function doctor(
       return fail(1, `${marks.wrong}  ${error.message}`);
     }
   }
-  return fail(1, `There is no organization ${slug}.`);
+  return fail(
+    1,
+    `There is no organization ${slug}. Create it with: signalbox admin create-organization ${slug}`,
+  );
 }
 
 function print(findings: readonly Finding[]): void {
@@ -99,7 +113,5 @@ function print(findings: readonly Finding[]): void {
     if (fix !== null) console.log(`         → ${fix}`);
   }
   const wrong = findings.filter(({ verdict }) => verdict === 'wrong').length;
-  console.log(
-    wrong === 0 ? 'Nothing is wrong.' : `${wrong} ${wrong === 1 ? 'thing is' : 'things are'} wrong.`,
-  );
+  console.log(wrong === 0 ? 'No check failed.' : `${countText(wrong, 'check')} failed.`);
 }

@@ -1,33 +1,36 @@
-// The commands of the service itself: they need its configuration and its database, so they are handed on.
+// The commands of the service: they need its configuration and database, so the service runs them.
 
 import { type AddCommand, withExamples } from '../command.ts';
 
 const serviceCommands = {
-  start: ['migrate the databases, then serve the API and work on jobs, in one process', 'all in one process'],
-  serve: ['serve the API', 'any number of these may run, on a database that is migrated'],
-  work: ['work on jobs', 'any number of these may run'],
-  migrate: ['bring the databases to the present schema', 'before a new version is started'],
+  start: [
+    'migrate the databases, then run the API and a worker in one process',
+    'run everything in one process',
+  ],
+  serve: ['run the API', 'run one of any number of API processes, on a migrated database'],
+  work: ['run a worker', 'run one of any number of workers'],
+  migrate: ['migrate the databases to the current schema', 'run this before you start a new version'],
 } as const;
 
 export const addService: AddCommand = ({ program, context, run }) => {
   for (const [name, [description, does]] of Object.entries(serviceCommands)) {
     const command = program.command(name).description(description);
-    command.addHelpText('after', '\nConfigured by the environment: see docs/reference/config.md.');
+    command.addHelpText('after', '\nEnvironment variables configure it: see docs/reference/config.md.');
     withExamples(command, { line: `signalbox ${name}`, does });
     run(command, () => context.service([name]));
   }
   const doctor = program
     .command('doctor')
-    .description('say what is right and what is wrong with a repository at its host')
-    .argument('<slug>', 'the organization')
+    .description('check permissions, webhook and branch rules of a repository')
+    .argument('<slug>', 'organization slug')
     .requiredOption('--repo <host/owner/name>', 'the repository')
-    .option('--branch <name>', 'the branch of its queue, default main')
-    .option('--json', 'the findings as JSON')
-    .addHelpText('after', '\nEnds with 1 if something is wrong.');
+    .option('--branch <name>', 'target branch of the queue (default: main)')
+    .option('--json', 'print the result of each check as JSON')
+    .addHelpText('after', '\nExits with status 1 if a check failed.');
   withExamples(doctor, {
     line: 'signalbox doctor acme --repo localhost:3000/acme/widgets --branch main',
-    does: 'checks access, webhook, protection and checks, and says how to mend each',
+    does: 'check access, webhook, branch protection and required checks, and print how to fix each problem',
   });
-  // As it was typed.
+  // The service parses the arguments again.
   run(doctor, () => context.service(context.args));
 };

@@ -1,34 +1,34 @@
 // Endpoints and deliveries as the command line shows them.
 
 import type { WebhookDelivery, WebhookEndpoint } from '#contract/webhook.ts';
-import { agoText, type Cell, type Pen, tableLines } from '../terminal/output.ts';
+import { agoText, type TableCell, type Pen, tableLines } from '../terminal/output.ts';
 
 const tones = { active: 'good', failing: 'warning', disabled: 'bad' } as const;
 
-function fares(endpoint: WebhookEndpoint, now: Date): string {
+function lastResult(endpoint: WebhookEndpoint, now: Date): string {
   if (endpoint.disabledReason !== null) return endpoint.disabledReason;
   if (endpoint.failingSince !== null)
-    return `fails since ${agoText(endpoint.failingSince, now)}: ${endpoint.lastFailure ?? ''}`;
+    return `failing since ${agoText(endpoint.failingSince, now)}: ${endpoint.lastFailure ?? ''}`;
   return endpoint.lastSuccessAt === null
     ? 'nothing sent yet'
-    : `last taken ${agoText(endpoint.lastSuccessAt, now)}`;
+    : `last delivered ${agoText(endpoint.lastSuccessAt, now)}`;
 }
 
 export function endpointLines(endpoints: readonly WebhookEndpoint[], pen: Pen, now: Date): readonly string[] {
   if (endpoints.length === 0)
     return [
-      'There is no endpoint. Make one with: signalbox webhook create https://hooks.example/signalbox --name Deploys',
+      'There is no webhook endpoint. Create one with: signalbox webhook create https://hooks.example/signalbox --name Deploys',
     ];
-  const rows = endpoints.map((endpoint): readonly Cell[] => [
+  const rows = endpoints.map((endpoint): readonly TableCell[] => [
     endpoint.id,
     endpoint.name,
     endpoint.kind,
     endpoint.url,
     { text: endpoint.state, tone: tones[endpoint.state] },
     String(endpoint.pending),
-    fares(endpoint, now),
+    lastResult(endpoint, now),
   ]);
-  return tableLines(['id', 'name', 'kind', 'address', 'state', 'waiting', 'how it fares'], rows, pen);
+  return tableLines(['id', 'name', 'kind', 'URL', 'state', 'pending', 'last result'], rows, pen);
 }
 
 const stateTones = { pending: 'warning', delivered: 'good', dead: 'bad' } as const;
@@ -38,8 +38,8 @@ export function deliveryLines(
   pen: Pen,
   now: Date,
 ): readonly string[] {
-  if (deliveries.length === 0) return ['There is no such delivery.'];
-  const rows = deliveries.map((delivery): readonly Cell[] => {
+  if (deliveries.length === 0) return ['There is no matching delivery.'];
+  const rows = deliveries.map((delivery): readonly TableCell[] => {
     const last = delivery.attempts.at(-1);
     const outcome =
       last === undefined ? 'not tried yet' : (last.error ?? `${last.status} after ${last.ms} ms`);
@@ -52,5 +52,5 @@ export function deliveryLines(
       outcome,
     ];
   });
-  return tableLines(['id', 'type', 'happened', 'state', 'attempts', 'the last time'], rows, pen);
+  return tableLines(['id', 'type', 'happened', 'state', 'attempts', 'last result'], rows, pen);
 }

@@ -1,4 +1,4 @@
-// `signalbox webhook …`: where events are sent, and what came of it. For admins.
+// `signalbox webhook …`: manages webhook endpoints and shows the result of each delivery. For admins.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -23,26 +23,26 @@ const asRepositories = (text: string, before: readonly RepositoryName[] = []): r
 function asInstant(text: string): string {
   const at = new Date(text);
   if (Number.isNaN(at.getTime()))
-    throw new InvalidArgumentError('It takes a date, for example 2026-11-15T08:00:00Z.');
+    throw new InvalidArgumentError('It is not a date. Use for example 2026-11-15T08:00:00Z.');
   return at.toISOString();
 }
 
-type Wishes = {
+type WebhookEndpointOptions = {
   readonly name?: string;
   readonly address?: string;
   readonly events?: readonly string[];
   readonly repo?: readonly RepositoryName[];
 };
 
-/** What was said of an endpoint, as the API takes it; `all` stands for no limit. */
-const wishesOf = ({ name, address, events, repo }: Wishes) => ({
+/** The options of an endpoint, as the API takes them; `all` means no limit. */
+const buildEndpointRequest = ({ name, address, events, repo }: WebhookEndpointOptions) => ({
   ...(name === undefined ? {} : { name }),
   ...(address === undefined ? {} : { url: address }),
   ...(events === undefined ? {} : { eventTypes: events.includes('all') ? [] : [...events] }),
   ...(repo === undefined ? {} : { repositories: [...repo] }),
 });
 
-/** An endpoint by its id, the beginning of it, or its name. */
+/** Finds an endpoint by its id, the beginning of its id, or its name. */
 async function findEndpoint(api: Api, text: string) {
   const { endpoints } = await api.call('listWebhookEndpoints', {});
   const found = endpoints.filter(
@@ -53,26 +53,26 @@ async function findEndpoint(api: Api, text: string) {
   throw new CliError(
     found.length === 0
       ? `There is no webhook endpoint ${plainLine(text)}. List them with: signalbox webhook list`
-      : `Several webhook endpoints are called ${plainLine(text)}. Give the id: signalbox webhook list`,
+      : `Several webhook endpoints are called ${plainLine(text)}. Use the id of one, from: signalbox webhook list`,
   );
 }
 
-type Act = (api: Api, given: Given) => Promise<number>;
+type WebhookCommandAction = (api: Api, given: Given) => Promise<number>;
 
-const idOf = async (api: Api, { args }: Given): Promise<string> =>
+const findEndpointId = async (api: Api, { args }: Given): Promise<string> =>
   (await findEndpoint(api, String(args[0]))).id;
 
-type Family = {
-  /** Adds a command with what all of them have. */
+type WebhookCommandGroup = {
+  /** Adds a command with the common options. */
   readonly add: (name: string, summary: string) => Command;
-  readonly on: (command: Command, act: Act) => void;
+  readonly on: (command: Command, act: WebhookCommandAction) => void;
 };
 
 export const addWebhook: AddCommand = ({ program, context, run }) => {
   const family = program
     .command('webhook')
-    .description('send events to programs and chats, and see what came of it');
-  const kin: Family = {
+    .description('send events to programs and chat channels, and inspect the deliveries');
+  const kin: WebhookCommandGroup = {
     add: (name, summary) => withJson(withConnection(family.command(name).description(summary))),
     on: (command, act) => run(command, async (given) => act(await openApi(context, given.options), given)),
   };
@@ -83,88 +83,96 @@ export const addWebhook: AddCommand = ({ program, context, run }) => {
 
 const limits = (command: Command) =>
   command
-    .option('--events <types>', 'only these, with commas between them; all for all', asList)
+    .option('--events <types>', 'comma-separated event types to send; all sends every type', asList)
     .option(
       '--repo <host/owner/name>',
-      'only of this repository; may be given several times',
+      'send events of this repository only; can be repeated',
       asRepositories,
     );
 
-function addEndpoints({ add, on }: Family): void {
-  const list = add('list', 'list the endpoints and how each fares');
-  withExamples(list, { line: 'signalbox webhook list', does: 'lists them' });
+function addEndpoints({ add, on }: WebhookCommandGroup): void {
+  const list = add('list', 'list the webhook endpoints with the last result of each');
+  withExamples(list, { line: 'signalbox webhook list', does: 'list the endpoints' });
   on(list, listAll);
 
   const create = limits(
-    add('create', 'send events to an address').argument('<address>', 'where, with https://'),
+    add('create', 'create a webhook endpoint').argument('<address>', 'https:// URL that receives the events'),
   )
-    .requiredOption('--name <name>', 'what it is for')
+    .requiredOption('--name <name>', 'name of the endpoint')
     .option('--kind <kind>', 'webhook (signed, for programs), slack or teams', 'webhook');
   withExamples(create, {
     line: 'signalbox webhook create https://hooks.example/signalbox --name Deploys --events pull_request.merged',
-    does: 'sends what is merged, and prints the secret once',
+    does: 'send an event for each merged pull request, and print the signing secret once',
   });
   on(create, createOne);
 
-  const update = limits(add('update', 'change an endpoint').argument('<endpoint>', 'its id or name'))
-    .option('--name <name>', 'what it is for')
-    .option('--address <url>', 'where events go')
-    .option('--all-repositories', 'of every repository')
-    .option('--disable', 'send nothing until it is enabled')
-    .option('--enable', 'send again');
-  withExamples(update, { line: 'signalbox webhook update Deploys --disable', does: 'sends nothing for now' });
+  const update = limits(
+    add('update', 'change a webhook endpoint').argument('<endpoint>', 'id or name of the endpoint'),
+  )
+    .option('--name <name>', 'new name')
+    .option('--address <url>', 'new URL')
+    .option('--all-repositories', 'send events of every repository')
+    .option('--disable', 'stop sending events')
+    .option('--enable', 'resume sending events');
+  withExamples(update, {
+    line: 'signalbox webhook update Deploys --disable',
+    does: 'stop sending events to this endpoint for now',
+  });
   on(update, updateOne);
 
-  const remove = add('delete', 'send nothing more to an endpoint, and forget it').argument(
+  const remove = add('delete', 'delete a webhook endpoint').argument(
     '<endpoint>',
-    'its id or name',
+    'id or name of the endpoint',
   );
-  withExamples(remove, { line: 'signalbox webhook delete Deploys', does: 'deletes it' });
+  withExamples(remove, { line: 'signalbox webhook delete Deploys', does: 'delete the endpoint' });
   on(remove, async (api, given) => {
-    const answer = await api.call('deleteWebhookEndpoint', { endpointId: await idOf(api, given) });
-    return said(given, answer, ['It is deleted, and nothing more is sent to it.']);
+    const answer = await api.call('deleteWebhookEndpoint', { endpointId: await findEndpointId(api, given) });
+    return said(given, answer, ['Deleted the webhook endpoint. Signalbox sends no more events to it.']);
   });
 }
 
-function addSecrets({ add, on }: Family): void {
-  const rotate = add('rotate', 'make a new secret; the one before holds for a day').argument(
+function addSecrets({ add, on }: WebhookCommandGroup): void {
+  const rotate = add('rotate', 'replace the signing secret; the previous one stays valid for a day').argument(
     '<endpoint>',
-    'its id or name',
+    'id or name of the endpoint',
   );
-  withExamples(rotate, { line: 'signalbox webhook rotate Deploys', does: 'prints the new secret once' });
+  withExamples(rotate, { line: 'signalbox webhook rotate Deploys', does: 'print the new secret once' });
   on(rotate, async (api, given) => {
-    const answer = await api.call('rotateWebhookSecret', { endpointId: await idOf(api, given) });
-    const until = `Until ${answer.previousUntil} events are signed with the one before too.`;
-    return said(given, answer, [`The new secret, shown this once: ${answer.signingSecret}`, until]);
+    const answer = await api.call('rotateWebhookSecret', { endpointId: await findEndpointId(api, given) });
+    const until = `Until ${answer.previousUntil}, events are also signed with the previous secret.`;
+    return said(given, answer, [`New signing secret, shown only once: ${answer.signingSecret}`, until]);
   });
 
-  const test = add('test', 'send a test event and say what came of it').argument(
+  const test = add('test', 'send a test event and report the result').argument(
     '<endpoint>',
-    'its id or name',
+    'id or name of the endpoint',
   );
-  withExamples(test, { line: 'signalbox webhook test Deploys', does: 'ends with 0 if it was taken' });
+  withExamples(test, {
+    line: 'signalbox webhook test Deploys',
+    does: 'exit with status 0 if the endpoint accepted the event',
+  });
   on(test, sendTest);
 }
 
-function addDeliveries({ add, on }: Family): void {
-  const deliveries = add('deliveries', 'list what was sent, newest first')
-    .argument('<endpoint>', 'its id or name')
-    .option('--state <state>', 'pending, delivered or dead')
-    .option('--take <count>', 'how many', '25');
+function addDeliveries({ add, on }: WebhookCommandGroup): void {
+  const deliveries = add('deliveries', 'list deliveries, newest first')
+    .argument('<endpoint>', 'id or name of the endpoint')
+    .option('--state <state>', 'only deliveries that are pending, delivered or dead')
+    .option('--take <count>', 'number of deliveries', '25');
   withExamples(deliveries, {
     line: 'signalbox webhook deliveries Deploys --state dead',
-    does: 'lists what was given up',
+    does: 'list the deliveries that failed for good',
   });
   on(deliveries, listDeliveries);
 
-  const replay = add('replay', 'send deliveries again, under the ids they had')
-    .argument('<endpoint>', 'its id or name')
-    .argument('[delivery]', 'one delivery')
-    .option('--since <time>', 'everything since then', asInstant)
-    .option('--failed', 'with --since: only what was given up');
+  const replay = add('replay', 'send deliveries again, with their original ids')
+    .argument('<endpoint>', 'id or name of the endpoint')
+    .argument('[delivery]', 'id of one delivery')
+    .option('--since <time>', 'send every delivery since this time', asInstant)
+    .option('--failed', 'with --since: only deliveries that failed for good');
   withExamples(replay, {
     line: 'signalbox webhook replay Deploys --since 2026-11-15T08:00:00Z --failed',
-    does: 'sends again what was given up since eight',
+    does: 'send the deliveries again that failed for good since 08:00 UTC',
   });
   on(replay, replaySome);
 }
@@ -182,28 +190,32 @@ async function listAll(api: Api, given: Given): Promise<number> {
 }
 
 async function createOne(api: Api, given: Given): Promise<number> {
-  const { kind, name, ...wishes } = given.options as Wishes & {
+  const { kind, name, ...endpointOptions } = given.options as WebhookEndpointOptions & {
     readonly kind: string;
     readonly name: string;
   };
   if (kind !== 'webhook' && kind !== 'slack' && kind !== 'teams')
-    throw new CliError('--kind takes webhook, slack or teams.', 'usage');
+    throw new CliError(`${plainLine(kind)} is not a valid --kind. Use webhook, slack or teams.`, 'usage');
   const made = { kind, name, url: String(given.args[0]) } as const;
-  const answer = await api.call('createWebhookEndpoint', { ...wishesOf(wishes), ...made });
+  const answer = await api.call('createWebhookEndpoint', {
+    ...buildEndpointRequest(endpointOptions),
+    ...made,
+  });
   const { endpoint, signingSecret: secret } = answer;
   return said(given, answer, [
-    `Events go to ${plainLine(endpoint.url)} (${endpoint.id}).`,
-    ...(secret === null ? [] : [`Its secret, shown this once: ${secret}`]),
-    `Try it with: signalbox webhook test ${endpoint.id}`,
+    `Signalbox sends events to ${plainLine(endpoint.url)} (${endpoint.id}).`,
+    ...(secret === null ? [] : [`Signing secret, shown only once: ${secret}`]),
+    `Test it with: signalbox webhook test ${endpoint.id}`,
   ]);
 }
 
 async function updateOne(api: Api, given: Given): Promise<number> {
   const { disable, enable, allRepositories } = given.options;
-  if (disable === true && enable === true) throw new CliError('Give either --enable or --disable.', 'usage');
+  if (disable === true && enable === true)
+    throw new CliError('--enable and --disable exclude each other. Use one of them.', 'usage');
   const answer = await api.call('updateWebhookEndpoint', {
-    endpointId: await idOf(api, given),
-    ...wishesOf(given.options as Wishes),
+    endpointId: await findEndpointId(api, given),
+    ...buildEndpointRequest(given.options as WebhookEndpointOptions),
     ...(allRepositories === true ? { repositories: null } : {}),
     ...(disable === true || enable === true ? { enabled: enable === true } : {}),
   });
@@ -211,32 +223,44 @@ async function updateOne(api: Api, given: Given): Promise<number> {
   return said(given, answer, endpointLines([answer.endpoint], penFor(process.stdout), new Date()));
 }
 
-/** As long as an endpoint may take to answer, and some. */
+/** The time that an endpoint may take to answer, and a margin. */
 const testMs = 45_000;
 
 async function sendTest(api: Api, given: Given): Promise<number> {
-  const endpointId = await idOf(api, given);
+  const endpointId = await findEndpointId(api, given);
   const { deliveryId } = await api.call('sendTestWebhook', { endpointId });
   for (const endsAt = Date.now() + testMs; Date.now() < endsAt; await sleep(300)) {
     const { deliveries } = await api.call('listWebhookDeliveries', { endpointId, deliveryId });
     const attempt = deliveries[0]?.attempts.at(-1);
     if (attempt === undefined) continue;
     const { error, status, ms } = attempt;
-    if (error !== null) throw new CliError(`The test was not taken: ${plainLine(error)}.`);
-    return said(given, deliveries[0], [`The test was taken: ${status} after ${ms} ms.`]);
+    if (error !== null)
+      throw new CliError(
+        `The endpoint did not accept the test event: ${plainLine(error)}. Check the endpoint, then send it again.`,
+      );
+    return said(given, deliveries[0], [`The endpoint accepted the test event: ${status} after ${ms} ms.`]);
   }
-  throw new CliError('The test was not sent yet: is a worker running, and is the endpoint enabled?');
+  throw new CliError(
+    'The test event was not sent within 45 s. Check that a worker runs and that the endpoint is enabled.',
+  );
 }
 
 async function listDeliveries(api: Api, given: Given): Promise<number> {
   const { state, take } = given.options as { readonly state?: string; readonly take: string };
   if (state !== undefined && state !== 'pending' && state !== 'delivered' && state !== 'dead')
-    throw new CliError('--state takes pending, delivered or dead.', 'usage');
+    throw new CliError(
+      `${plainLine(state)} is not a valid --state. Use pending, delivered or dead.`,
+      'usage',
+    );
   const count = Number(take);
   if (!Number.isInteger(count) || count < 1 || count > 100)
-    throw new CliError('--take takes 1 to 100.', 'usage');
-  const wish = { endpointId: await idOf(api, given), take: count, ...(state === undefined ? {} : { state }) };
-  const answer = await api.call('listWebhookDeliveries', wish);
+    throw new CliError(`${plainLine(take)} is not a valid --take. Use a number from 1 to 100.`, 'usage');
+  const deliveriesRequest = {
+    endpointId: await findEndpointId(api, given),
+    take: count,
+    ...(state === undefined ? {} : { state }),
+  };
+  const answer = await api.call('listWebhookDeliveries', deliveriesRequest);
   const { deliveryLines } = await import('./webhook-view.ts');
   return said(given, answer, deliveryLines(answer.deliveries, penFor(process.stdout), new Date()));
 }
@@ -245,10 +269,12 @@ async function replaySome(api: Api, given: Given): Promise<number> {
   const { since, failed } = given.options as { readonly since?: string; readonly failed?: boolean };
   const deliveryId = given.args[1] as string | undefined;
   if ((deliveryId === undefined) === (since === undefined))
-    throw new CliError('Give a delivery, or --since and a time.', 'usage');
+    throw new CliError('Which deliveries? Name one delivery, or use --since with a time, not both.', 'usage');
   const answer = await api.call('replayWebhookDelivery', {
-    endpointId: await idOf(api, given),
+    endpointId: await findEndpointId(api, given),
     ...(deliveryId === undefined ? { since, failedOnly: failed ?? false } : { deliveryId }),
   });
-  return said(given, answer, [`${answer.replayed} sent again.`]);
+  return said(given, answer, [
+    `${answer.replayed} ${answer.replayed === 1 ? 'delivery' : 'deliveries'} will be sent again.`,
+  ]);
 }

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CiEnvironment, ciEnvironmentOf } from '#config/ci.ts';
-import { readContent } from '#report/content.ts';
-import type { BundleMeta } from '#report/meta.ts';
+import type { CiEnvironment } from '#config/ci-environment.ts';
+import { detectCiEnvironment } from '#config/ci.ts';
+import { readContent } from '#report/bundle/content.ts';
+import type { BundleMeta } from '#report/bundle/meta.ts';
 import { packBundle, readCodeowners } from './bundle.ts';
 import { findReports } from './report-files.ts';
 
@@ -75,7 +76,7 @@ describe('a bundle', () => {
       repo_head_sha: place.sha,
       repo_head_branch: 'main',
     });
-    expect(ciEnvironmentOf(meta?.envs ?? {}, null)).toEqual({ ...place, provider: 'signalbox' });
+    expect(detectCiEnvironment(meta?.envs ?? {}, null)).toEqual({ ...place, provider: 'signalbox' });
   });
 
   it('is a tar that tar itself can list and unpack', async () => {
@@ -100,7 +101,7 @@ describe('a bundle', () => {
       tests: 2,
     };
     await expect(packBundle(cwd, { ...rest, place, files, codeowners: null }, now)).rejects.toThrow(
-      'was changed',
+      'changed while Signalbox was reading it',
     );
   });
 });

@@ -5,7 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { createZstdCompress } from 'node:zlib';
-import { type CiEnvironment, ciVariablesOf } from '#config/ci.ts';
+import type { CiEnvironment } from '#config/ci-environment.ts';
+import { toCiVariables } from '#config/ci.ts';
 import type { ReportFile } from './report-files.ts';
 
 export type BundleContent = {
@@ -17,29 +18,29 @@ export type BundleContent = {
   readonly command: string;
   readonly tests: number;
   readonly files: readonly ReportFile[];
-  /** Who owns which files; null: the repository does not say. */
+  /** CODEOWNERS; null: the repository has none. */
   readonly codeowners: { readonly path: string; readonly bytes: Uint8Array } | null;
 };
 
-/** Compressed, whole. Reports are read as they are packed, so that only what is compressed is in memory. */
+/** The compressed bundle. Reports are read while they are packed, so only compressed bytes are in memory. */
 export async function packBundle(cwd: string, content: BundleContent, now: Date): Promise<Buffer> {
   const packed = Readable.from(entries(cwd, content, now)).compose(createZstdCompress());
   return Buffer.concat((await packed.toArray()) as Buffer[]);
 }
 
 async function* entries(cwd: string, content: BundleContent, now: Date): AsyncGenerator<Uint8Array> {
-  const meta = Buffer.from(JSON.stringify(metaOf(cwd, content, now)));
+  const meta = Buffer.from(JSON.stringify(buildBundleMeta(cwd, content, now)));
   yield* tarEntry('meta.json', meta.length, now, [meta]);
-  // Before the reports: whoever reads them knows then whose they are.
+  // CODEOWNERS comes before the reports, so that a reader knows the owners when it reads them.
   const { codeowners } = content;
   if (codeowners !== null) yield* tarEntry('CODEOWNERS', codeowners.bytes.length, now, [codeowners.bytes]);
   for (const [index, { path, bytes }] of content.files.entries())
     yield* tarEntry(`junit/${index}`, bytes, now, createReadStream(resolve(cwd, path)));
-  // Two empty blocks end it.
+  // Two empty blocks end a tar.
   yield new Uint8Array(1024);
 }
 
-function metaOf(cwd: string, content: BundleContent, now: Date) {
+function buildBundleMeta(cwd: string, content: BundleContent, now: Date) {
   const { place, files, codeowners } = content;
   return {
     version: '1',
@@ -59,7 +60,7 @@ function metaOf(cwd: string, content: BundleContent, now: Date) {
         })),
       },
     ],
-    envs: ciVariablesOf(place),
+    envs: toCiVariables(place),
     upload_time_epoch: Math.floor(now.getTime() / 1000),
     variant: content.variant,
     quarantined_tests: [],
@@ -71,7 +72,7 @@ function metaOf(cwd: string, content: BundleContent, now: Date) {
 
 const blockBytes = 512;
 
-/** One file of a tar in the POSIX format. Names here are short and plain, so they need none of its extensions. */
+/** One file of a tar in the POSIX format. The names are short and plain, so they need no extension of it. */
 async function* tarEntry(
   name: string,
   bytes: number,
@@ -86,7 +87,7 @@ async function* tarEntry(
   header.write(octal(0, 8), 116);
   header.write(octal(bytes, 12), 124);
   header.write(octal(Math.floor(writtenAt.getTime() / 1000), 12), 136);
-  // The sum is made with blanks in its own place.
+  // The checksum is computed with blanks in its own field.
   header.write(' '.repeat(8), 148);
   header.write('0', 156);
   header.write('ustar\x0000', 257);
@@ -98,7 +99,10 @@ async function* tarEntry(
     written += chunk.length;
     yield chunk;
   }
-  if (written !== bytes) throw new Error(`${name} was changed while it was being read.`);
+  if (written !== bytes)
+    throw new Error(
+      `${name} changed while Signalbox was reading it. Upload the reports after the tests have ended.`,
+    );
   if (bytes % blockBytes > 0) yield new Uint8Array(blockBytes - (bytes % blockBytes));
 }
 
@@ -111,7 +115,7 @@ const codeownersPlaces = [
 ];
 const codeownersBytesMax = 3 * 1024 * 1024;
 
-/** The first of the places where hosts look for it. */
+/** Reads the first existing file of the paths where Git hosts expect it. */
 export async function readCodeowners(cwd: string): Promise<BundleContent['codeowners']> {
   for (const path of codeownersPlaces) {
     const bytes = await readFile(resolve(cwd, path)).catch(() => null);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Command } from 'commander';
-import { type CiWishes, findPlace, parseOptions, withCiOptions, withJudgeOptions } from './ci-options.ts';
+import { type CiOptions, findPlace, parseOptions, withCiOptions, withExitCodeOptions } from './ci-options.ts';
 
 const env = {
   SIGNALBOX_URL: 'https://signalbox.example/',
@@ -12,8 +12,8 @@ const env = {
   SIGNALBOX_ORG: 'acme',
 };
 
-function wishesOf(args: readonly string[], given: Readonly<Record<string, string>> = env): CiWishes {
-  const command = withJudgeOptions(
+function parseArguments(args: readonly string[], given: Readonly<Record<string, string>> = env): CiOptions {
+  const command = withExitCodeOptions(
     withCiOptions(new Command().exitOverride().configureOutput({ writeErr: () => {} })),
   );
   return parseOptions(command.parse([...args], { from: 'user' }).opts(), given);
@@ -21,7 +21,7 @@ function wishesOf(args: readonly string[], given: Readonly<Record<string, string
 
 describe('options', () => {
   it('come from the environment where they are not given', () => {
-    expect(wishesOf([])).toMatchObject({
+    expect(parseArguments([])).toMatchObject({
       patterns: [],
       client: { url: 'https://signalbox.example', token: 'token', organization: 'acme' },
       place: {},
@@ -44,7 +44,7 @@ describe('options', () => {
       '--pr',
       '7',
     ];
-    expect(wishesOf([...args, '--failure-code', '1,2', '--failure-code', '100'])).toMatchObject({
+    expect(parseArguments([...args, '--failure-code', '1,2', '--failure-code', '100'])).toMatchObject({
       patterns: ['a.xml', 'b/*.xml'],
       client: { url: 'http://localhost:8080', organization: 'other' },
       place: { prNumber: 7 },
@@ -60,15 +60,15 @@ describe('options', () => {
     ['--failure-code', '0', /exit codes/],
     ['--failure-code', '130', /exit codes/],
     ['--missing-tolerance', 'some', /percent/],
-    ['--url', 'signalbox', /http address/],
+    ['--url', 'signalbox', /http:\/\/ or https:\/\/ URL/],
     ['--token-file', '/nonexistent/token', /token could not be read/],
     ['--unknown', 'x', /unknown/i],
   ])('are refused when wrong: %s %s', (name, value, why) => {
-    expect(() => wishesOf([name, value])).toThrow(why);
+    expect(() => parseArguments([name, value])).toThrow(why);
   });
 
   it('refuse what is no option', () => {
-    expect(() => wishesOf(['junit.xml'])).toThrow(/too many arguments/);
+    expect(() => parseArguments(['junit.xml'])).toThrow(/too many arguments/);
   });
 });
 
@@ -94,7 +94,7 @@ describe('where it ran', () => {
   afterEach(() => rmSync(cwd, { recursive: true }));
 
   it('is what the checkout says, where no CI says anything', async () => {
-    expect(await findPlace(wishesOf([]), {}, cwd)).toMatchObject({
+    expect(await findPlace(parseArguments([]), {}, cwd)).toMatchObject({
       provider: null,
       repository: { host: 'git.example', owner: 'group/sub', name: 'widgets' },
       sha: git('rev-parse', 'HEAD'),
@@ -115,9 +115,9 @@ describe('where it ran', () => {
       GITHUB_SHA: 'b'.repeat(40),
       GITHUB_EVENT_PATH: event,
     };
-    expect(await findPlace(wishesOf([]), ci, cwd)).toMatchObject({ sha, branch: 'fix', prNumber: 7 });
-    const wished = wishesOf(['--repo', 'github.com/acme/other', '--branch', 'b', '--job', 'mine']);
-    expect(await findPlace(wished, ci, cwd)).toMatchObject({
+    expect(await findPlace(parseArguments([]), ci, cwd)).toMatchObject({ sha, branch: 'fix', prNumber: 7 });
+    const requested = parseArguments(['--repo', 'github.com/acme/other', '--branch', 'b', '--job', 'mine']);
+    expect(await findPlace(requested, ci, cwd)).toMatchObject({
       repository: { name: 'other' },
       branch: 'b',
       job: 'mine',
@@ -126,7 +126,7 @@ describe('where it ran', () => {
   });
 
   it('is another source with changes that are not committed, and the same one with the same changes', async () => {
-    const shaNow = async () => (await findPlace(wishesOf([]), {}, cwd)).sha;
+    const shaNow = async () => (await findPlace(parseArguments([]), {}, cwd)).sha;
     writeFileSync(join(cwd, 'cart.js'), 'one');
     expect(await shaNow()).toBe(git('rev-parse', 'HEAD'));
     git('add', '.');
@@ -140,8 +140,8 @@ describe('where it ran', () => {
 
   it('has no branch but itself when none is checked out, and nothing outside of a checkout', async () => {
     git('checkout', '-q', '--detach');
-    expect(await findPlace(wishesOf([]), {}, cwd)).toMatchObject({ branch: 'HEAD' });
-    expect(await findPlace(wishesOf([]), {}, '/')).toMatchObject({
+    expect(await findPlace(parseArguments([]), {}, cwd)).toMatchObject({ branch: 'HEAD' });
+    expect(await findPlace(parseArguments([]), {}, '/')).toMatchObject({
       repository: null,
       sha: null,
       branch: null,

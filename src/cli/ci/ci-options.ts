@@ -1,10 +1,11 @@
-// The options of `signalbox test` and `signalbox upload`: read, checked, and put together with what CI, the checkout and
-// the environment say. An option stands above all of those.
+// The options of `signalbox test` and `signalbox upload`: read, checked, and merged with the values of CI,
+// the checkout and the environment. An option overrides all of those.
 
 import type { Command } from 'commander';
 import { withoutTrailing } from '#base/text.ts';
-import { type CiEnv, type CiEnvironment, ciEnvironmentOf } from '#config/ci.ts';
-import { type ClientSettings, clientSettingsOf } from '#config/client.ts';
+import type { CiEnv, CiEnvironment } from '#config/ci-environment.ts';
+import { detectCiEnvironment } from '#config/ci.ts';
+import { type ClientSettings, readClientSettings } from '#config/client.ts';
 import { repositoryOfText } from '#config/remote-url.ts';
 import { readCheckout } from '../client/checkout.ts';
 import { readEvent } from '../client/ci-event.ts';
@@ -12,39 +13,43 @@ import { tokenIn } from '../client/connection.ts';
 import type { Given } from '../command.ts';
 import { CliError } from '../exit-codes.ts';
 
-/** Collects what may be given again. */
+/** Collects an option that may be repeated. */
 const again = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
 
-/** Adds the options that both have. */
+/** Adds the options that both commands have. */
 export function withCiOptions(command: Command): Command {
   return command
-    .option('--junit <glob>', 'reports to take; may be given again (in quotes, for the shell)', again)
-    .option('--url <url>', 'where Signalbox is; else SIGNALBOX_URL')
-    .option('--token-file <file>', 'file with the token, - for standard input; else SIGNALBOX_API_TOKEN')
-    .option('--org <slug>', "the organization; else SIGNALBOX_ORG, else the token's")
-    .option('--repo <host/owner/name>', 'the repository')
-    .option('--sha <sha>', 'the commit that was tested')
-    .option('--branch <name>', 'its branch')
-    .option('--pr <number>', 'its pull request')
-    .option('--job <name>', 'tells jobs of CI apart; the same for every run of the job')
-    .option('--variant <name>', 'tells apart the same tests run in another way, such as on another system')
-    .option('--wait <seconds>', 'longest wait for the judgement, default 20')
-    .addHelpText('after', foundElsewhere);
+    .option(
+      '--junit <glob>',
+      'report files, as a quoted glob; can be repeated (default: the usual places)',
+      again,
+    )
+    .option('--url <url>', 'URL of Signalbox (default: SIGNALBOX_URL)')
+    .option('--token-file <file>', 'file with the token, - for standard input (default: SIGNALBOX_API_TOKEN)')
+    .option('--org <slug>', 'organization slug (default: SIGNALBOX_ORG, or the organization of the token)')
+    .option('--repo <host/owner/name>', 'repository (default: from CI or the git remote)')
+    .option('--sha <sha>', 'tested commit (default: from CI or the checkout)')
+    .option('--branch <name>', 'branch of the commit (default: from CI or the checkout)')
+    .option('--pr <number>', 'pull request of the commit (default: from CI)')
+    .option('--job <name>', 'name of the CI job, the same in every run of the job (default: from CI)')
+    .option('--variant <name>', 'keeps results of the same tests apart, for example linux and windows')
+    .option('--wait <seconds>', 'seconds to wait for the classification (default: 20)')
+    .addHelpText('after', defaultsText);
 }
 
-/** Adds those of `signalbox test`. */
-export function withJudgeOptions(command: Command): Command {
+/** Adds the options of `signalbox test`. */
+export function withExitCodeOptions(command: Command): Command {
   return command
-    .option('--failure-code <n,n>', 'exit codes by which the runner says that tests failed, default 1', again)
-    .option('--missing-tolerance <percent>', 'of the usual tests that may be missing, default 1');
+    .option('--failure-code <n,n>', 'exit codes that mean that tests failed (default: 1)', again)
+    .option('--missing-tolerance <percent>', 'share of the usual tests that may be missing (default: 1)');
 }
 
-const foundElsewhere = `
-What is not given is found in the variables of CI (GitHub, Gitea, Forgejo, GitLab, Buildkite, CircleCI, Jenkins,
-Azure, Drone, Woodpecker), else in the git checkout.`;
+const defaultsText = `
+Defaults come from the environment variables of CI (GitHub, Gitea, Forgejo, GitLab, Buildkite, CircleCI, Jenkins,
+Azure, Drone, Woodpecker), or from the git checkout.`;
 
-/** As commander reads the options. */
-type CiOptions = {
+/** The options as commander parses them. */
+type CiOptionValues = {
   readonly junit?: readonly string[];
   readonly url?: string;
   readonly tokenFile?: string;
@@ -62,7 +67,7 @@ type CiOptions = {
   readonly missingTolerance?: string;
 };
 
-export type CiWishes = {
+export type CiOptions = {
   readonly patterns: readonly string[];
   readonly client: ClientSettings;
   readonly place: Partial<Pick<CiEnvironment, 'repository' | 'sha' | 'branch' | 'prNumber' | 'job'>>;
@@ -74,31 +79,37 @@ export type CiWishes = {
   readonly missingPercentMax: number;
 };
 
-/** What they come to, or the mistake in them. */
-export function parseOptions(given: Given['options'], env: CiEnv): CiWishes {
-  const values = given as CiOptions;
+/** Parses the options; throws if one of them is not valid. */
+export function parseOptions(given: Given['options'], env: CiEnv): CiOptions {
+  const values = given as CiOptionValues;
   const repository = values.repo === undefined ? undefined : repositoryOfText(values.repo);
   const codes = (values.failureCode ?? ['1']).flatMap((code) => code.split(','));
   const problem = [
-    repository === null && '--repo takes host/owner/name, for example github.com/acme/widgets.',
+    repository === null &&
+      `${values.repo} is not a valid --repo. Use host/owner/name, for example github.com/acme/widgets.`,
     values.sha !== undefined &&
       !/^[0-9a-f]{40}([0-9a-f]{24})?$/i.test(values.sha) &&
-      '--sha takes a full commit id.',
+      `${values.sha} is not a valid --sha. Use the full commit id.`,
     values.pr !== undefined &&
       !/^[1-9]\d{0,9}$/.test(values.pr) &&
-      '--pr takes the number of a pull request.',
-    (values.variant?.length ?? 0) > 64 && '--variant takes at most 64 characters.',
-    values.wait !== undefined && !/^\d{1,4}$/.test(values.wait) && '--wait takes seconds.',
+      `${values.pr} is not a valid --pr. Use the number of a pull request.`,
+    (values.variant?.length ?? 0) > 64 &&
+      `The value of --variant has ${values.variant!.length} characters. Use at most 64.`,
+    values.wait !== undefined &&
+      !/^\d{1,4}$/.test(values.wait) &&
+      `${values.wait} is not a valid --wait. Use a number of seconds.`,
     !codes.every((code) => /^\d{1,3}$/.test(code) && Number(code) >= 1 && Number(code) < 128) &&
-      '--failure-code takes exit codes from 1 to 127, with commas between them.',
+      `${codes.join(',')} is not a valid --failure-code. Use exit codes from 1 to 127, comma-separated.`,
     values.missingTolerance !== undefined &&
       !(Number(values.missingTolerance) >= 0 && Number(values.missingTolerance) <= 100) &&
-      '--missing-tolerance takes percent.',
-    values.url !== undefined && !/^https?:\/\/[^/]/i.test(values.url) && '--url takes an http address.',
+      `${values.missingTolerance} is not a valid --missing-tolerance. Use a percentage from 0 to 100.`,
+    values.url !== undefined &&
+      !/^https?:\/\/[^/]/i.test(values.url) &&
+      `${values.url} is not a valid --url. Use an http:// or https:// URL.`,
   ].find((one) => typeof one === 'string');
   if (problem !== undefined) throw new CliError(problem, 'usage');
   const token = values.tokenFile === undefined ? null : tokenIn(values.tokenFile);
-  const known = clientSettingsOf(env);
+  const known = readClientSettings(env);
   return {
     patterns: values.junit ?? [],
     client: {
@@ -122,16 +133,16 @@ export function parseOptions(given: Given['options'], env: CiEnv): CiWishes {
   };
 }
 
-/** Where and what was tested: as told, else as CI says, else as the checkout does. */
-export async function findPlace(wishes: CiWishes, env: CiEnv, cwd: string): Promise<CiEnvironment> {
-  const told = ciEnvironmentOf(env, readEvent(env));
-  const wished = { ...told, ...wishes.place };
-  if (wished.repository !== null && wished.sha !== null && wished.branch !== null) return wished;
+/** Finds the tested repository, commit and branch: from the options, then from CI, then from the checkout. */
+export async function findPlace(ciOptions: CiOptions, env: CiEnv, cwd: string): Promise<CiEnvironment> {
+  const detected = detectCiEnvironment(env, readEvent(env));
+  const requested = { ...detected, ...ciOptions.place };
+  if (requested.repository !== null && requested.sha !== null && requested.branch !== null) return requested;
   const { repository, sha, branch } = await readCheckout(cwd);
   return {
-    ...wished,
-    repository: wished.repository ?? repository,
-    sha: wished.sha ?? sha,
-    branch: wished.branch ?? branch,
+    ...requested,
+    repository: requested.repository ?? repository,
+    sha: requested.sha ?? sha,
+    branch: requested.branch ?? branch,
   };
 }

@@ -1,4 +1,4 @@
-// The service as the commands of CI speak to it: reports go up, and what was made of them comes back.
+// The API as the CI commands use it: they upload reports and read the results.
 
 import type { z } from 'zod';
 import { GetOrganizationResponse } from '#contract/organization.ts';
@@ -7,52 +7,55 @@ import {
   GetUploadResponse,
   type UploadReportRequest,
   UploadReportResponse,
-} from '#contract/upload.ts';
+} from '#contract/health/upload.ts';
 import type { RepositoryName } from '#core/repository.ts';
-import { answerOf, call } from '../client/transport.ts';
+import { parseServiceResponse, call } from '../client/transport.ts';
 
-export type UploadDetails = z.output<typeof GetUploadResponse>['upload'];
+export type CiUploadDetails = z.output<typeof GetUploadResponse>['upload'];
 
 type UploadedReport = z.output<typeof UploadReportResponse>;
 
-type Scope = { readonly repository: RepositoryName; readonly organization: string };
+type CiApiScope = { readonly repository: RepositoryName; readonly organization: string };
 
 type ReportQuery = Readonly<Partial<Record<keyof z.output<typeof UploadReportRequest>, string>>>;
 
-export type Client = {
+export type CiClient = {
   /** The slug of the token's organization. */
   readonly organization: () => Promise<string>;
   readonly uploadReport: (query: ReportQuery, report: Uint8Array) => Promise<UploadedReport>;
   readonly createBundle: (
-    scope: Scope,
+    scope: CiApiScope,
     clientVersion: string,
   ) => Promise<{ readonly id: string; readonly url: string }>;
   readonly putBundle: (url: string, bundle: Uint8Array) => Promise<void>;
-  readonly getUpload: (scope: Scope, uploadId: string) => Promise<UploadDetails>;
+  readonly getUpload: (scope: CiApiScope, uploadId: string) => Promise<CiUploadDetails>;
 };
 
-export type ClientOptions = {
+export type CiClientOptions = {
   readonly url: string;
   readonly token: string;
-  /** Of one call without a large body. */
+  /** Timeout of one call without a large body. */
   readonly timeoutMs?: number;
   /** Before the second try; doubled before each further one. */
   readonly pauseMs?: number;
 };
 
-/** Large bodies go over slow lines. */
+/** Large bodies may use slow connections. */
 const transferTimeoutMs = 120_000;
 
-export function createClient({ url, token, timeoutMs = 10_000, pauseMs = 400 }: ClientOptions): Client {
+export function createClient({ url, token, timeoutMs = 10_000, pauseMs = 400 }: CiClientOptions): CiClient {
   const headers = { 'x-api-token': token };
   const small = { timeoutMs, pauseMs, isRepeatable: true };
   const large = { timeoutMs: transferTimeoutMs, pauseMs, isRepeatable: true };
   const json = { ...headers, 'content-type': 'application/json' };
   const ask = async <Schema extends z.ZodType>(path: string, schema: Schema, body: unknown) => {
     const request = { method: 'POST', headers: json, body: JSON.stringify(body) };
-    return answerOf(schema, await call(`${url}${path}`, request, small));
+    return parseServiceResponse(schema, await call(`${url}${path}`, request, small));
   };
-  const scopeOf = ({ repository, organization }: Scope) => ({ repo: repository, org_url_slug: organization });
+  const buildScopeFields = ({ repository, organization }: CiApiScope) => ({
+    repo: repository,
+    org_url_slug: organization,
+  });
   return {
     organization: async () =>
       (await ask('/v1/getOrganization', GetOrganizationResponse, {})).organization.slug,
@@ -63,7 +66,7 @@ export function createClient({ url, token, timeoutMs = 10_000, pauseMs = 400 }: 
         headers: { ...headers, 'content-type': 'application/octet-stream' },
         body: report,
       };
-      return answerOf(UploadReportResponse, await call(address, request, large));
+      return parseServiceResponse(UploadReportResponse, await call(address, request, large));
     },
     createBundle: ({ repository, organization }, clientVersion) =>
       ask('/v1/metrics/createBundleUpload', CreateBundleUploadResponse, {
@@ -73,7 +76,7 @@ export function createClient({ url, token, timeoutMs = 10_000, pauseMs = 400 }: 
         remoteUrls: [],
       }),
     putBundle: async (address, bundle) => {
-      // The address is signed: it needs no token, and whoever it leads to is not shown one.
+      // The upload URL is signed: it needs no token, and the server behind it does not get one.
       const request = {
         method: 'PUT',
         headers: { 'content-type': 'application/octet-stream' },
@@ -82,7 +85,11 @@ export function createClient({ url, token, timeoutMs = 10_000, pauseMs = 400 }: 
       await call(address, request, large);
     },
     getUpload: async (scope, uploadId) =>
-      (await ask('/v1/flaky-tests/get-upload', GetUploadResponse, { ...scopeOf(scope), upload_id: uploadId }))
-        .upload,
+      (
+        await ask('/v1/flaky-tests/get-upload', GetUploadResponse, {
+          ...buildScopeFields(scope),
+          upload_id: uploadId,
+        })
+      ).upload,
   };
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideExitCode, type Evidence, type JudgedUpload } from './decide-exit-code.ts';
+import { decideExitCode, type ExitCodeEvidence, type ClassifiedUpload } from './decide-exit-code.ts';
 
 const excused = { outcome: 'failed', quarantined: true, is_excused: true } as const;
 
-const upload: JudgedUpload = {
+const upload: ClassifiedUpload = {
   state: 'ingested',
   failed: 1,
   usual_tests: 140,
@@ -14,16 +14,16 @@ const upload: JudgedUpload = {
   failures: [excused],
 };
 
-const flakedOnly: Evidence = {
+const flakedOnly: ExitCodeEvidence = {
   ending: { kind: 'exited', code: 1 },
   failureCodes: [1],
   missingPercentMax: 1,
   reports: { files: 2, unread: 0, failed: 1 },
-  judgement: { kind: 'judged', upload },
+  classification: { kind: 'classified', upload },
 };
 
-const judged = (other: Partial<JudgedUpload>): Partial<Evidence> => ({
-  judgement: { kind: 'judged', upload: { ...upload, ...other } },
+const classified = (other: Partial<ClassifiedUpload>): Partial<ExitCodeEvidence> => ({
+  classification: { kind: 'classified', upload: { ...upload, ...other } },
 });
 
 describe('the exit code', () => {
@@ -31,55 +31,59 @@ describe('the exit code', () => {
     expect(decideExitCode(flakedOnly)).toEqual({
       exitCode: 0,
       isChanged: true,
-      why: '1 failed test, known to flake and quarantined; nothing else failed.',
+      why: '1 failed test, known to be flaky and quarantined; nothing else failed.',
     });
   });
 
   it('is that of a command that succeeded, whatever the service says', () => {
     const ending = { kind: 'exited', code: 0 } as const;
-    const judgement = { kind: 'absent', why: 'The service does not answer.' } as const;
-    expect(decideExitCode({ ...flakedOnly, ending, judgement })).toMatchObject({
+    const classification = { kind: 'absent', why: 'The service does not answer.' } as const;
+    expect(decideExitCode({ ...flakedOnly, ending, classification })).toMatchObject({
       exitCode: 0,
       isChanged: false,
     });
   });
 
-  const kept: readonly (readonly [string, Partial<Evidence>, RegExp])[] = [
-    ['by a signal', { ending: { kind: 'killed', signal: 'SIGSEGV', code: 139 } }, /ended by SIGSEGV/],
+  const kept: readonly (readonly [string, Partial<ExitCodeEvidence>, RegExp])[] = [
+    ['by a signal', { ending: { kind: 'killed', signal: 'SIGSEGV', code: 139 } }, /terminated by SIGSEGV/],
     [
       'with a code of a shell for a signal',
       { ending: { kind: 'exited', code: 137 }, failureCodes: [137] },
-      /ended with 137/,
+      /exited with 137/,
     ],
-    ['with a code that means something else', { ending: { kind: 'exited', code: 2 } }, /ended with 2/],
+    ['with a code that means something else', { ending: { kind: 'exited', code: 2 } }, /exited with 2/],
     ['without a report', { reports: { files: 0, unread: 0, failed: 0 } }, /wrote no test report/],
     [
       'with a report that is cut off',
       { reports: { files: 2, unread: 1, failed: 1 } },
       /1 report could not be read/,
     ],
-    ['without a failed test', { reports: { files: 2, unread: 0, failed: 0 } }, /something else did/],
-    ['while the service is away', { judgement: { kind: 'absent', why: 'Away.' } }, /Away/],
-    ['before the service has judged', judged({ state: 'stored' }), /has not judged/],
-    ['when the service could use nothing', judged({ state: 'failed' }), /has not judged/],
-    ['when the service read a part', judged({ is_complete: false }), /to the end/],
-    ['in a mass failure', judged({ is_suspect: true }), /something larger/],
-    ['when the service saw no failure', judged({ failed: 0, failures: [] }), /found no failed test/],
-    ['when not every failure is listed', judged({ failed: 201 }), /Only 1 of 201/],
+    ['without a failed test', { reports: { files: 2, unread: 0, failed: 0 } }, /something else failed/],
+    ['while the service is unreachable', { classification: { kind: 'absent', why: 'Away.' } }, /Away/],
+    ['before the service has classified the failures', classified({ state: 'stored' }), /has not classified/],
+    ['when the service could use nothing', classified({ state: 'failed' }), /has not classified/],
+    ['when the service read a part', classified({ is_complete: false }), /reports completely/],
+    ['in a mass failure', classified({ is_suspect: true }), /Far more tests failed/],
+    ['when the service saw no failure', classified({ failed: 0, failures: [] }), /found no failed test/],
+    ['when not every failure is listed', classified({ failed: 201 }), /only 1 of 201/],
     [
       'with a failed test that is not quarantined',
-      judged({ failed: 2, failures: [excused, { ...excused, quarantined: false }] }),
+      classified({ failed: 2, failures: [excused, { ...excused, quarantined: false }] }),
       /1 of 2 failed tests is not quarantined/,
     ],
     [
       'with a quarantined test that fails in a new way',
-      judged({ failures: [{ ...excused, is_excused: false }] }),
-      /not known to flake/,
+      classified({ failures: [{ ...excused, is_excused: false }] }),
+      /was not flaky before/,
     ],
-    ['when tests are missing', judged({ missing_tests: 50 }), /50 of the 140 tests that usually run did not/],
     [
-      'when nobody knows what usually runs',
-      judged({ usual_tests: null, missing_tests: null }),
+      'when tests are missing',
+      classified({ missing_tests: 50 }),
+      /50 of the 140 tests that usually run did not/,
+    ],
+    [
+      'when it is not known which tests usually run',
+      classified({ usual_tests: null, missing_tests: null }),
       /too few runs/,
     ],
   ];
@@ -91,7 +95,7 @@ describe('the exit code', () => {
     expect(decision.why).toMatch(why);
   });
 
-  it('is changed for other codes only by wish', () => {
+  it('is changed for other codes only if an option names them', () => {
     const ending = { kind: 'exited', code: 100 } as const;
     expect(decideExitCode({ ...flakedOnly, ending }).exitCode).toBe(100);
     expect(decideExitCode({ ...flakedOnly, ending, failureCodes: [1, 100] }).exitCode).toBe(0);
@@ -99,15 +103,17 @@ describe('the exit code', () => {
 
   it('does not depend on tests that passed in another attempt', () => {
     const retried = { outcome: 'flaky', quarantined: false, is_excused: false } as const;
-    expect(decideExitCode({ ...flakedOnly, ...judged({ failures: [retried, excused] }) }).exitCode).toBe(0);
-    expect(decideExitCode({ ...flakedOnly, ...judged({ failures: [retried] }) }).exitCode).toBe(1);
+    expect(decideExitCode({ ...flakedOnly, ...classified({ failures: [retried, excused] }) }).exitCode).toBe(
+      0,
+    );
+    expect(decideExitCode({ ...flakedOnly, ...classified({ failures: [retried] }) }).exitCode).toBe(1);
   });
 
-  it('bears as many missing tests as it is told to', () => {
-    const some = judged({ missing_tests: 2 });
+  it('tolerates as many missing tests as the option allows', () => {
+    const some = classified({ missing_tests: 2 });
     expect(decideExitCode({ ...flakedOnly, ...some }).exitCode).toBe(1);
     expect(decideExitCode({ ...flakedOnly, ...some, missingPercentMax: 2 }).exitCode).toBe(0);
-    expect(decideExitCode({ ...flakedOnly, ...judged({ missing_tests: 1 }) }).exitCode).toBe(0);
+    expect(decideExitCode({ ...flakedOnly, ...classified({ missing_tests: 1 }) }).exitCode).toBe(0);
   });
 
   it('is never changed unless every failed test is excused and nothing is uncertain', () => {
@@ -122,8 +128,8 @@ describe('the exit code', () => {
       },
     );
     const anyUpload = failures.chain((listed) =>
-      fc.record<JudgedUpload>({
-        state: mostly<JudgedUpload['state']>('ingested', fc.constantFrom('awaited', 'stored', 'failed')),
+      fc.record<ClassifiedUpload>({
+        state: mostly<ClassifiedUpload['state']>('ingested', fc.constantFrom('awaited', 'stored', 'failed')),
         failed: mostly(listed.length, fc.nat(5)),
         usual_tests: mostly<number | null>(140, fc.option(fc.nat(200))),
         missing_tests: mostly<number | null>(0, fc.option(fc.nat(200))),
@@ -140,7 +146,7 @@ describe('the exit code', () => {
         unread: mostly(0, fc.nat(1)),
         failed: mostly(1, fc.nat(1)),
       }),
-      upload: mostly<JudgedUpload | null>(upload, fc.constant(null)).chain((one) =>
+      upload: mostly<ClassifiedUpload | null>(upload, fc.constant(null)).chain((one) =>
         one === null ? fc.constant(null) : anyUpload,
       ),
     });
@@ -152,7 +158,7 @@ describe('the exit code', () => {
           failureCodes: [1, 137],
           missingPercentMax: 10,
           reports,
-          judgement: upload === null ? { kind: 'absent', why: 'Away.' } : { kind: 'judged', upload },
+          classification: upload === null ? { kind: 'absent', why: 'Away.' } : { kind: 'classified', upload },
         });
         const isCertain =
           !isKilled &&

@@ -1,4 +1,4 @@
-// Where the lines of a summary go. Colours and the line that changes are for terminals only.
+// Prints the lines of a summary. Colours and the line that changes are for terminals only.
 
 import { styleText } from 'node:util';
 import type { Tone } from '../terminal/output.ts';
@@ -7,7 +7,7 @@ import type { SummaryLine } from './summary.ts';
 
 export type Printer = {
   readonly print: (lines: readonly SummaryLine[]) => void;
-  /** Says what is being done, until the next line or `clear`. */
+  /** Shows the current step, until the next line or `clear`. */
   readonly step: (text: string) => void;
   readonly clear: () => void;
 };

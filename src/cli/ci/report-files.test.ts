@@ -28,7 +28,7 @@ describe('reports in a folder', () => {
     expect(await paths('nowhere/*.xml')).toEqual([]);
   });
 
-  it('are found where runners put them, if nobody says where', async () => {
+  it('are found where runners put them, without a pattern', async () => {
     const usual = [
       'junit.xml',
       'packages/a/junit-2.xml',
@@ -51,7 +51,7 @@ describe('reports in a folder', () => {
     expect(await paths()).toEqual(['bazel-testlogs/cart/test.xml']);
   });
 
-  it('of dependencies are not ours, unless somebody names them', async () => {
+  it('of dependencies are ignored unless a pattern names them', async () => {
     put('node_modules/dep/junit.xml', report(passed));
     put('.git/junit.xml', report(passed));
     expect(await paths()).toEqual([]);

@@ -1,17 +1,17 @@
-// Finds test reports by glob, tells which of them a command wrote, and reads them as the service will.
+// Finds test reports by glob, detects which of them a command wrote, and reads them as the service will.
 
 import { createReadStream } from 'node:fs';
 import { glob, readdir, stat } from 'node:fs/promises';
 import { basename, isAbsolute, relative, resolve } from 'node:path';
 import type { RunOutcome } from '#core/health/reported-case.ts';
-import { readContent } from '#report/content.ts';
+import { readContent } from '#report/bundle/content.ts';
 
-/** How runners and their guides name reports, when nobody says where they are. */
+/** The file names that runners and their guides use for reports, for when no pattern is given. */
 const isReportName = (name: string): boolean =>
   /^(?:junit|TEST-).*\.xml$/.test(name) ||
   name.endsWith('junit.xml') ||
   (name.endsWith('.json') && name.includes('ctrf'));
-/** Such folders hold other files too: what turns out to be no report is left alone. */
+/** Such folders hold other files too: a file that is not a report is ignored. */
 const reportFolders: ReadonlySet<string> = new Set([
   'test-results',
   'test-reports',
@@ -22,20 +22,20 @@ const reportFolders: ReadonlySet<string> = new Set([
 /** Bazel's link to where its reports are. */
 const bazelFolder = 'bazel-testlogs';
 
-/** More is a glob that went astray. */
+/** A glob that matches more files is a mistake. */
 const filesMax = 10_000;
 const bytesMax = 512 * 1024 * 1024;
 
-/** Their reports are those of somebody else's tests. */
+/** Reports in these folders belong to the tests of other projects. */
 const skippedFolders: ReadonlySet<string> = new Set(['node_modules', '.git']);
 
 export type ReportFile = {
-  /** From the folder that was searched. */
+  /** Relative to the folder that was searched. */
   readonly path: string;
   readonly bytes: number;
-  /** Another one after the file was written anew. */
+  /** Changes when the file is written again. */
   readonly stamp: string;
-  /** Nobody named it, so it may be something else than a report. */
+  /** The file was found without a pattern, so it may be something other than a report. */
   readonly isGuess: boolean;
 };
 
@@ -46,11 +46,12 @@ export async function findReports(cwd: string, patterns: readonly string[]): Pro
   const found =
     patterns.length > 0
       ? (await match(cwd, patterns)).map((path) => ({ path, isGuess: false }))
-      : [...(await lookAround(cwd, '', false)), ...(await lookAround(cwd, bazelFolder, true))];
-  if (found.length > filesMax) throw new Error(`There are more than ${filesMax} reports.`);
+      : [...(await scanFolder(cwd, '', false)), ...(await scanFolder(cwd, bazelFolder, true))];
+  if (found.length > filesMax)
+    throw new Error(`There are more than ${filesMax} reports. Select fewer with --junit.`);
   const files: ReportFile[] = [];
   for (const { path, isGuess } of found) {
-    // A file may go between being found and being looked at.
+    // A file may disappear after the search has found it.
     const facts = await stat(resolve(cwd, path), { bigint: true }).catch(() => null);
     if (facts?.isFile() !== true) continue;
     const stamp = `${facts.dev}:${facts.ino}:${facts.size}:${facts.mtimeNs}`;
@@ -60,10 +61,11 @@ export async function findReports(cwd: string, patterns: readonly string[]): Pro
 }
 
 /**
- * Every file that may be a report, by its name or its folder. Links to folders and hidden folders are not entered. One
- * walk, since it is done before each run: with a glob for each place it takes ten times as long.
+ * Lists every file that may be a report, by its name or its folder, without links to folders and hidden
+ * folders. It is a single walk, since it runs before each command: with a glob for each place it takes ten
+ * times as long.
  */
-async function lookAround(cwd: string, folder: string, isReports: boolean): Promise<readonly Found[]> {
+async function scanFolder(cwd: string, folder: string, isReports: boolean): Promise<readonly Found[]> {
   const entries = await readdir(resolve(cwd, folder), { withFileTypes: true }).catch(() => []);
   const found: Found[] = [];
   for (const entry of entries) {
@@ -71,7 +73,7 @@ async function lookAround(cwd: string, folder: string, isReports: boolean): Prom
     const path = folder === '' ? name : `${folder}/${name}`;
     if (entry.isDirectory()) {
       if (name.startsWith('.') || skippedFolders.has(name) || path === bazelFolder) continue;
-      found.push(...(await lookAround(cwd, path, isReports || reportFolders.has(name))));
+      found.push(...(await scanFolder(cwd, path, isReports || reportFolders.has(name))));
     } else if (isReportName(name)) found.push({ path, isGuess: false });
     else if (isReports && name.endsWith('.xml')) found.push({ path, isGuess: true });
   }
@@ -81,18 +83,19 @@ async function lookAround(cwd: string, folder: string, isReports: boolean): Prom
 async function match(cwd: string, patterns: readonly string[]): Promise<readonly string[]> {
   const found = new Set<string>();
   for (const pattern of patterns) {
-    // Who names a skipped folder means it.
+    // A pattern that names a skipped folder includes it.
     const wanted = new Set(pattern.split('/'));
     const exclude = (path: string) => skippedFolders.has(basename(path)) && !wanted.has(basename(path));
     for await (const path of glob(pattern, { cwd, exclude })) {
       found.add(isAbsolute(path) ? relative(cwd, path) : path);
-      if (found.size > filesMax) throw new Error(`More than ${filesMax} files match ${pattern}.`);
+      if (found.size > filesMax)
+        throw new Error(`More than ${filesMax} files match ${pattern}. Use a narrower --junit.`);
     }
   }
   return [...found];
 }
 
-/** Those that were not there before, or were written since: by what the file system says of them, not by a clock. */
+/** New or changed files: by their state in the file system, not by a clock. */
 export function writtenSince(
   before: readonly ReportFile[],
   after: readonly ReportFile[],
@@ -106,11 +109,11 @@ type UnreadReport = { readonly file: string; readonly why: string };
 export type ReadReports = {
   /** Those that are reports. */
   readonly files: readonly ReportFile[];
-  /** By what the reports say of each test; the same test in two reports counts twice. */
+  /** By the outcome of each test in the reports; the same test in two reports counts twice. */
   readonly outcomes: Readonly<Record<RunOutcome, number>>;
-  /** The first of those that failed, as they are named. */
+  /** The names of the first failed tests. */
   readonly failed: readonly string[];
-  /** What could not be read to its end. */
+  /** Reports that could not be read to their end. */
   readonly unread: readonly UnreadReport[];
 };
 
@@ -125,7 +128,10 @@ export async function readReports(cwd: string, files: readonly ReportFile[]): Pr
   for (const file of files) {
     bytes += file.bytes;
     if (bytes > bytesMax) {
-      unread.push({ file: file.path, why: 'All reports together are larger than 512 MiB.' });
+      unread.push({
+        file: file.path,
+        why: 'The reports are larger than 512 MiB in total. Select fewer with --junit.',
+      });
       continue;
     }
     const isReport = await readOne(cwd, file, unread, (outcome, name) => {
@@ -137,7 +143,7 @@ export async function readReports(cwd: string, files: readonly ReportFile[]): Pr
   return { files: reports, outcomes, failed, unread };
 }
 
-/** False: it is no report, and nobody said that it is one. */
+/** False: the file is not a report, and was found without a pattern. */
 async function readOne(
   cwd: string,
   { path, bytes, isGuess }: ReportFile,
@@ -153,10 +159,10 @@ async function readOne(
         ),
     });
     const notOne = read.problems.find(({ code }) => code === 'NOT_A_REPORT');
-    // An empty file in a folder of reports is one that was not written to its end.
+    // An empty file in a folder of reports is a report that was not written to its end.
     if (isGuess && bytes > 0 && read.cases === 0 && notOne !== undefined) return false;
     if (!read.isComplete || notOne !== undefined)
-      unread.push({ file: path, why: (notOne ?? read.problems[0])?.message ?? 'It is cut off.' });
+      unread.push({ file: path, why: (notOne ?? read.problems[0])?.message ?? 'The report is truncated.' });
   } catch (error) {
     unread.push({ file: path, why: (error as Error).message });
   }

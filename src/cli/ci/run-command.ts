@@ -1,4 +1,4 @@
-// Runs the user's command as if it stood alone: same terminal, same signals, same exit code.
+// Runs the user's command as if it ran alone: same terminal, same signals, same exit code.
 
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -8,9 +8,9 @@ export type CommandEnd =
   | {
       readonly kind: 'ended';
       readonly ending: Ending;
-      /** We were told to end while it ran. */ readonly isInterrupted: boolean;
+      /** A signal asked Signalbox to exit meanwhile. */ readonly isInterrupted: boolean;
     }
-  /** With the code that a shell ends with then. */
+  /** With the exit code that a shell has in this case. */
   | { readonly kind: 'not-started'; readonly why: string; readonly code: number };
 
 const forwarded = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
@@ -32,7 +32,7 @@ export function runCommand(
     process.on(signal, listener);
     return { signal, listener };
   });
-  // After that: whoever sees it run may tell us to end at once, and it must not be left behind.
+  // Started after the listeners: a signal may come as soon as the command runs, and must not leave it behind.
   const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
   return new Promise<CommandEnd>((done) => {
     child.once('error', (error: NodeJS.ErrnoException) => {

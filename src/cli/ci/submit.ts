@@ -1,25 +1,26 @@
-// Reports to the service, and its judgement back. Nothing here throws for what may go wrong out there: it comes back as
-// a sentence, because the run of a user's tests must not depend on us.
+// Sends reports to the service, and reads its classification of them. A failure of the service or the network
+// does not throw: it is returned as a sentence, because a user's test run must not depend on Signalbox.
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
-import type { CiEnvironment } from '#config/ci.ts';
+import { countText } from '#base/number-text.ts';
+import type { CiEnvironment } from '#config/ci-environment.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import { ServiceError } from '../client/transport.ts';
 import { packBundle, readCodeowners } from './bundle.ts';
-import type { CiWishes } from './ci-options.ts';
-import { type Client, createClient, type UploadDetails } from './client.ts';
+import type { CiOptions } from './ci-options.ts';
+import { type CiClient, createClient, type CiUploadDetails } from './client.ts';
 import type { ReadReports } from './report-files.ts';
 
 export type Submission =
-  | { readonly kind: 'judged'; readonly upload: UploadDetails }
-  /** It is stored, and will be judged later. */
+  | { readonly kind: 'classified'; readonly upload: CiUploadDetails }
+  /** The upload is stored, and will be classified later. */
   | { readonly kind: 'stored'; readonly uploadId: string; readonly why: string }
   | { readonly kind: 'absent'; readonly why: string };
 
-/** What a single request may hold, with room for what is around it. */
+/** Limit of the reports in a single request, with room for the rest of the request. */
 const singleBytesMax = 16 * 1024 * 1024;
 
 type Whereabouts = CiEnvironment & {
@@ -30,35 +31,33 @@ type Whereabouts = CiEnvironment & {
 
 export type SubmitDeps = {
   readonly cwd: string;
-  readonly wishes: CiWishes;
+  readonly ciOptions: CiOptions;
   readonly place: CiEnvironment;
   readonly command: string;
   readonly version: string;
-  /** Says what is being done, for a person who waits. */
+  /** Shows the current step to a person who waits. */
   readonly onStep: (text: string) => void;
 };
 
 export async function submitReports(deps: SubmitDeps, reports: ReadReports): Promise<Submission> {
-  const { url, token } = deps.wishes.client;
-  if (url === null) return absent('No address of the service is given: set SIGNALBOX_URL.');
-  if (token === null) return absent('No token is given: set SIGNALBOX_API_TOKEN.');
+  const { url, token } = deps.ciOptions.client;
+  if (url === null) return absent('The URL of Signalbox is not known. Set SIGNALBOX_URL.');
+  if (token === null) return absent('There is no token. Set SIGNALBOX_API_TOKEN.');
   const { repository, sha, branch } = deps.place;
-  if (repository === null) return absent('The repository is not known: give --repo host/owner/name.');
-  if (sha === null || branch === null) return absent('The commit is not known: give --sha and --branch.');
+  if (repository === null) return absent('The repository is not known. Use --repo host/owner/name.');
+  if (sha === null || branch === null) return absent('The commit is not known. Use --sha and --branch.');
   const place: Whereabouts = { ...deps.place, repository, sha, branch };
   let uploadId: string | null = null;
   try {
     const client = createClient({ url, token });
     deps.onStep('connecting');
-    const organization = deps.wishes.client.organization ?? (await client.organization());
-    deps.onStep(`sending ${reports.files.length === 1 ? '1 report' : `${reports.files.length} reports`}`);
+    const organization = deps.ciOptions.client.organization ?? (await client.organization());
+    deps.onStep(`uploading ${countText(reports.files.length, 'report')}`);
     uploadId = await send(client, deps, place, organization, reports);
-    return await awaitJudgement(client, { repository, organization }, uploadId, deps);
+    return await awaitClassification(client, { repository, organization }, uploadId, deps);
   } catch (error) {
     const why =
-      error instanceof ServiceError
-        ? error.message
-        : `The reports could not be sent: ${(error as Error).message}`;
+      error instanceof ServiceError ? error.message : `The upload failed: ${(error as Error).message}`;
     return uploadId === null ? absent(why) : { kind: 'stored', uploadId, why };
   }
 }
@@ -67,8 +66,8 @@ const absent = (why: string): Submission => ({ kind: 'absent', why });
 
 /** Several reports go as one upload: they are one run of one job. */
 async function send(
-  client: Client,
-  { cwd, wishes, command, version }: SubmitDeps,
+  client: CiClient,
+  { cwd, ciOptions, command, version }: SubmitDeps,
   place: Whereabouts,
   organization: string,
   reports: ReadReports,
@@ -90,7 +89,7 @@ async function send(
         sha,
         branch,
         pr: prNumber === null ? '' : String(prNumber),
-        variant: wishes.variant,
+        variant: ciOptions.variant,
         job,
         run_id: runId,
         attempt: String(attempt),
@@ -107,7 +106,7 @@ async function send(
   );
   const tests = Object.values(reports.outcomes).reduce((sum, number) => sum + number, 0);
   const { files } = reports;
-  const { variant } = wishes;
+  const { variant } = ciOptions;
   const content = {
     organization,
     uploadId: id,
@@ -123,23 +122,23 @@ async function send(
   return id;
 }
 
-async function awaitJudgement(
-  client: Client,
+async function awaitClassification(
+  client: CiClient,
   scope: { readonly repository: RepositoryName; readonly organization: string },
   uploadId: string,
-  { wishes: { waitMs }, onStep }: SubmitDeps,
+  { ciOptions: { waitMs }, onStep }: SubmitDeps,
 ): Promise<Submission> {
-  onStep('waiting for the judgement');
+  onStep('waiting for the classification');
   const endsAt = performance.now() + waitMs;
-  // Verdicts come within a second as a rule; a service that is busy is asked less and less often.
+  // Verdicts normally come within a second; a busy service is polled less and less often.
   for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 1.5, 1_500)) {
     const upload = await client.getUpload(scope, uploadId);
-    if (upload.state === 'ingested' || upload.state === 'failed') return { kind: 'judged', upload };
+    if (upload.state === 'ingested' || upload.state === 'failed') return { kind: 'classified', upload };
     if (performance.now() + pauseMs > endsAt)
       return {
         kind: 'stored',
         uploadId,
-        why: `The service did not judge the reports within ${waitMs / 1000} s.`,
+        why: `The service has not classified the failures within ${waitMs / 1000} s. The results will appear on the dashboard.`,
       };
     await sleep(pauseMs);
   }

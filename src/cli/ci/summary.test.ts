@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { UploadDetails } from './client.ts';
+import type { CiUploadDetails } from './client.ts';
 import type { ReadReports } from './report-files.ts';
 import { decisionLine, summarise } from './summary.ts';
 
-type Failure = UploadDetails['failures'][number];
+type Failure = CiUploadDetails['failures'][number];
 
 const failure: Failure = {
   test_case_id: '01a1dd90-7364-7571-83f2-535d356cbbf2',
@@ -22,7 +22,7 @@ const failure: Failure = {
   is_excused: false,
 };
 
-const upload: UploadDetails = {
+const upload: CiUploadDetails = {
   id: '01a1dd90-7364-7571-83f2-535d356cbbf2',
   state: 'ingested',
   trust: 'full',
@@ -56,17 +56,17 @@ const reports: ReadReports = {
   unread: [],
 };
 
-const judged = (...failures: readonly Partial<Failure>[]) => {
+const classified = (...failures: readonly Partial<Failure>[]) => {
   const listed = failures.map((one) => ({ ...failure, ...one }));
   const failed = listed.filter(({ outcome }) => outcome === 'failed').length;
   const whole = { ...upload, failures: listed, failed, flaky: listed.length - failed };
-  return summarise(reports, { kind: 'judged', upload: whole }).map(({ text }) => text);
+  return summarise(reports, { kind: 'classified', upload: whole }).map(({ text }) => text);
 };
 
 describe('the summary', () => {
-  it('tells new from flaky from broken from never seen', () => {
+  it('separates new, flaky, broken and unknown failures', () => {
     expect(
-      judged(
+      classified(
         {},
         {
           name: 'session ends',
@@ -83,37 +83,39 @@ describe('the summary', () => {
       'Signalbox: 142 tests in 1 report: 138 passed, 4 failed.',
       '  NEW      cart.test.ts › cart › adds two items',
       '           expected 3 to be 2',
-      '           It passed before, and never failed like this: look at this change first.',
+      '           It passed before and never failed like this. Check your change first.',
       '  FLAKY    cart.test.ts › cart › session ends (quarantined)',
       '           expected 3 to be 2',
-      '           Passed and failed on 3 sources. Most likely not your change.',
+      '           Passed and failed on 3 sources. Most likely not caused by your change.',
       '  BROKEN   cart.test.ts › cart › logs in',
-      '           Broken on the default branch already. Not your change.',
+      '           Already broken on the default branch. Not caused by your change.',
       '  FIRST    cart.test.ts › cart › logs out',
-      '           Seen for the first time: nothing is known of it yet.',
+      '           This test has no history yet. If your change adds it, check the test itself.',
     ]);
   });
 
   it('warns of a flaky test that fails in another way', () => {
-    expect(judged({ verdict: 'flaky', quarantined: true }).at(-1)).toContain('it may be your change');
+    expect(classified({ verdict: 'flaky', quarantined: true }).at(-1)).toContain(
+      'your change may have caused it',
+    );
   });
 
-  it('names what passed only in another attempt, after what failed', () => {
-    expect(judged({ outcome: 'flaky', name: 'retried' })).toEqual([
-      'Signalbox: 139 tests in 1 report: 138 passed, 1 passed only in another attempt.',
+  it('lists tests that passed on retry after those that failed', () => {
+    expect(classified({ outcome: 'flaky', name: 'retried' })).toEqual([
+      'Signalbox: 139 tests in 1 report: 138 passed, 1 passed on retry.',
       '  RETRIED  cart.test.ts › cart › retried',
     ]);
   });
 
   it('does not repeat a part of the name', () => {
-    expect(judged({ file: 'cart.test.ts', parent: 'cart.test.ts', summary: '' })[1]).toBe(
+    expect(classified({ file: 'cart.test.ts', parent: 'cart.test.ts', summary: '' })[1]).toBe(
       '  NEW      cart.test.ts › adds two items',
     );
   });
 
-  it('shows nothing of a report that a terminal or CI would obey', () => {
+  it('shows nothing of a report that a terminal or CI would execute', () => {
     const evil = '\u001b[2J##vso[task.complete result=Succeeded]\n::error::x';
-    const text = judged({ name: evil, file: evil, parent: evil, summary: evil }).join('\n');
+    const text = classified({ name: evil, file: evil, parent: evil, summary: evil }).join('\n');
     expect(text).not.toContain('\u001b');
     expect(text).not.toContain('##vso[');
     expect(text).not.toMatch(/^\s*::/m);
@@ -121,44 +123,49 @@ describe('the summary', () => {
   });
 
   it('names fifty failures, and counts the rest', () => {
-    const lines = judged(...Array.from({ length: 120 }, (_, at) => ({ name: `test ${at}`, summary: '' })));
+    const lines = classified(
+      ...Array.from({ length: 120 }, (_, at) => ({ name: `test ${at}`, summary: '' })),
+    );
     expect(lines.at(-1)).toBe('  … and 70 more');
   });
 
   it('has the names without the service too, and says why there is no more', () => {
     const lines = summarise(reports, {
       kind: 'absent',
-      why: 'The service cannot be reached (ECONNREFUSED).',
+      why: 'Signalbox is unreachable (ECONNREFUSED). Check the URL and your connection.',
     });
     expect(lines.map(({ text }) => text)).toEqual([
       'Signalbox: 140 tests in 1 report: 138 passed, 2 failed.',
       '  FAILED   cart › adds two items',
       '  FAILED   cart › \\u001b[31mred',
-      'Signalbox: The service cannot be reached (ECONNREFUSED).',
+      'Signalbox: Signalbox is unreachable (ECONNREFUSED). Check the URL and your connection.',
     ]);
   });
 
   it('says which reports were not read, and what the service says of an upload', () => {
     const unread = [{ file: 'junit.xml', why: 'It ends in the middle.' }];
     const problems = [{ file: 'junit/0', code: 'TRUNCATED', message: 'It ends in the middle.', count: 1 }];
-    const whole: UploadDetails = { ...upload, is_suspect: true, trust: 'untrusted', problems };
-    const text = summarise({ ...reports, unread }, { kind: 'judged', upload: whole })
+    const whole: CiUploadDetails = { ...upload, is_suspect: true, trust: 'untrusted', problems };
+    const text = summarise({ ...reports, unread }, { kind: 'classified', upload: whole })
       .map((line) => line.text)
       .join('\n');
-    expect(text).toContain('Not read to its end: junit.xml: It ends in the middle.');
+    expect(text).toContain('Not read completely: junit.xml: It ends in the middle.');
     expect(text).toContain('junit/0: It ends in the middle.');
-    expect(text).toContain('far more failed');
-    expect(text).toContain('may only upload');
+    expect(text).toContain('far more tests failed');
+    expect(text).toContain('only the scope upload');
   });
 
   it('falls back to the reports when the service could use nothing of them', () => {
-    const lines = summarise(reports, { kind: 'judged', upload: { ...upload, state: 'failed', failed: 0 } });
+    const lines = summarise(reports, {
+      kind: 'classified',
+      upload: { ...upload, state: 'failed', failed: 0 },
+    });
     expect(lines.map(({ text }) => text)).toContain('  FAILED   cart › adds two items');
-    expect(lines.at(-1)?.text).toContain('nothing in the reports could be used');
+    expect(lines.at(-1)?.text).toContain('no usable result');
   });
 });
 
-describe('the last word', () => {
+describe('the last line', () => {
   it('says why the exit code is another, or stays', () => {
     expect(decisionLine({ exitCode: 0, isChanged: true, why: 'Because.' })?.text).toBe(
       'Signalbox: the exit code is now 0: Because.',

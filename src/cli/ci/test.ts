@@ -1,12 +1,13 @@
-// `signalbox test -- <command>`: runs the tests, sends their reports, and says of each failure whether it was the change.
-// The run must not depend on us: whatever goes wrong here, the command's own exit code stands.
+// `signalbox test -- <command>`: runs the tests, sends their reports, and reports for each failure whether
+// the change caused it. The run must not depend on Signalbox: if anything fails here, the command's own exit
+// code is kept.
 
 import { randomUUID } from 'node:crypto';
-import type { CiEnvironment } from '#config/ci.ts';
+import type { CiEnvironment } from '#config/ci-environment.ts';
 import type { Given } from '../command.ts';
 import { plainLine } from '../terminal/plain-text.ts';
-import { findPlace, parseOptions, type CiWishes } from './ci-options.ts';
-import { decideExitCode, type Ending, type Judgement } from './decide-exit-code.ts';
+import { findPlace, parseOptions, type CiOptions } from './ci-options.ts';
+import { decideExitCode, type Ending, type UploadClassification } from './decide-exit-code.ts';
 import { createPrinter, type Printer } from './printer.ts';
 import { findReports, readReports, type ReadReports, type ReportFile, writtenSince } from './report-files.ts';
 import { runCommand } from './run-command.ts';
@@ -16,10 +17,10 @@ import type { CiContext } from './upload.ts';
 
 export async function test(context: CiContext, { args: [typed], options }: Given): Promise<number> {
   const command = typed as readonly string[];
-  const wishes = parseOptions(options, context.env);
+  const ciOptions = parseOptions(options, context.env);
   const { cwd, env } = context;
-  // What is there before the command runs is not its work. If that cannot be told, nothing is sent.
-  const before = await findReports(cwd, wishes.patterns).catch((error: unknown) => error as Error);
+  // Reports from before the command are not its work. If they cannot be listed, nothing is sent.
+  const before = await findReports(cwd, ciOptions.patterns).catch((error: unknown) => error as Error);
   // The tested code may be unreviewed: it does not get the token.
   const { SIGNALBOX_API_TOKEN: _token, ...commandEnv } = env;
   const end = await runCommand(command, cwd, commandEnv);
@@ -30,7 +31,7 @@ export async function test(context: CiContext, { args: [typed], options }: Given
   if (end.isInterrupted) return end.ending.code;
   const printer = createPrinter(process.stderr);
   try {
-    return await judge(context, wishes, command, end.ending, before, printer);
+    return await decideByReports(context, ciOptions, command, end.ending, before, printer);
   } catch (error) {
     const why = `Signalbox: the exit code stays ${end.ending.code}: ${plainLine((error as Error).message, 500)}`;
     printer.print([{ tone: 'plain', text: why }]);
@@ -38,9 +39,9 @@ export async function test(context: CiContext, { args: [typed], options }: Given
   }
 }
 
-async function judge(
+async function decideByReports(
   { cwd, env, version }: CiContext,
-  wishes: CiWishes,
+  ciOptions: CiOptions,
   command: readonly string[],
   ending: Ending,
   before: readonly ReportFile[] | Error,
@@ -48,7 +49,7 @@ async function judge(
 ): Promise<number> {
   if (before instanceof Error) throw before;
   printer.step('reading reports');
-  const written = writtenSince(before, await findReports(cwd, wishes.patterns));
+  const written = writtenSince(before, await findReports(cwd, ciOptions.patterns));
   const reports = await readReports(cwd, written);
   const submission =
     reports.files.length === 0
@@ -56,45 +57,45 @@ async function judge(
       : await submitReports(
           {
             cwd,
-            wishes,
-            place: await placeOfRun(wishes, env, cwd),
+            ciOptions,
+            place: await placeOfRun(ciOptions, env, cwd),
             command: plainLine(command.join(' '), 1_000),
             version,
             onStep: printer.step,
           },
           reports,
         );
-  const { failureCodes, missingPercentMax } = wishes;
+  const { failureCodes, missingPercentMax } = ciOptions;
   const decision = decideExitCode({
     ending,
     failureCodes,
     missingPercentMax,
-    reports: countsOf(reports),
-    judgement: judgementOf(submission),
+    reports: countReports(reports),
+    classification: toUploadClassification(submission),
   });
   const lastLine = decisionLine(decision);
-  // What went wrong on the way is told once.
-  const told = lastLine !== null && submission?.kind !== 'judged' ? null : submission;
-  if (reports.files.length > 0) printer.print(summarise(reports, told));
+  // A failed submission is reported only once.
+  const shownSubmission = lastLine !== null && submission?.kind !== 'classified' ? null : submission;
+  if (reports.files.length > 0) printer.print(summarise(reports, shownSubmission));
   else if (ending.code === 0)
     printer.print([{ tone: 'warning', text: 'Signalbox: the command wrote no test report. See --junit.' }]);
   printer.print(lastLine === null ? [] : [lastLine]);
   return decision.exitCode;
 }
 
-/** Two runs may write the same report, byte for byte. Where CI does not number them, we do. */
+/** Two runs may write the same report, byte for byte. If CI does not number its runs, Signalbox does. */
 async function placeOfRun(...args: Parameters<typeof findPlace>): Promise<CiEnvironment> {
   const place = await findPlace(...args);
   return place.runId === '' ? { ...place, runId: randomUUID() } : place;
 }
 
-const countsOf = ({ files, unread, outcomes }: ReadReports) => ({
+const countReports = ({ files, unread, outcomes }: ReadReports) => ({
   files: files.length,
   unread: unread.length,
   failed: outcomes.failed,
 });
 
-function judgementOf(submission: Submission | null): Judgement {
+function toUploadClassification(submission: Submission | null): UploadClassification {
   if (submission === null) return { kind: 'absent', why: 'Nothing was sent.' };
-  return submission.kind === 'judged' ? submission : { kind: 'absent', why: submission.why };
+  return submission.kind === 'classified' ? submission : { kind: 'absent', why: submission.why };
 }

@@ -1,6 +1,6 @@
 // `signalbox upload`: sends test reports that are already there.
 
-import type { CiEnv } from '#config/ci.ts';
+import type { CiEnv } from '#config/ci-environment.ts';
 import type { Given } from '../command.ts';
 import { findPlace, parseOptions } from './ci-options.ts';
 import { createPrinter, type Printer } from './printer.ts';
@@ -15,28 +15,28 @@ export type CiContext = {
 };
 
 export async function upload({ cwd, env, version }: CiContext, { options }: Given): Promise<number> {
-  const wishes = parseOptions(options, env);
+  const ciOptions = parseOptions(options, env);
   const printer = createPrinter(process.stdout);
   const refused = (why: string): number => {
-    if (wishes.isJson) console.log(JSON.stringify({ upload: null, why }));
-    else printer.print([{ tone: 'bad', text: `Signalbox: nothing was sent. ${why}` }]);
-    return wishes.mayFail ? 0 : 1;
+    if (ciOptions.isJson) console.log(JSON.stringify({ upload: null, why }));
+    else printer.print([{ tone: 'bad', text: `Signalbox: nothing was uploaded. ${why}` }]);
+    return ciOptions.mayFail ? 0 : 1;
   };
   try {
-    const reports = await readReports(cwd, await findReports(cwd, wishes.patterns));
+    const reports = await readReports(cwd, await findReports(cwd, ciOptions.patterns));
     if (reports.files.length === 0)
       return refused(
-        wishes.patterns.length === 0
-          ? 'No report is in the usual places: give --junit GLOB.'
-          : `No file matches ${wishes.patterns.join(', ')}.`,
+        ciOptions.patterns.length === 0
+          ? 'There is no report in the usual places. Use --junit GLOB.'
+          : `No file matches ${ciOptions.patterns.join(', ')}. Check --junit.`,
       );
-    const place = await findPlace(wishes, env, cwd);
+    const place = await findPlace(ciOptions, env, cwd);
     const onStep = printer.step;
-    const submission = await submitReports({ cwd, wishes, place, command: '', version, onStep }, reports);
+    const submission = await submitReports({ cwd, ciOptions, place, command: '', version, onStep }, reports);
     printer.clear();
-    if (submission.kind === 'absent' && wishes.isJson) return refused(submission.why);
-    show(printer, wishes.isJson, submission, () => summarise(reports, submission));
-    return submission.kind === 'absent' && !wishes.mayFail ? 1 : 0;
+    if (submission.kind === 'absent' && ciOptions.isJson) return refused(submission.why);
+    show(printer, ciOptions.isJson, submission, () => summarise(reports, submission));
+    return submission.kind === 'absent' && !ciOptions.mayFail ? 1 : 0;
   } catch (error) {
     printer.clear();
     return refused((error as Error).message);
@@ -50,6 +50,7 @@ function show(
   lines: () => ReturnType<typeof summarise>,
 ) {
   if (!isJson) printer.print(lines());
-  else if (submission.kind === 'judged') console.log(JSON.stringify({ upload: submission.upload, why: '' }));
+  else if (submission.kind === 'classified')
+    console.log(JSON.stringify({ upload: submission.upload, why: '' }));
   else console.log(JSON.stringify({ upload: null, why: submission.why }));
 }

@@ -1,12 +1,12 @@
-// Every operation of the API as a typed call: what goes in and what comes out is the contract's. An answer is handed on
-// as it came, so that `--json` shows all of it.
+// Every operation of the API as a typed call, with the types of the contract. An answer is returned
+// unchanged, so that `--json` shows all of it.
 
 import type { z } from 'zod';
-import { isQuestion } from '#contract/calls.ts';
-import { endpoints, type Operation, type ResponseOf } from '#contract/endpoint.ts';
-import { answerOf, call } from './transport.ts';
+import { isQuestion } from '#contract/endpoint/calls.ts';
+import { endpoints, type Operation, type ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { parseServiceResponse, call } from './transport.ts';
 
-/** Those that take JSON and answer with it. */
+/** The operations whose request and answer are JSON. */
 type CallName = Exclude<Operation, 'getMergeQueueMetrics' | 'uploadReport' | 'uploadClientMetrics'>;
 
 type RequestIn<Name extends CallName> = z.input<(typeof endpoints)[Name]['request']>;
@@ -25,8 +25,10 @@ export function createApi(url: string, token: string, timeoutMs = 15_000): Api {
       const { path, response } = endpoints[name];
       const sent = { method: 'POST', headers, body: JSON.stringify(request) };
       const patience = { timeoutMs, pauseMs: 400, isRepeatable: isQuestion(name) };
-      // The table says of each name what it answers, which the compiler does not follow through the index.
-      return answerOf(response, await call(`${url}${path}`, sent, patience)) as ResponseOf<typeof name>;
+      // The table has the response type of each name, which the compiler does not follow through the index.
+      return parseServiceResponse(response, await call(`${url}${path}`, sent, patience)) as ResponseOf<
+        typeof name
+      >;
     },
   };
 }

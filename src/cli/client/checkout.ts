@@ -1,4 +1,4 @@
-// What the checkout says of itself, where CI says nothing: on a developer's machine, or in a CI that is not known.
+// Reads the checkout where CI provides nothing: on a developer's machine, or in an unknown CI.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,14 +8,14 @@ import type { RepositoryName } from '#core/repository.ts';
 
 export type Checkout = {
   readonly repository: RepositoryName | null;
-  /** Of what is checked out; with changes that are not committed, of those too: it is then in no repository. */
+  /** Of the checked out commit; with uncommitted changes, a hash of both, which is in no repository. */
   readonly sha: string | null;
   readonly branch: string | null;
 };
 
 const run = promisify(execFile);
 
-/** A remote that wants a password is one that does not answer. */
+/** A remote that asks for a password counts as unreachable. */
 const withoutQuestions = ['-c', 'core.askPass=true', '-c', 'credential.interactive=false'];
 
 /** Null: there is no git, no checkout, or no answer in time. */
@@ -33,10 +33,10 @@ export async function git(cwd: string, ...args: readonly string[]): Promise<stri
 }
 
 /**
- * A test that fails with a change and passes without it does not contradict itself, so the two are not the same source.
- * The same change is the same one again.
+ * A test that fails with a change and passes without it is not flaky, so the two must be different sources.
+ * The same change again is the same source.
  */
-async function sourceOf(cwd: string, head: string): Promise<string> {
+async function fingerprintSource(cwd: string, head: string): Promise<string> {
   const changes = await git(cwd, 'diff', '--no-ext-diff', '--no-textconv', '--binary', 'HEAD');
   return changes === null ? head : createHash('sha1').update(`${head}\n${changes}`).digest('hex');
 }
@@ -46,8 +46,8 @@ export async function readCheckout(cwd: string): Promise<Checkout> {
   if (head === null) return { repository: null, sha: null, branch: null };
   return {
     repository: await readRepository(cwd),
-    sha: await sourceOf(cwd, head),
-    // On no branch, it is its own.
+    sha: await fingerprintSource(cwd, head),
+    // A detached HEAD counts as a branch of its own.
     branch: (await git(cwd, 'symbolic-ref', '-q', '--short', 'HEAD')) ?? 'HEAD',
   };
 }

@@ -1,9 +1,9 @@
-// The event that CI runs for, where it tells of it.
+// Reads the event that CI runs for, if CI provides it.
 
 import { readFileSync } from 'node:fs';
-import type { CiEnv } from '#config/ci.ts';
+import type { CiEnv } from '#config/ci-environment.ts';
 
-/** What CI left in the file that describes the event; null: none, or nothing of use. */
+/** The content of CI's event file; null: there is none, or it is not usable. */
 export function readEvent(env: CiEnv): unknown {
   try {
     return JSON.parse(readFileSync(env['GITHUB_EVENT_PATH'] ?? '', 'utf8'));

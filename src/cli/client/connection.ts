@@ -1,36 +1,42 @@
-// Which service a command speaks to, and by which token. An option stands above the environment, and that above what
-// `signalbox login` keeps. A token that is kept is sent to the address it was kept for, and to no other.
+// Which service a command calls, and with which token. An option overrides the environment, and that
+// overrides what `signalbox login` stored. A stored token is sent only to the URL that it was stored for.
 
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { withoutTrailing } from '#base/text.ts';
-import { clientSettingsOf } from '#config/client.ts';
+import { readClientSettings } from '#config/client.ts';
 import type { CliContext, Given } from '../command.ts';
 import { CliError } from '../exit-codes.ts';
 import type { Api } from './api.ts';
 import { readLogins } from './login-store.ts';
 
-export type Connection = { readonly url: string; readonly token: string };
+export type ServiceConnection = { readonly url: string; readonly token: string };
 
 /** Adds `--url` and `--token-file`. */
 export function withConnection(command: Command): Command {
   return command
-    .option('--url <url>', 'where Signalbox is; else SIGNALBOX_URL, else where you are logged in')
-    .option('--token-file <file>', 'file with the token, - for standard input; else SIGNALBOX_API_TOKEN');
+    .option('--url <url>', 'URL of Signalbox (default: SIGNALBOX_URL, or the last login)')
+    .option(
+      '--token-file <file>',
+      'file with the token, - for standard input (default: SIGNALBOX_API_TOKEN, or the login)',
+    );
 }
 
 /** Adds `--json`. */
 export function withJson(command: Command): Command {
-  return command.option('--json', 'the answer of the service as JSON');
+  return command.option('--json', 'print the answer of the service as JSON');
 }
 
 /** http or https, without a slash at its end. */
-export function addressOf(text: string): string {
+export function parseServiceUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:\/\/[^/]/i.test(text))
-    throw new CliError(`${text} is no address. Give one like https://signalbox.example.`, 'usage');
+    throw new CliError(`${text} is not a valid URL. Use one like https://signalbox.example.`, 'usage');
   const { username, password } = new URL(text);
   if (username !== '' || password !== '')
-    throw new CliError('An address must not hold a name or a password.', 'usage');
+    throw new CliError(
+      'The URL must not contain a user name or password. Use signalbox login for the token.',
+      'usage',
+    );
   return withoutTrailing(text, '/');
 }
 
@@ -38,28 +44,36 @@ export function tokenIn(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8').trim();
   } catch (error) {
-    throw new CliError(`The token could not be read: ${(error as Error).message}`, 'usage');
+    throw new CliError(
+      `The token could not be read: ${(error as Error).message}. Check --token-file.`,
+      'usage',
+    );
   }
 }
 
-export function findConnection({ env }: Pick<CliContext, 'env'>, options: Given['options']): Connection {
+export function findConnection(
+  { env }: Pick<CliContext, 'env'>,
+  options: Given['options'],
+): ServiceConnection {
   const { url: wished, tokenFile } = options as { readonly url?: string; readonly tokenFile?: string };
-  const known = clientSettingsOf(env);
+  const known = readClientSettings(env);
   const logins = readLogins(env);
   const named = wished ?? known.url ?? logins.current;
   if (named === null)
-    throw new CliError('No service is known. Log in with: signalbox login https://signalbox.example');
-  const url = addressOf(named);
+    throw new CliError(
+      'The URL of Signalbox is not known. Log in with: signalbox login https://signalbox.example',
+    );
+  const url = parseServiceUrl(named);
   const token =
     (tokenFile === undefined ? known.token : tokenIn(tokenFile)) ?? logins.services[url]?.token ?? '';
   if (token === '') throw new CliError(`There is no token for ${url}. Log in with: signalbox login ${url}`);
   return { url, token };
 }
 
-/** The typed calls of the service that is meant. */
+/** The typed calls of the selected service. */
 export async function openApi(context: Pick<CliContext, 'env'>, options: Given['options']): Promise<Api> {
   const { url, token } = findConnection(context, options);
-  // Loaded here: the contract is large, and help and mistakes do without it.
+  // Loaded here: the contract is large, and help and usage errors do not need it.
   const { createApi } = await import('./api.ts');
   return createApi(url, token);
 }

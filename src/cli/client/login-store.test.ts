@@ -58,7 +58,7 @@ describe('logins', () => {
     const file = keep();
     for (const text of ['{', '{}', '{"current":1,"services":{}}', '{"current":null,"services":{"a":{}}}']) {
       writeFileSync(file, text);
-      expect(() => readLogins({ HOME: home })).toThrow(/not what signalbox login wrote/);
+      expect(() => readLogins({ HOME: home })).toThrow(/not a valid login file/);
     }
   });
 });

@@ -1,27 +1,27 @@
-// What `signalbox login` keeps: a token for each address, in a file that only its owner can read.
+// The logins that `signalbox login` stores: a token for each URL, in a file that only its owner can read.
 
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { CiEnv } from '#config/ci.ts';
+import type { CiEnv } from '#config/ci-environment.ts';
 import { CliError } from '../exit-codes.ts';
 
 export type Logins = {
-  /** The address that is meant where none is given; null: none. */
+  /** The URL to use if none is given; null: none. */
   readonly current: string | null;
   readonly services: Readonly<Record<string, { readonly token: string; readonly organization: string }>>;
 };
 
 const nothing: Logins = { current: null, services: {} };
 
-/** Null: there is no home. */
-function loginFileOf(env: CiEnv): string | null {
+/** Null: there is no home directory. */
+function locateLoginFile(env: CiEnv): string | null {
   const home = env['HOME'] || env['USERPROFILE'];
   const folder = env['XDG_CONFIG_HOME'] || (home ? join(home, '.config') : null);
   return folder === null ? null : join(folder, 'signalbox', 'login.json');
 }
 
 export function readLogins(env: CiEnv): Logins {
-  const file = loginFileOf(env);
+  const file = locateLoginFile(env);
   if (file === null) return nothing;
   let text;
   try {
@@ -33,7 +33,7 @@ export function readLogins(env: CiEnv): Logins {
   try {
     return loginsIn(JSON.parse(text));
   } catch {
-    throw new CliError(`${file} is not what signalbox login wrote. Delete it, and log in again.`);
+    throw new CliError(`${file} is not a valid login file. Delete it and log in again.`);
   }
 }
 
@@ -48,11 +48,13 @@ function loginsIn(content: unknown): Logins {
   return { current, services };
 }
 
-/** Whole or not at all, and never readable by others, not even for a moment. */
+/** Writes the file atomically, and never readable by others, not even for a moment. */
 export function writeLogins(env: CiEnv, logins: Logins): string {
-  const file = loginFileOf(env);
+  const file = locateLoginFile(env);
   if (file === null)
-    throw new CliError('There is no home to keep a login in: set HOME, or give SIGNALBOX_API_TOKEN.');
+    throw new CliError(
+      'There is no home directory to store the login in. Set HOME, or use SIGNALBOX_API_TOKEN.',
+    );
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;
   rmSync(draft, { force: true });

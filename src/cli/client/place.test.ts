@@ -21,7 +21,7 @@ describe('a pull request as it is typed', () => {
   });
 
   it.each(['', '0', 'seven', '7x', 'https://git.example/acme/widgets/issues/7'])('not: %s', (text) => {
-    expect(() => parsePullRequest(text)).toThrow(/number of a pull request/);
+    expect(() => parsePullRequest(text)).toThrow(/not a pull request/);
   });
 });
 
@@ -42,7 +42,7 @@ describe('the pull request that is checked out', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** Nobody is asked where both are given. */
+  /** If both options are given, the service is not asked. */
   const api = { url: '', call: () => Promise.reject(new Error('asked')) } as unknown as Api;
   const find = (env: Readonly<Record<string, string>> = {}) =>
     findPullRequest({ cwd, env }, api, { args: [], options: { repo, branch: 'main' } });
@@ -61,14 +61,14 @@ describe('the pull request that is checked out', () => {
     expect((await find()).pr).toEqual({ number: 10 });
   });
 
-  it('is the one that CI tells', async () => {
+  it('is the one that CI names', async () => {
     const env = { SIGNALBOX_CI: 'true', SIGNALBOX_CI_PR: '11' };
     expect((await find(env)).pr).toEqual({ number: 11 });
   });
 
-  it('is asked for where it cannot be told', async () => {
-    await expect(find()).rejects.toThrow(/not the head of one: give its number/);
+  it('is asked for if it cannot be detected', async () => {
+    await expect(find()).rejects.toThrow(/not the head of one\. Add its number/);
     for (const number of [7, 8]) git('push', '-q', 'origin', `HEAD:refs/pull/${number}/head`);
-    await expect(find()).rejects.toThrow(/Several have this head: give 7 or 8/);
+    await expect(find()).rejects.toThrow(/head of several\. Use 7 or 8/);
   });
 });

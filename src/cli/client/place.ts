@@ -1,8 +1,9 @@
-// Which queue and which pull request a command is about. What is not given is found: the repository in the variables of
-// CI or in the git remote, the branch in the queues that the repository has, the pull request in what is checked out.
+// Which queue and which pull request a command is about. Missing options are detected: the repository from
+// the variables of CI or the git remote, the branch from the repository's queues, the pull request from the
+// checkout.
 
 import { type Command, InvalidArgumentError } from 'commander';
-import { ciEnvironmentOf } from '#config/ci.ts';
+import { detectCiEnvironment } from '#config/ci.ts';
 import { repositoryOfText } from '#config/remote-url.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { CliContext, Given } from '../command.ts';
@@ -11,15 +12,17 @@ import type { Api } from './api.ts';
 import { readRepository } from './checkout.ts';
 import { ServiceError } from './transport.ts';
 
-export type QueuePlace = { readonly repo: RepositoryName; readonly targetBranch: string };
+export type QueueReference = { readonly repo: RepositoryName; readonly targetBranch: string };
 
-/** A pull request as it was typed: 7, #7, its address, which names its repository too, or . for what is checked out. */
+/** A pull request as typed: 7, #7, its URL, which names its repository too, or . for what is checked out. */
 export type TypedPullRequest = { readonly number: number | null; readonly repo: RepositoryName | null };
 
 export function parseRepository(text: string): RepositoryName {
   const repository = repositoryOfText(text);
   if (repository === null)
-    throw new InvalidArgumentError('It takes host/owner/name, for example github.com/acme/widgets.');
+    throw new InvalidArgumentError(
+      'It is not a repository. Use host/owner/name, for example github.com/acme/widgets.',
+    );
   return repository;
 }
 
@@ -31,7 +34,7 @@ export function parsePullRequest(text: string): TypedPullRequest {
   const [, repository = '', number] = address.exec(text.trim()) ?? [];
   const repo = repositoryOfText(repository);
   if (number === undefined || repo === null)
-    throw new InvalidArgumentError('It takes the number of a pull request, or its address.');
+    throw new InvalidArgumentError('It is not a pull request. Use its number or its URL.');
   return { number: Number(number), repo };
 }
 
@@ -39,7 +42,7 @@ export function parsePullRequest(text: string): TypedPullRequest {
 export function withRepository(command: Command): Command {
   return command.option(
     '--repo <host/owner/name>',
-    'the repository; else the one of CI or of the git remote',
+    'repository (default: from CI or the git remote)',
     parseRepository,
   );
 }
@@ -48,7 +51,7 @@ export function withRepository(command: Command): Command {
 export function withQueue(command: Command): Command {
   return withRepository(command).option(
     '--branch <name>',
-    'the branch of the queue; else the only queue of the repository',
+    'target branch of the queue (default: the only queue of the repository)',
   );
 }
 
@@ -58,25 +61,25 @@ export async function findRepository(
   { env, cwd }: Pick<CliContext, 'env' | 'cwd'>,
   { repo }: { readonly repo?: RepositoryName },
 ): Promise<RepositoryName> {
-  const found = repo ?? ciEnvironmentOf(env, null).repository ?? (await readRepository(cwd));
+  const found = repo ?? detectCiEnvironment(env, null).repository ?? (await readRepository(cwd));
   if (found === null)
-    throw new CliError('The repository is not known here: give --repo host/owner/name.', 'usage');
+    throw new CliError('The repository is not known here. Use --repo host/owner/name.', 'usage');
   return found;
 }
 
-type Wishes = { readonly repo?: RepositoryName; readonly branch?: string };
+type QueueReferenceOptions = { readonly repo?: RepositoryName; readonly branch?: string };
 
-/** `number` is of the pull request that is meant, where one is: of several queues, the one that holds it is taken. */
+/** `number`: the pull request, if one is named; of several queues, the one that holds it is used. */
 export async function findQueue(
   context: Pick<CliContext, 'env' | 'cwd'>,
   api: Api,
   options: Given['options'],
   number: number | null = null,
-): Promise<QueuePlace> {
-  const { branch, ...wishes } = options as Wishes;
-  const repo = await findRepository(context, wishes);
+): Promise<QueueReference> {
+  const { branch, ...repositoryOptions } = options as QueueReferenceOptions;
+  const repo = await findRepository(context, repositoryOptions);
   if (branch !== undefined) return { repo, targetBranch: branch };
-  const branches = await branchesOf(api, repo);
+  const branches = await listQueueBranches(api, repo);
   const [only] = branches;
   if (only !== undefined && branches.length === 1) return { repo, targetBranch: only };
   const holding = number === null ? null : await branchHolding(api, repo, number);
@@ -85,8 +88,8 @@ export async function findQueue(
   if (usual !== undefined && number === null) return { repo, targetBranch: usual };
   throw new CliError(
     branches.length === 0
-      ? `${repositoryText(repo)} has no queue. Make one with: signalbox queue create --branch main`
-      : `${repositoryText(repo)} has several queues: give --branch ${branches.slice(0, 10).join(' or --branch ')}.`,
+      ? `${repositoryText(repo)} has no queue. Create one with: signalbox queue create --branch main`
+      : `${repositoryText(repo)} has several queues. Use --branch ${branches.slice(0, 10).join(' or --branch ')}.`,
     branches.length === 0 ? 'refused' : 'usage',
   );
 }
@@ -94,18 +97,18 @@ export async function findQueue(
 const isSame = (one: RepositoryName, other: RepositoryName): boolean =>
   repositoryText(one).toLowerCase() === repositoryText(other).toLowerCase();
 
-async function branchesOf(api: Api, repo: RepositoryName): Promise<readonly string[]> {
+async function listQueueBranches(api: Api, repo: RepositoryName): Promise<readonly string[]> {
   try {
     const { queues } = await api.call('listQueues', { query: `${repo.owner}/${repo.name}`, take: 100 });
     return queues.filter((queue) => isSame(queue.repo, repo)).map(({ targetBranch }) => targetBranch);
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'INSUFFICIENT_SCOPE')
-      throw new CliError('The token may not read which queues there are: give --branch.', 'usage');
+      throw new CliError('The token has no scope to list the queues. Use --branch.', 'usage');
     throw error;
   }
 }
 
-/** Of the queue that it is in; else of the one that it was in last. */
+/** The branch of the queue that the pull request is in, or was in last. */
 async function branchHolding(api: Api, repo: RepositoryName, number: number): Promise<string | null> {
   const { pullRequests } = await api.call('searchPullRequests', { query: String(number), repo, take: 50 });
   const ended: ReadonlySet<string> = new Set(['merged', 'failed', 'cancelled']);

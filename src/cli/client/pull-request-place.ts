@@ -1,23 +1,24 @@
-// Which pull request is checked out? CI tells; a checkout made from a pull request remembers it; a branch may be named
-// after it; and the host shows the head of every pull request as a ref, in which the commit at hand is looked for.
+// Which pull request is checked out? CI names it; a checkout made from a pull request remembers it; a branch
+// may be named after it; and the Git host publishes the head of every pull request as a ref, where the
+// current commit is looked up.
 
 import type { Command } from 'commander';
-import { ciEnvironmentOf } from '#config/ci.ts';
+import { detectCiEnvironment } from '#config/ci.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { CliContext, Given } from '../command.ts';
 import { CliError } from '../exit-codes.ts';
 import type { Api } from './api.ts';
 import { git } from './checkout.ts';
 import { readEvent } from './ci-event.ts';
-import { findQueue, parsePullRequest, type QueuePlace, type TypedPullRequest } from './place.ts';
+import { findQueue, parsePullRequest, type QueueReference, type TypedPullRequest } from './place.ts';
 
-export type PullRequestPlace = QueuePlace & { readonly pr: { readonly number: number } };
+export type PullRequestPlace = QueueReference & { readonly pr: { readonly number: number } };
 
 /** Adds `[pr]`. */
 export function withPullRequest(command: Command): Command {
   return command.argument(
     '[pr]',
-    'its number or address; else the one of CI, or of what is checked out',
+    'number or URL of the pull request (default: from CI or the checkout)',
     parsePullRequest,
   );
 }
@@ -30,20 +31,20 @@ export async function findPullRequest(
   const given = typed as TypedPullRequest | undefined;
   const number = given?.number ?? (await numberHere(context));
   const repo = (options['repo'] as RepositoryName | undefined) ?? given?.repo ?? undefined;
-  const wishes = repo === undefined ? options : { ...options, repo };
-  return { ...(await findQueue(context, api, wishes, number)), pr: { number } };
+  const queueOptions = repo === undefined ? options : { ...options, repo };
+  return { ...(await findQueue(context, api, queueOptions, number)), pr: { number } };
 }
 
 async function numberHere({ env, cwd }: Pick<CliContext, 'env' | 'cwd'>): Promise<number> {
-  const told = ciEnvironmentOf(env, readEvent(env)).prNumber ?? (await numberOfBranch(cwd));
-  if (told !== null) return told;
+  const detectedNumber = detectCiEnvironment(env, readEvent(env)).prNumber ?? (await numberOfBranch(cwd));
+  if (detectedNumber !== null) return detectedNumber;
   const found = await numbersOfCommit(cwd);
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
   throw new CliError(
     found.length === 0
-      ? 'Which pull request? What is checked out here is not the head of one: give its number.'
-      : `Which pull request? Several have this head: give ${found.slice(0, 10).join(' or ')}.`,
+      ? 'Which pull request? The checkout is not the head of one. Add its number.'
+      : `Which pull request? The checkout is the head of several. Use ${found.slice(0, 10).join(' or ')}.`,
     'usage',
   );
 }

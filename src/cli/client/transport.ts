@@ -1,31 +1,34 @@
-// How the command line speaks to the service: every call is bounded in time and size, what may pass is tried again, and
-// what went wrong is a sentence for the person who reads it.
+// How the command line calls the service: every call is bounded in time and size, transient failures are
+// retried, and an error is a sentence for the person who reads it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import { plainLine } from '../terminal/plain-text.ts';
 
-type Told = {
+type ServiceErrorDetails = {
   readonly status: number | null;
   readonly code: string | null;
-  readonly said: string | null;
+  readonly detail: string | null;
 };
 
-/** A call that came to nothing; its message may be shown. */
+/** A call that failed; its message may be shown. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
-  /** Of the answer; null: there was none. */
+  /** The HTTP status; null: there was no answer. */
   readonly status: number | null;
   /** As in docs/reference/errors.md; null: the service did not say. */
   readonly code: string | null;
-  /** The service's own words, where it said any; they tell what to do next. */
+  /** The service's own message, if it sent one; the message says what to do next. */
   readonly sentence: string;
 
-  constructor(message: string, { status, code, said }: Told = { status: null, code: null, said: null }) {
+  constructor(
+    message: string,
+    { status, code, detail }: ServiceErrorDetails = { status: null, code: null, detail: null },
+  ) {
     super(message);
     this.status = status;
     this.code = code;
-    this.sentence = said ?? message;
+    this.sentence = detail ?? message;
   }
 }
 
@@ -38,12 +41,12 @@ export type Sent = {
   readonly body: string | Uint8Array;
 };
 
-export type Patience = {
-  /** Of one try. */
+export type CallRetryPolicy = {
+  /** Timeout of one try. */
   readonly timeoutMs: number;
   /** Before the second try; doubled before each further one. */
   readonly pauseMs: number;
-  /** What is done twice without harm is tried again after any failure that may pass; else only where nothing was done. */
+  /** A repeatable call is retried after any transient failure; others only if nothing was done. */
   readonly isRepeatable: boolean;
 };
 
@@ -51,7 +54,7 @@ export type Patience = {
 export async function call(
   address: string,
   sent: Sent,
-  { timeoutMs, pauseMs, isRepeatable }: Patience,
+  { timeoutMs, pauseMs, isRepeatable }: CallRetryPolicy,
 ): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await tryOnce(address, sent, timeoutMs);
@@ -62,10 +65,10 @@ export async function call(
   }
 }
 
-type Failure = Told & {
+type CallFailure = ServiceErrorDetails & {
   readonly why: string;
   readonly mayPass: boolean;
-  /** Certain that nothing was done. */
+  /** True: the request certainly had no effect. */
   readonly isUndone: boolean;
   readonly retryAfterMs: number;
 };
@@ -74,9 +77,9 @@ async function tryOnce(
   address: string,
   { method, headers, body }: Sent,
   timeoutMs: number,
-): Promise<string | Failure> {
+): Promise<string | CallFailure> {
   try {
-    // A redirect would carry the token to a place that nobody named.
+    // A redirect would send the token to a server that the user did not name.
     const signal = AbortSignal.timeout(timeoutMs);
     const answer = await fetch(address, {
       method,
@@ -96,24 +99,25 @@ async function tryOnce(
       retryAfterMs: Math.min(Number(answer.headers.get('retry-after') ?? 0) || 0, 5) * 1000,
       status,
       code,
-      said: code === null ? null : message,
+      detail: code === null ? null : message,
     };
   } catch (error) {
     const { cause, name, message } = error as Error;
-    const reason = name === 'TimeoutError' ? `no answer in ${timeoutMs / 1000} s` : causeOf(cause, message);
+    const reason =
+      name === 'TimeoutError' ? `no answer in ${timeoutMs / 1000} s` : describeCause(cause, message);
     return {
-      why: `The service cannot be reached (${plainLine(reason)}).`,
+      why: `Signalbox is unreachable (${plainLine(reason)}). Check the URL and your connection.`,
       mayPass: true,
       isUndone: reason === 'ECONNREFUSED',
       retryAfterMs: 0,
       status: null,
       code: null,
-      said: null,
+      detail: null,
     };
   }
 }
 
-const causeOf = (cause: unknown, message: string): string => {
+const describeCause = (cause: unknown, message: string): string => {
   const { code, message: inner } = (cause ?? {}) as { code?: unknown; message?: unknown };
   return typeof code === 'string' ? code : typeof inner === 'string' && inner !== '' ? inner : message;
 };
@@ -129,7 +133,7 @@ async function boundedText(answer: Response): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Of an error in our envelope its message, with all that is wrong; of anything else (a proxy's page) its beginning. */
+/** The message of an error envelope, with its details; of any other text (a proxy's page) the beginning. */
 function errorIn(text: string): { readonly message: string; readonly code: string | null } {
   try {
     const { error } = JSON.parse(text) as { error?: Readonly<Record<string, unknown>> };
@@ -139,9 +143,9 @@ function errorIn(text: string): { readonly message: string; readonly code: strin
         code: typeof error['code'] === 'string' ? plainLine(error['code'], 100) : null,
       };
   } catch {
-    // Not ours.
+    // Not an error envelope.
   }
-  return { message: plainLine(text.trim(), 100) || 'nothing more', code: null };
+  return { message: plainLine(text.trim(), 100) || 'no explanation', code: null };
 }
 
 const detailsIn = (details: unknown): readonly string[] =>
@@ -151,13 +155,16 @@ const detailsIn = (details: unknown): readonly string[] =>
         .map(({ path, message }) => `${String(path)}: ${String(message)}.`)
     : [];
 
-/** As it came: what a newer service says beside is kept. */
-export function answerOf<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> {
+/** Checks the answer and returns it unchanged: fields that a newer service adds are kept. */
+export function parseServiceResponse<Schema extends z.ZodType>(
+  schema: Schema,
+  text: string,
+): z.output<Schema> {
   try {
     const answer: unknown = JSON.parse(text);
     schema.parse(answer);
     return answer as z.output<Schema>;
   } catch {
-    throw new ServiceError('The service answered something else than Signalbox does. Is its address right?');
+    throw new ServiceError('The answer is not from Signalbox. Check the URL.');
   }
 }

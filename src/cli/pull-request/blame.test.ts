@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { blameOf } from './blame.ts';
+import { attributeBlame } from './blame.ts';
 
 type Verdict = 'flaky' | 'broken' | 'new' | 'unknown';
 
@@ -15,5 +15,5 @@ it.each([
   ['possible', failed('unknown', 'broken')],
   ['unlikely', failed('flaky', 'broken')],
 ] as const)('says %s', (answer, tests) => {
-  expect(blameOf(tests).answer).toBe(answer);
+  expect(attributeBlame(tests).answer).toBe(answer);
 });

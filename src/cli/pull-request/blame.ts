@@ -1,5 +1,6 @@
-// "Was it me?": what the verdicts on the failing tests of a pull request say together.
+// "Was it me?": combines the verdicts on the failing tests of a pull request.
 
+import { countText } from '#base/number-text.ts';
 import type { SubmittedPullRequest } from '#contract/pull-request.ts';
 
 export type Blame = {
@@ -7,30 +8,35 @@ export type Blame = {
   readonly why: string;
 };
 
-type Failed = NonNullable<SubmittedPullRequest['failedTests']>;
+type BlameEvidence = NonNullable<SubmittedPullRequest['failedTests']>;
 
-/** The service names those that tell most first, so that a new failure is among the first. */
-export function blameOf(failed: Failed | null): Blame {
+/** The service lists the most informative failures first, so that a new failure is among the first. */
+export function attributeBlame(failed: BlameEvidence | null): Blame {
   if (failed === null) return { answer: 'nothing_failed', why: 'It has not failed in a test run.' };
   const { count, first } = failed;
   if (count === 0)
     return {
       answer: 'unknown',
-      why: 'No test report names a failing test: the log of the failed check says more.',
+      why: 'No test report names a failing test. See the log of the failed check.',
     };
-  const of = (verdict: Failed['first'][number]['verdict']) =>
+  const of = (verdict: BlameEvidence['first'][number]['verdict']) =>
     first.filter((test) => test.verdict === verdict).length;
   const fresh = of('new');
   if (fresh > 0)
-    return { answer: 'likely', why: `${tests(fresh)} passed until now and ${fails(fresh)} with it.` };
+    return {
+      answer: 'likely',
+      why: `${countText(fresh, 'test')} passed before and ${fails(fresh)} with this pull request.`,
+    };
   const unknown = of('unknown');
   if (unknown > 0)
-    return { answer: 'possible', why: `${tests(unknown)} ${fails(unknown)} that nobody has seen before.` };
+    return {
+      answer: 'possible',
+      why: `${countText(unknown, 'test')} without any history ${fails(unknown)}.`,
+    };
   return {
     answer: 'unlikely',
-    why: 'Every failing test that is named is known to be flaky, or is broken on the branch already.',
+    why: 'Every failing test in the reports is known to be flaky or is already broken on the branch.',
   };
 }
 
-const tests = (count: number): string => `${count} test${count === 1 ? '' : 's'}`;
 const fails = (count: number): string => (count === 1 ? 'fails' : 'fail');

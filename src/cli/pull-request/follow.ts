@@ -1,4 +1,4 @@
-// A pull request, asked about until it has left the queue: politely, and through moments in which the service does not
+// Polls a pull request until it has left the queue, and continues through times when the service does not
 // answer.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import type { Api } from '../client/api.ts';
 import type { PullRequestPlace } from '../client/pull-request-place.ts';
 import { ServiceError } from '../client/transport.ts';
 import type { ExitName } from '../exit-codes.ts';
-import { hasEnded } from '../queue/state-words.ts';
+import { hasEnded } from '../queue/state-text.ts';
 
 export type Follower = {
   /** After every answer. */
@@ -26,9 +26,9 @@ export type FollowEnd =
   | { readonly kind: 'ended'; readonly answer: SubmittedPullRequest }
   | { readonly kind: 'timeout' | 'interrupted' };
 
-/** A change comes seldom alone: it is asked more often after one. */
+/** Changes seldom come alone: polling is more frequent after one. */
 const [pauseMsMin, pauseMsMax] = [1_000, 5_000];
-/** A service that is away for longer will not be back soon. */
+/** A service that is unreachable for longer will not be back soon. */
 const silenceMsMax = 10 * 60_000;
 
 export async function follow(
@@ -38,13 +38,13 @@ export async function follow(
   { timeoutMs, signal }: FollowOptions,
 ): Promise<FollowEnd> {
   const begunAt = performance.now();
-  let heardAt = begunAt;
+  let lastAnswerAt = begunAt;
   let pauseMs = pauseMsMin;
   let last = '';
   for (;;) {
     try {
       const answer = await api.call('getSubmittedPullRequest', { ...place, includeTimeline: true });
-      heardAt = performance.now();
+      lastAnswerAt = performance.now();
       onAnswer(answer);
       if (hasEnded(answer.state)) return { kind: 'ended', answer };
       const seen = `${answer.state} ${answer.queuePosition} ${answer.stateChangedAt}`;
@@ -54,7 +54,7 @@ export async function follow(
       const mayPass =
         error instanceof ServiceError &&
         (error.status === null || error.status === 429 || error.status >= 500);
-      if (!mayPass || performance.now() - heardAt > silenceMsMax) throw error;
+      if (!mayPass || performance.now() - lastAnswerAt > silenceMsMax) throw error;
       onSilence(error.sentence);
       pauseMs = pauseMsMax;
     }
@@ -66,8 +66,8 @@ export async function follow(
   }
 }
 
-/** How a command ends that waited for it. */
-export function exitOf(end: FollowEnd): ExitName {
+/** The exit code of a command that waited for the pull request. */
+export function chooseExitName(end: FollowEnd): ExitName {
   if (end.kind !== 'ended') return end.kind;
   return end.answer.state === 'merged' ? 'done' : end.answer.state === 'failed' ? 'failed' : 'cancelled';
 }

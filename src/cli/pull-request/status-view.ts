@@ -3,30 +3,30 @@
 //   #7 Fix the cart  ada
 //   git.example/acme/widgets → main
 //
-//   ●────────●─────────◉─────────○────────○
-//   submitted  in line  testing   passed   merged
+//   ●───────────●────────◉─────────○────────○
+//   submitted   queued   testing   passed   merged
 //
-//   testing for 2 min, first in line
-//   lands in about 4 min (18:24), most likely within 3 to 9 min
-//   Its tests have run for 2 min. Under way: ci/test. It is tested on the branch.
+//   testing for 2 min, first in the queue
+//   merges in about 4 min (18:24), most likely within 3 to 9 min
+//   Its tests have been running for 2 min. Running: ci/test. It is tested with the branch as it is now.
 
-import { reasonWords } from '#contract/reason-words.ts';
+import { reasonText } from '#contract/text/reason-text.ts';
 import type { SubmittedPullRequest } from '#contract/pull-request.ts';
-import { repositoryText, type QueuePlace } from '../client/place.ts';
-import { hasEnded, stateWords } from '../queue/state-words.ts';
-import { clockText, columnsOf, type Pen, spanText, wrapText } from '../terminal/output.ts';
+import { repositoryText, type QueueReference } from '../client/place.ts';
+import { hasEnded, stateLabels } from '../queue/state-text.ts';
+import { clockText, getTerminalWidth, type Pen, spanText, wrapText } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-text.ts';
 
-type State = SubmittedPullRequest['state'];
-type Event = NonNullable<SubmittedPullRequest['timeline']>[number];
+type SubmittedState = SubmittedPullRequest['state'];
+type StatusTimelineEvent = NonNullable<SubmittedPullRequest['timeline']>[number];
 
-const steps = ['submitted', 'in line', 'testing', 'passed', 'merged'];
+const steps = ['submitted', 'queued', 'testing', 'passed', 'merged'];
 
 const turning = ['◐', '◓', '◑', '◒'];
 
-/** How far it has come, as a line of stations. */
-function trackLines(state: State, pen: Pen, frame: number | null): readonly string[] {
-  const { step, tone } = stateWords[state];
+/** The progress of the pull request, as a track of stations. */
+function trackLines(state: SubmittedState, pen: Pen, frame: number | null): readonly string[] {
+  const { step, tone } = stateLabels[state];
   const isDone = state === 'merged';
   const isOut = state === 'failed' || state === 'cancelled';
   const here = isOut ? '✗' : frame === null ? '◉' : turning[frame % turning.length]!;
@@ -45,41 +45,42 @@ function trackLines(state: State, pen: Pen, frame: number | null): readonly stri
 }
 
 const ordinal = (position: number): string =>
-  position === 0 ? 'first in line' : `${position} ahead of it in the line`;
+  position === 0 ? 'first in the queue' : `${position} ahead of it in the queue`;
 
 function estimateLine({ estimatedMergeAt, estimatedMergeInterval }: SubmittedPullRequest, now: Date): string {
   if (estimatedMergeAt === null) return '';
   const untilMs = (instant: string) => new Date(instant).getTime() - now.getTime();
-  const about = `lands in about ${spanText(untilMs(estimatedMergeAt))} (${clockText(estimatedMergeAt, now)})`;
+  const about = `merges in about ${spanText(untilMs(estimatedMergeAt))} (${clockText(estimatedMergeAt, now)})`;
   const [early, late] = estimatedMergeInterval ?? [];
   return early === undefined || late === undefined
     ? about
     : `${about}, most likely within ${spanText(untilMs(early))} to ${spanText(untilMs(late))}`;
 }
 
-const reasonOf = (reason: Event['reason']): string => (reason === null ? '' : reasonWords[reason]);
+const formatReason = (reason: StatusTimelineEvent['reason']): string =>
+  reason === null ? '' : reasonText[reason];
 
 function stateLine(pullRequest: SubmittedPullRequest, pen: Pen, now: Date): string {
   const { state, stateChangedAt, queuePosition, conclusionReason } = pullRequest;
-  const { word, tone } = stateWords[state];
+  const { label: stateLabel, tone } = stateLabels[state];
   const spent = spanText(now.getTime() - new Date(stateChangedAt).getTime());
   if (hasEnded(state)) {
-    const why = reasonOf(conclusionReason);
-    return `${pen(tone, word)} ${spent} ago (${clockText(stateChangedAt, now)})${why === '' ? '' : `: ${why}`}`;
+    const why = formatReason(conclusionReason);
+    return `${pen(tone, stateLabel)} ${spent} ago (${clockText(stateChangedAt, now)})${why === '' ? '' : `: ${why}`}`;
   }
-  return `${pen(tone, word)} for ${spent}${queuePosition === null ? '' : `, ${ordinal(queuePosition)}`}`;
+  return `${pen(tone, stateLabel)} for ${spent}${queuePosition === null ? '' : `, ${ordinal(queuePosition)}`}`;
 }
 
-/** `frame`: of the mark that moves while it is watched; null: it stands still. */
+/** `frame`: the frame of the animated mark while it is watched; null: no animation. */
 export function statusLines(
-  place: QueuePlace,
+  place: QueueReference,
   pullRequest: SubmittedPullRequest,
   pen: Pen,
   now: Date,
   frame: number | null = null,
 ): readonly string[] {
   const { prNumber, prTitle, prAuthor, state, waitingFor, failedTests } = pullRequest;
-  const columns = columnsOf(process.stdout);
+  const columns = getTerminalWidth(process.stdout);
   const title = plainLine(`#${prNumber} ${prTitle}`, Math.min(100, columns));
   const author = title.length + prAuthor.length + 2 > columns ? '' : pen('quiet', plainLine(prAuthor, 50));
   const estimate = estimateLine(pullRequest, now);
@@ -96,20 +97,20 @@ export function statusLines(
   ];
 }
 
-type FailedTests = NonNullable<SubmittedPullRequest['failedTests']>;
-type Verdict = FailedTests['first'][number]['verdict'];
+type StatusFailedTests = NonNullable<SubmittedPullRequest['failedTests']>;
+type FailedTestVerdict = StatusFailedTests['first'][number]['verdict'];
 
 const verdicts: {
-  readonly [Name in Verdict]: { readonly tone: Parameters<Pen>[0]; readonly means: string };
+  readonly [Name in FailedTestVerdict]: { readonly tone: Parameters<Pen>[0]; readonly means: string };
 } = {
-  flaky: { tone: 'warning', means: 'known to fail without a change' },
-  broken: { tone: 'warning', means: 'fails on the default branch already' },
-  new: { tone: 'bad', means: 'passed until now: look at this change first' },
-  unknown: { tone: 'bad', means: 'never seen before' },
+  flaky: { tone: 'warning', means: 'known to be flaky' },
+  broken: { tone: 'warning', means: 'already broken on the default branch' },
+  new: { tone: 'bad', means: 'passed before: check this change first' },
+  unknown: { tone: 'bad', means: 'no history yet' },
 };
 
-/** What failed, and whether it was the change. */
-export function failedLines({ count, first }: FailedTests, pen: Pen): readonly string[] {
+/** The failed tests, and whether the change caused them. */
+export function failedLines({ count, first }: StatusFailedTests, pen: Pen): readonly string[] {
   const more = count - first.length;
   return [
     ...first.map(({ name, verdict, isQuarantined }) => {
@@ -121,15 +122,15 @@ export function failedLines({ count, first }: FailedTests, pen: Pen): readonly s
   ];
 }
 
-/** One move of it, with who or what moved it. */
-export function eventLine({ timestamp, state, reason, actor }: Event, pen: Pen): string {
-  const { word: usual, tone } = stateWords[state];
-  const word = state === 'not_ready' && reason === null ? 'submitted' : usual;
+/** One event, with the person or program that caused it. */
+export function eventLine({ timestamp, state, reason, actor }: StatusTimelineEvent, pen: Pen): string {
+  const { label: usual, tone } = stateLabels[state];
+  const stateLabel = state === 'not_ready' && reason === null ? 'submitted' : usual;
   const at = new Date(timestamp);
   const time = [at.getHours(), at.getMinutes(), at.getSeconds()]
     .map((part) => String(part).padStart(2, '0'))
     .join(':');
-  const why = reasonOf(reason);
+  const why = formatReason(reason);
   const who = actor === '' ? '' : ` (${plainLine(actor, 100)})`;
-  return `${pen('quiet', time)}  ${pen(tone, word)}${why === '' ? '' : `: ${why}`}${pen('quiet', who)}`;
+  return `${pen('quiet', time)}  ${pen(tone, stateLabel)}${why === '' ? '' : `: ${why}`}${pen('quiet', who)}`;
 }

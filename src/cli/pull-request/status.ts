@@ -11,7 +11,7 @@ import { penFor, printJson, printLines } from '../terminal/output.ts';
 const repo = '--repo sandbox.example/acme/widgets';
 
 export const timeoutOption = (): Option =>
-  new Option('--timeout <time>', 'longest wait, such as 90s, 30m or 2h; else without end').argParser(
+  new Option('--timeout <time>', 'longest wait, for example 90s, 30m or 2h (default: none)').argParser(
     parseSpan,
   );
 
@@ -20,19 +20,29 @@ export const addStatus: AddCommand = ({ program, context, run }) => {
     withJson(withConnection(withQueue(withPullRequest(program.command(name).description(summary)))));
 
   const status = withJson(withConnection(withQueue(program.command('status'))))
-    .description('show where a pull request is; without one, the line of its queue')
-    .argument('[pr]', 'its number or address; . is the one that is checked out', parsePullRequest)
-    .option('--watch', 'go on showing it until it has left the queue');
+    .description('show the state of a pull request, or of the whole queue')
+    .argument(
+      '[pr]',
+      'number or URL of the pull request; . for the one in the checkout (default: the whole queue)',
+      parsePullRequest,
+    )
+    .option('--watch', 'update the view until the pull request has left the queue');
   withExamples(
     status,
-    { line: `signalbox status ${repo}`, does: 'who is in line, and when each is expected to land' },
-    { line: `signalbox status 7 ${repo}`, does: 'where number 7 is, and why' },
-    { line: `signalbox status 7 ${repo} --watch`, does: 'the same, live, until it has merged or left' },
+    {
+      line: `signalbox status ${repo}`,
+      does: 'list the queued pull requests and when each is expected to merge',
+    },
+    { line: `signalbox status 7 ${repo}`, does: 'show the state of pull request 7 and the reason for it' },
+    {
+      line: `signalbox status 7 ${repo} --watch`,
+      does: 'update the view until pull request 7 has merged or left the queue',
+    },
   );
   run(status, (given) => showStatus(context, given));
 
-  const explain = add('explain', 'say why a pull request is where it is, and where its time went');
-  withExamples(explain, { line: `signalbox explain 7 ${repo}`, does: 'the whole story of number 7' });
+  const explain = add('explain', 'explain why a pull request is waiting or failed, and where its time went');
+  withExamples(explain, { line: `signalbox explain 7 ${repo}`, does: 'explain the state of pull request 7' });
   run(explain, (given) => explainOne(context, given));
 
   const wait = add('wait', 'wait until a pull request has merged or left the queue').addOption(
@@ -40,15 +50,15 @@ export const addStatus: AddCommand = ({ program, context, run }) => {
   );
   withExamples(wait, {
     line: `signalbox wait 7 ${repo} --timeout 30m`,
-    does: 'ends with 0 when it is merged, 3 failed, 4 cancelled, 5 timeout, 6 never submitted',
+    does: 'exit with status 0 if it merged, 3 failed, 4 cancelled, 5 timeout, 6 never submitted',
   });
   run(wait, async (given) => {
     const api = await openApi(context, given.options);
     const place = await findPullRequest(context, api, given);
     const { timeout, json } = given.options as { readonly timeout?: number; readonly json?: boolean };
     const { watchPullRequest } = await import('./watch.ts');
-    const wishes = { timeoutMs: timeout ?? null, isJson: json === true, isLive: false };
-    return watchPullRequest(api, place, wishes);
+    const requestOptions = { timeoutMs: timeout ?? null, isJson: json === true, isLive: false };
+    return watchPullRequest(api, place, requestOptions);
   });
 };
 
@@ -77,8 +87,8 @@ async function showStatus(context: CliContext, given: Given): Promise<number> {
 async function explainOne(context: CliContext, given: Given): Promise<number> {
   const api = await openApi(context, given.options);
   const place = await findPullRequest(context, api, given);
-  const wishes = { includeTimeline: true, includeTimeSpent: true };
-  const answer = await api.call('getSubmittedPullRequest', { ...place, ...wishes });
+  const requestOptions = { includeTimeline: true, includeTimeSpent: true };
+  const answer = await api.call('getSubmittedPullRequest', { ...place, ...requestOptions });
   if (given.options['json'] === true) {
     printJson(answer);
     return 0;

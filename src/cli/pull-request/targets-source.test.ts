@@ -13,7 +13,7 @@ describe('what build tools print', () => {
     expect(listedTargets('# mine\ncart\n\n  web \r\n')).toEqual(['cart', 'web']);
   });
 
-  it('is labels of Bazel, also with their kind and with words of the log between', () => {
+  it('is labels of Bazel, also with their kind and with log messages between', () => {
     const output = [
       'Loading: 12 packages loaded',
       '//cart:lib',
@@ -33,13 +33,13 @@ describe('what build tools print', () => {
   });
 
   it.each(['ERROR: no such package', 'cart', '//cart:lib and more'])('is refused: %s', (line) => {
-    expect(() => bazelTargets(`//ok:ok\n${line}`)).toThrow(/no label of Bazel/);
+    expect(() => bazelTargets(`//ok:ok\n${line}`)).toThrow(/not a Bazel label/);
   });
 
   it('is the projects of Nx', () => {
     expect(nxTargets('["cart","web-e2e"]\n')).toEqual(['cart', 'web-e2e']);
     for (const wrong of ['', 'cart\nweb', '{"projects":["cart"]}', '[1]', '[""]'])
-      expect(() => nxTargets(wrong)).toThrow(/not the JSON of nx/);
+      expect(() => nxTargets(wrong)).toThrow(/not the JSON output of nx/);
   });
 
   it('is the packages of a dry run of Turborepo', () => {
@@ -56,14 +56,16 @@ describe('what build tools print', () => {
       'docs',
     ]);
     for (const wrong of ['', 'no', '{}', '{"packages":"web"}', 'null'])
-      expect(() => turboTargets(wrong)).toThrow(/not the JSON of turbo/);
+      expect(() => turboTargets(wrong)).toThrow(/not the JSON output of turbo/);
   });
 
   it('is sent once each, and not without bounds', () => {
     expect(checkedTargets(['b', 'a', 'b'])).toEqual(['a', 'b']);
     expect(checkedTargets('ALL')).toBe('ALL');
     expect(() => checkedTargets(['x'.repeat(1025)])).toThrow(/longer than 1024/);
-    expect(() => checkedTargets(Array.from({ length: 200_001 }, (_, at) => String(at)))).toThrow(/at most/);
+    expect(() => checkedTargets(Array.from({ length: 200_001 }, (_, at) => String(at)))).toThrow(
+      /more than the limit/,
+    );
   });
 });
 
@@ -76,7 +78,7 @@ describe('files that changed', () => {
     expect(impacted).toEqual(['web', 'api', 'docs']);
   });
 
-  it('impact all of them if one belongs to none, unless told otherwise', () => {
+  it('impact all of them if one belongs to none, unless configured otherwise', () => {
     const files = ['web/a.ts', 'package.json'];
     expect(targetsOfFiles(files, { targets, unmatchedFiles: 'all' })).toEqual({
       impacted: 'ALL',

@@ -1,4 +1,4 @@
-// `signalbox targets upload`: says which targets a pull request impacts, for queues that test lanes side by side.
+// `signalbox targets upload`: sends the targets that a pull request impacts, for queues with parallel lanes.
 
 import { Option } from 'commander';
 import { withConnection, withJson } from '../client/connection.ts';
@@ -9,32 +9,32 @@ import { type AddCommand, withExamples } from '../command.ts';
 const where = '--repo sandbox.example/acme/widgets';
 
 export const addTargets: AddCommand = ({ program, context, run }) => {
-  const targets = program.command('targets').description('say what a pull request impacts');
+  const targets = program.command('targets').description('set the impacted targets of a pull request');
   const sources = ['from', 'bazel', 'nx', 'turbo', 'all'];
   const source = (flags: string, does: string, own: string): Option =>
     new Option(flags, does).conflicts(sources.filter((name) => name !== own));
   const upload = withJson(withConnection(withQueue(withPullRequest(targets.command('upload')))))
-    .summary('send the targets that a pull request impacts')
+    .summary('upload the targets that a pull request impacts')
     .description(
-      'Sends the targets that a pull request impacts, for a queue in parallel mode. Without a source, the files that changed since the merge base are matched with the targets of .signalbox.yaml.',
+      'Uploads the targets that a pull request impacts, for a queue in parallel mode. Without a source, the files that changed since the merge base are matched with the targets in .signalbox.yaml.',
     )
-    .addOption(source('--from <file>', 'a target on each line; - is standard input', 'from'))
-    .addOption(source('--bazel <file>', 'labels of bazel query, bazel-diff or target-determinator', 'bazel'))
+    .addOption(source('--from <file>', 'file with one target per line, - for standard input', 'from'))
+    .addOption(source('--bazel <file>', 'output of bazel query, bazel-diff or target-determinator', 'bazel'))
     .addOption(source('--nx <file>', 'output of nx show projects --affected --json', 'nx'))
     .addOption(source('--turbo <file>', 'output of turbo run build --affected --dry=json', 'turbo'))
-    .addOption(source('--all', 'every target: it is tested with everything', 'all'))
-    .option('--base <ref>', 'what the merge base is with; else origin/ and the branch of the queue')
-    .option('--sha <sha>', 'the head that they are of; else that of CI or of the checkout')
-    .option('--allow-empty', 'send also that nothing is impacted')
-    .option('--dry-run', 'show what would be sent, and send nothing');
+    .addOption(source('--all', 'the pull request impacts every target', 'all'))
+    .option('--base <ref>', 'ref to compute the merge base with (default: origin/ and the target branch)')
+    .option('--sha <sha>', 'commit the targets apply to (default: PR head from CI, or the current checkout)')
+    .option('--allow-empty', 'allow an empty list of targets')
+    .option('--dry-run', 'show the targets without uploading them');
   withExamples(
     upload,
-    { line: `signalbox targets upload 12 ${where} --all`, does: 'it impacts everything' },
+    { line: `signalbox targets upload 12 ${where} --all`, does: 'pull request 12 impacts every target' },
     {
       line: `printf '//cart:lib\\n//web:app\\n' | signalbox targets upload 12 ${where} --bazel -`,
-      does: 'two labels',
+      does: 'upload two Bazel labels',
     },
-    { line: `signalbox targets upload 12 ${where} --from targets.txt`, does: 'those in a file' },
+    { line: `signalbox targets upload 12 ${where} --from targets.txt`, does: 'upload the targets in a file' },
   );
   run(upload, async (given) => (await import('./targets-action.ts')).uploadTargets(context, given));
 };

@@ -1,20 +1,20 @@
-// `signalbox status --watch`, `wait` and `submit --wait`: what happens to a pull request, as it happens. A terminal shows
-// one picture that changes in place; anything else gets a line for each change.
+// `signalbox status --watch`, `wait` and `submit --wait`: show a pull request as it changes. A terminal shows
+// one view that is updated in place; anything else gets a line for each change.
 
 import type { SubmittedPullRequest } from '#contract/pull-request.ts';
 import type { Api } from '../client/api.ts';
 import type { PullRequestPlace } from '../client/pull-request-place.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { columnsOf, penFor, printJson, printLines, wrapText } from '../terminal/output.ts';
+import { getTerminalWidth, penFor, printJson, printLines, wrapText } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-text.ts';
 import { openScreen } from '../terminal/screen.ts';
-import { exitOf, follow, type Follower, type FollowEnd } from './follow.ts';
+import { chooseExitName, follow, type Follower, type FollowEnd } from './follow.ts';
 import { eventLine, failedLines, statusLines } from './status-view.ts';
 
 type WatchOptions = {
   readonly timeoutMs: number | null;
   readonly isJson: boolean;
-  /** A picture where there is a terminal; else always lines. */
+  /** True: a view that is updated in place, on a terminal; false: always lines. */
   readonly isLive: boolean;
 };
 
@@ -40,7 +40,7 @@ export async function watchPullRequest(
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
   }
-  const exit = exitOf(end);
+  const exit = chooseExitName(end);
   if (end.kind === 'ended' && isJson) printJson(end.answer);
   if (end.kind === 'timeout')
     console.error(`#${place.pr.number} is still in the queue after ${(timeoutMs ?? 0) / 1000} s.`);
@@ -51,23 +51,25 @@ type View = Follower & { readonly close: () => void };
 
 const silent: View = { onAnswer: () => undefined, onSilence: () => undefined, close: () => undefined };
 
-/** The events of this trip, oldest first. */
-function eventsOf({ timeline = [] }: SubmittedPullRequest): NonNullable<SubmittedPullRequest['timeline']> {
-  const trip = timeline[0]?.trip;
-  return timeline.filter((event) => event.trip === trip).toReversed();
+/** The events of the latest attempt, oldest first. */
+function listAttemptEvents({
+  timeline = [],
+}: SubmittedPullRequest): NonNullable<SubmittedPullRequest['timeline']> {
+  const attemptNumber = timeline[0]?.trip;
+  return timeline.filter((event) => event.trip === attemptNumber).toReversed();
 }
 
 function log(): View {
   const pen = penFor(process.stdout);
-  let told = 0;
+  let printedCount = 0;
   let silence = '';
   return {
     onAnswer: (answer) => {
       silence = '';
-      const events = eventsOf(answer);
-      if (events.length === told) return;
-      printLines(events.slice(told).map((event) => eventLine(event, pen)));
-      told = events.length;
+      const events = listAttemptEvents(answer);
+      if (events.length === printedCount) return;
+      printLines(events.slice(printedCount).map((event) => eventLine(event, pen)));
+      printedCount = events.length;
       printLines(answer.waitingFor.map((sentence) => `          ${plainLine(sentence, 500)}`));
       if (answer.failedTests !== null) printLines(failedLines(answer.failedTests, pen));
     },
@@ -87,8 +89,8 @@ function picture(place: PullRequestPlace): View {
   let frame = 0;
   const draw = (isLast: boolean) => {
     frame += 1;
-    const columns = columnsOf(process.stdout);
-    const events = answer === null ? [] : eventsOf(answer).slice(-eventsMax);
+    const columns = getTerminalWidth(process.stdout);
+    const events = answer === null ? [] : listAttemptEvents(answer).slice(-eventsMax);
     screen.draw([
       ...(answer === null
         ? [pen('quiet', `#${place.pr.number} …`)]

@@ -2,7 +2,7 @@
 
 import type { Api } from '../client/api.ts';
 import { openApi } from '../client/connection.ts';
-import { findQueue, findRepository, type QueuePlace } from '../client/place.ts';
+import { findQueue, findRepository, type QueueReference } from '../client/place.ts';
 import type { CliContext, Given } from '../command.ts';
 import { CliError } from '../exit-codes.ts';
 import { penFor, printJson, printLines } from '../terminal/output.ts';
@@ -11,9 +11,9 @@ import { confirm } from '../terminal/prompt.ts';
 import { settingsIn } from './queue-setting.ts';
 import { changeLines, queueLines, queueListLines } from './queue-view.ts';
 
-type Settled = { readonly api: Api; readonly place: QueuePlace; readonly isJson: boolean };
+type QueueCommandContext = { readonly api: Api; readonly place: QueueReference; readonly isJson: boolean };
 
-async function settle(context: CliContext, { options }: Given): Promise<Settled> {
+async function settle(context: CliContext, { options }: Given): Promise<QueueCommandContext> {
   const api = await openApi(context, options);
   return { api, place: await findQueue(context, api, options), isJson: options['json'] === true };
 }
@@ -43,12 +43,12 @@ export async function createQueue(context: CliContext, { args: [pairs], options 
   const settings = settingsIn(pairs as readonly string[]);
   const { branch: targetBranch } = options as { readonly branch?: string };
   if (targetBranch === undefined)
-    throw new CliError('Of which branch? Give --branch, for example --branch main.', 'usage');
+    throw new CliError('The target branch is missing. Use --branch, for example --branch main.', 'usage');
   const api = await openApi(context, options);
   const repo = await findRepository(context, options);
   const answer = await api.call('createQueue', { repo, targetBranch, ...settings });
   if (options['json'] === true) printJson(answer);
-  else printLines([`The branch ${plainLine(targetBranch)} of ${repo.owner}/${repo.name} has a queue now.`]);
+  else printLines([`Created the queue for ${plainLine(targetBranch)} of ${repo.owner}/${repo.name}.`]);
   return 0;
 }
 

@@ -1,5 +1,5 @@
-// Settings of a queue as they are typed: `concurrency=8 batch=on requiredStatuses=ci/test,ci/lint`. What a setting can be
-// is decided by the contract's own schema.
+// Queue settings as they are typed: `concurrency=8 batch=on requiredStatuses=ci/test,ci/lint`. The contract's
+// own schema decides which values are valid.
 
 import type { z } from 'zod';
 import { queueSettingDefaults, queueSettings, type QueueSetting } from '#contract/queue-settings.ts';
@@ -19,8 +19,8 @@ const switches: Readonly<Record<string, boolean>> = {
   no: false,
 };
 
-/** Text to the kind of value that the setting has; what cannot be is left to the schema to refuse. */
-function valueOf(name: QueueSetting, text: string): unknown {
+/** Converts text to the type of the setting; the schema refuses an invalid value. */
+function parseSettingValue(name: QueueSetting, text: string): unknown {
   const initial: unknown = queueSettingDefaults[name];
   if (typeof initial === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
   if (typeof initial === 'boolean') return switches[text.toLowerCase()] ?? text;
@@ -29,7 +29,7 @@ function valueOf(name: QueueSetting, text: string): unknown {
   return text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
 }
 
-/** All problems are told at once. */
+/** Reports all problems at once. */
 export function settingsIn(pairs: readonly string[]): SettingChange {
   const problems: string[] = [];
   const change: Partial<Record<QueueSetting, unknown>> = {};
@@ -38,26 +38,27 @@ export function settingsIn(pairs: readonly string[]): SettingChange {
     const typed = at < 0 ? pair : pair.slice(0, at);
     const name = names.find((known) => known.toLowerCase() === typed.toLowerCase());
     if (name === undefined) problems.push(`There is no setting ${typed}.${hint(typed)}`);
-    else if (at < 0) problems.push(`Give ${name} a value: ${name}=${exampleOf(name)}.`);
+    else if (at < 0)
+      problems.push(`${name} has no value. Use for example ${name}=${formatSettingExample(name)}.`);
     else {
-      const parsed = queueSettings[name].safeParse(valueOf(name, pair.slice(at + 1)));
+      const parsed = queueSettings[name].safeParse(parseSettingValue(name, pair.slice(at + 1)));
       if (parsed.success) change[name] = parsed.data;
       else problems.push(`${name}: ${parsed.error.issues.map(({ message }) => message).join('; ')}.`);
     }
   }
   if (problems.length > 0) throw new CliError(problems.join(' '), 'usage');
-  // Each is what its own schema made of it.
+  // Each value was parsed by its own schema.
   return change as SettingChange;
 }
 
 function hint(typed: string): string {
   if (typed.toLowerCase() === 'state') return ' Use signalbox queue pause, resume or drain.';
-  return didYouMean(typed, names) || ' See them with: signalbox queue show';
+  return didYouMean(typed, names) || ' List the settings with: signalbox queue show';
 }
 
-const exampleOf = (name: QueueSetting): string => settingText(queueSettingDefaults[name]);
+const formatSettingExample = (name: QueueSetting): string => settingText(queueSettingDefaults[name]);
 
-/** As it would be typed. */
+/** A value as the user would type it. */
 export function settingText(value: unknown): string {
   return Array.isArray(value) ? value.join(',') : String(value);
 }

@@ -1,24 +1,29 @@
-// Queues, one queue and its line, as the command line shows them.
+// Queues, one queue and its entries, as the command line shows them.
 
+import { countText } from '#base/number-text.ts';
 import { queueSettingDefaults, type QueueSetting } from '#contract/queue-settings.ts';
-import type { ResponseOf } from '#contract/endpoint.ts';
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import type { SubmittedPullRequest } from '#contract/pull-request.ts';
 import { repositoryText } from '../client/place.ts';
-import { type Cell, clockText, countText, type Pen, spanText, tableLines } from '../terminal/output.ts';
+import { type TableCell, clockText, type Pen, spanText, tableLines } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-text.ts';
 import { settingText } from './queue-setting.ts';
-import { stateWords } from './state-words.ts';
+import { stateLabels } from './state-text.ts';
 
 type QueueList = ResponseOf<'listQueues'>;
-type Queue = ResponseOf<'getQueue'>;
+type QueueViewData = ResponseOf<'getQueue'>;
 
 const tones = { RUNNING: 'good', PAUSED: 'warning', DRAINING: 'warning', SWITCHING_MODES: 'info' } as const;
 
-const stateCell = (state: keyof typeof tones): Cell => ({ text: state.toLowerCase(), tone: tones[state] });
+const stateCell = (state: keyof typeof tones): TableCell => ({
+  text: state.toLowerCase(),
+  tone: tones[state],
+});
 
 export function queueListLines({ queues, nextCursor }: QueueList, pen: Pen): readonly string[] {
-  if (queues.length === 0) return ['There is no queue. Make one with: signalbox queue create --branch main'];
-  const rows = queues.map((queue): readonly Cell[] => [
+  if (queues.length === 0)
+    return ['There is no queue. Create one with: signalbox queue create --branch main'];
+  const rows = queues.map((queue): readonly TableCell[] => [
     repositoryText(queue.repo),
     queue.targetBranch,
     stateCell(queue.state),
@@ -27,13 +32,13 @@ export function queueListLines({ queues, nextCursor }: QueueList, pen: Pen): rea
     String(queue.mergedLast24h),
     String(queue.failedLast24h),
     queue.timeInQueueP50Seconds === null ? '-' : spanText(queue.timeInQueueP50Seconds * 1000),
-    queue.stall ?? (queue.isHostAway ? 'its host does not answer' : ''),
+    queue.stall ?? (queue.isHostAway ? 'the Git host is unreachable' : ''),
   ]);
   const head = [
     'repository',
     'branch',
     'state',
-    'in line',
+    'queued',
     'testing',
     'merged 24h',
     'failed 24h',
@@ -42,44 +47,44 @@ export function queueListLines({ queues, nextCursor }: QueueList, pen: Pen): rea
   ];
   return [
     ...tableLines(head, rows, pen),
-    ...(nextCursor === undefined
-      ? []
-      : [pen('quiet', '… and more: name some with signalbox queue list QUERY')]),
+    ...(nextCursor === undefined ? [] : [pen('quiet', '… and more: filter with signalbox queue list QUERY')]),
   ];
 }
 
-const fetchText = ({ percent, receivedBytes }: NonNullable<Queue['repositoryFetch']>): string =>
+const fetchText = ({ percent, receivedBytes }: NonNullable<QueueViewData['repositoryFetch']>): string =>
   percent === null ? `${Math.round(receivedBytes / 1_048_576)} MiB so far` : `${percent} %`;
 
-function headLines(queue: Queue, pen: Pen): readonly string[] {
+function headLines(queue: QueueViewData, pen: Pen): readonly string[] {
   const { repo, targetBranch, state, stateReason, isHostAway, repositoryFetch } = queue;
-  const { text, tone } = stateCell(state) as Exclude<Cell, string>;
+  const { text, tone } = stateCell(state) as Exclude<TableCell, string>;
   return [
     `${pen('strong', plainLine(`${repositoryText(repo)} → ${targetBranch}`))}  ${pen(tone, text)}`,
     ...(stateReason === null ? [] : [`  ${plainLine(stateReason, 500)}`]),
-    ...(isHostAway ? [pen('warning', '  Its host does not answer: the queue waits.')] : []),
+    ...(isHostAway
+      ? [pen('warning', '  The Git host is unreachable: the queue waits until it answers.')]
+      : []),
     ...(repositoryFetch === null
       ? []
       : [pen('warning', `  Fetching the repository for the first time: ${fetchText(repositoryFetch)}.`)]),
   ];
 }
 
-/** `details` are of the first in the line, with when they land. */
+/** `details`: the first entries of the queue, with their forecasts. */
 export function lineLines(
-  queue: Queue,
+  queue: QueueViewData,
   details: readonly SubmittedPullRequest[],
   pen: Pen,
   now: Date,
 ): readonly string[] {
   const { enqueuedPullRequests: entries } = queue;
-  if (entries.length === 0) return [...headLines(queue, pen), '', '  Nobody is in line.'];
+  if (entries.length === 0) return [...headLines(queue, pen), '', '  The queue is empty.'];
   const shown = entries.slice(0, shownMax);
-  const rows = shown.map((entry): readonly Cell[] => {
-    const { word, tone } = stateWords[entry.state];
+  const rows = shown.map((entry): readonly TableCell[] => {
+    const { label: stateLabel, tone } = stateLabels[entry.state];
     const lands = details.find(({ prNumber }) => prNumber === entry.prNumber)?.estimatedMergeAt ?? null;
     return [
       { text: `#${entry.prNumber}`, tone: 'strong' },
-      { text: word, tone },
+      { text: stateLabel, tone },
       spanText(now.getTime() - new Date(entry.stateChangedAt).getTime()),
       lands === null ? '-' : clockText(lands, now),
       entry.priorityName,
@@ -98,8 +103,8 @@ export function lineLines(
 
 const shownMax = 50;
 
-export function queueLines(queue: Queue, pen: Pen): readonly string[] {
-  const rows = (Object.keys(queueSettingDefaults) as QueueSetting[]).map((name): readonly Cell[] => {
+export function queueLines(queue: QueueViewData, pen: Pen): readonly string[] {
+  const rows = (Object.keys(queueSettingDefaults) as QueueSetting[]).map((name): readonly TableCell[] => {
     const [value, initial] = [settingText(queue[name]), settingText(queueSettingDefaults[name])];
     return [name, value, { text: value === initial ? '' : `default ${initial}`, tone: 'quiet' }];
   });
@@ -123,7 +128,7 @@ export function changeLines(
   return names.map((name) => {
     const [old, now] = [settingText(before[name]), settingText(after[name])].map((text) => plainLine(text));
     return old === now
-      ? `${name}: ${now} ${pen('quiet', '(as before)')}`
+      ? `${name}: ${now} ${pen('quiet', '(unchanged)')}`
       : `${name}: ${old} → ${pen('strong', now!)}`;
   });
 }

@@ -1,21 +1,21 @@
-// `signalbox status` without a pull request: the line of a queue, once or until Ctrl-C.
+// `signalbox status` without a pull request: the entries of a queue, once or until Ctrl-C.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ResponseOf } from '#contract/endpoint.ts';
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import type { Api } from '../client/api.ts';
-import type { QueuePlace } from '../client/place.ts';
+import type { QueueReference } from '../client/place.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { penFor, printJson, printLines } from '../terminal/output.ts';
 import { openScreen } from '../terminal/screen.ts';
 import { lineLines } from './queue-view.ts';
 
 const pauseMs = 2_000;
-/** As many as the service tells of at once. */
+/** The most pull requests that the service returns at once. */
 const detailedMax = 50;
 
-type Queue = ResponseOf<'getQueue'>;
+type WatchedQueue = ResponseOf<'getQueue'>;
 
-async function readLine(api: Api, place: QueuePlace) {
+async function readLine(api: Api, place: QueueReference) {
   const queue = await api.call('getQueue', place);
   const prs = queue.enqueuedPullRequests.slice(0, detailedMax).map(({ prNumber }) => ({ number: prNumber }));
   const { pullRequests } =
@@ -23,14 +23,14 @@ async function readLine(api: Api, place: QueuePlace) {
   return { queue, pullRequests };
 }
 
-export async function showLine(api: Api, place: QueuePlace, isJson: boolean): Promise<number> {
+export async function showLine(api: Api, place: QueueReference, isJson: boolean): Promise<number> {
   const { queue, pullRequests } = await readLine(api, place);
   if (isJson) printJson(queue);
   else printLines(lineLines(queue, pullRequests, penFor(process.stdout), new Date()));
   return 0;
 }
 
-export async function watchLine(api: Api, place: QueuePlace): Promise<number> {
+export async function watchLine(api: Api, place: QueueReference): Promise<number> {
   const interruption = new AbortController();
   const { signal } = interruption;
   process.once('SIGINT', () => interruption.abort());
@@ -38,7 +38,7 @@ export async function watchLine(api: Api, place: QueuePlace): Promise<number> {
   const pen = penFor(process.stdout);
   const screen = process.stdout.isTTY ? openScreen(process.stdout) : null;
   try {
-    for (let before: Queue | null = null; !signal.aborted;) {
+    for (let before: WatchedQueue | null = null; !signal.aborted;) {
       const { queue, pullRequests } = await readLine(api, place);
       if (screen !== null) screen.draw(lineLines(queue, pullRequests, pen, new Date()));
       else printLines(changesIn(before, queue));
@@ -51,10 +51,10 @@ export async function watchLine(api: Api, place: QueuePlace): Promise<number> {
   return exitCodes.interrupted.code;
 }
 
-function changesIn(before: Queue | null, now: Queue): readonly string[] {
-  const statesOf = (queue: Queue | null) =>
+function changesIn(before: WatchedQueue | null, now: WatchedQueue): readonly string[] {
+  const mapEntryStates = (queue: WatchedQueue | null) =>
     new Map(queue?.enqueuedPullRequests.map(({ prNumber, state }) => [prNumber, state]));
-  const [old, fresh] = [statesOf(before), statesOf(now)];
+  const [old, fresh] = [mapEntryStates(before), mapEntryStates(now)];
   return [
     ...[...fresh]
       .filter(([number, state]) => old.get(number) !== state)

@@ -1,5 +1,5 @@
-// What people and scripts read: tables, times and colours. Colours are for terminals only, and not with NO_COLOR; text
-// that others wrote goes through `plainLine` first.
+// Output for people and scripts: tables, times and colours. Colours are for terminals only, and not with
+// NO_COLOR; untrusted text goes through `plainLine` first.
 
 import { styleText } from 'node:util';
 import { plainLine } from './plain-text.ts';
@@ -31,24 +31,27 @@ export function printLines(lines: readonly string[]): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
-export type Cell = string | { readonly text: string; readonly tone: Parameters<Pen>[0] };
+export type TableCell = string | { readonly text: string; readonly tone: Parameters<Pen>[0] };
 
-const textOf = (cell: Cell): string => plainLine(typeof cell === 'string' ? cell : cell.text);
+const plainCellText = (cell: TableCell): string => plainLine(typeof cell === 'string' ? cell : cell.text);
 
 /** Columns of equal width; on a terminal the last one is cut so that a row is a line. */
 export function tableLines(
   head: readonly string[],
-  rows: readonly (readonly Cell[])[],
+  rows: readonly (readonly TableCell[])[],
   pen: Pen,
-  columns = columnsOf(process.stdout),
+  columns = getTerminalWidth(process.stdout),
 ): readonly string[] {
-  const all: readonly (readonly Cell[])[] = [head.map((text) => ({ text, tone: 'quiet' as const })), ...rows];
-  const widths = head.map((_, at) => Math.max(...all.map((row) => textOf(row[at] ?? '').length)));
-  const lineOf = (row: readonly Cell[]): string => {
+  const all: readonly (readonly TableCell[])[] = [
+    head.map((text) => ({ text, tone: 'quiet' as const })),
+    ...rows,
+  ];
+  const widths = head.map((_, at) => Math.max(...all.map((row) => plainCellText(row[at] ?? '').length)));
+  const renderRow = (row: readonly TableCell[]): string => {
     let left = columns;
     const parts = row.map((cell, at) => {
       const isLast = at === row.length - 1;
-      const whole = textOf(cell);
+      const whole = plainCellText(cell);
       const cut = isLast && whole.length > left ? `${whole.slice(0, Math.max(0, left - 1))}…` : whole;
       left -= (widths[at] ?? 0) + 2;
       const text = isLast ? cut : cut.padEnd(widths[at] ?? 0);
@@ -56,23 +59,24 @@ export function tableLines(
     });
     return parts.join('  ').trimEnd();
   };
-  return all.map(lineOf);
+  return all.map(renderRow);
 }
 
-/** The width of the terminal; what is not one has no end. */
-export const columnsOf = (stream: NodeJS.WriteStream): number => (stream.isTTY ? stream.columns : Infinity);
+/** The width of the terminal; infinite if the stream is not one. */
+export const getTerminalWidth = (stream: NodeJS.WriteStream): number =>
+  stream.isTTY ? stream.columns : Infinity;
 
-/** At blanks, so that no line is longer than `columns` with its indent. */
+/** Wraps at blanks, so that no line with its indent is longer than `columns`. */
 export function wrapText(text: string, indent: string, columns: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && indent.length + line.length + 1 + word.length > columns) {
+  for (const part of text.split(' ')) {
+    if (line !== '' && indent.length + line.length + 1 + part.length > columns) {
       lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
+      line = part;
+    } else line = line === '' ? part : `${line} ${part}`;
   }
-  return [...lines, line].map((part) => `${indent}${part}`);
+  return [...lines, line].map((wrapped) => `${indent}${wrapped}`);
 }
 
 /** 40 s, 12 min, 3 h 5 min, 2 d 4 h. */
@@ -89,7 +93,7 @@ export function spanText(ms: number): string {
 
 const twoDigits = (number: number): string => String(number).padStart(2, '0');
 
-/** As a clock on the wall here shows it; with the day where it is another one. */
+/** The local time of day; with the date if it is another day. */
 export function clockText(instant: string | Date, now: Date): string {
   const at = new Date(instant);
   const time = `${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}`;
@@ -101,5 +105,3 @@ export function clockText(instant: string | Date, now: Date): string {
 export function agoText(instant: string, now: Date): string {
   return `${spanText(now.getTime() - new Date(instant).getTime())} ago (${clockText(instant, now)})`;
 }
-
-export const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

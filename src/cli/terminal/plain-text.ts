@@ -1,5 +1,5 @@
-// Text of reports on terminals and in logs of CI. It was written by whoever wrote the tests, so nothing of it may move
-// the cursor, hide a line, or be taken for an order by the CI that shows the log.
+// Text of reports on terminals and in CI logs. The authors of the tests wrote it, so it must not move the
+// cursor, hide a line, or be taken for a command by the CI that shows the log.
 
 const unseen =
   // oxlint-disable-next-line no-control-regex -- control characters are what must not be shown
@@ -8,13 +8,13 @@ const unseen =
 /** Half of a surrogate pair, which a terminal cannot show. */
 const broken = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Azure, TeamCity and GitHub obey `##name[…]` wherever it stands in a line. */
+/** Azure, TeamCity and GitHub execute `##name[…]` anywhere in a line. */
 const order = /##(?=[a-z-]*\[)/gi;
 
-/** And GitHub `::name …::` at the beginning of one. */
+/** GitHub executes `::name …::` at the beginning of a line. */
 const beginning = /^(\s*):(?=:)/;
 
-/** One line of at most `lengthMax` characters; what cannot be seen is written as \\uXXXX. */
+/** One line of at most `lengthMax` characters; invisible characters are written as \\uXXXX. */
 export function plainLine(text: string, lengthMax = 200): string {
   const cut = text.length > lengthMax ? `${text.slice(0, lengthMax - 1)}…` : text;
   return cut

@@ -1,10 +1,10 @@
-// Tells a person who waits what is going on: one line that changes on a terminal, nothing in a log.
+// Shows a waiting person the current step: one line that changes on a terminal, nothing in a log.
 
-export type Progress = { readonly step: (text: string) => void; readonly end: () => void };
+export type TerminalProgress = { readonly step: (text: string) => void; readonly end: () => void };
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-export function createProgress(stream: NodeJS.WriteStream): Progress {
+export function createProgress(stream: NodeJS.WriteStream): TerminalProgress {
   if (!stream.isTTY) return { step: () => undefined, end: () => undefined };
   let text = '';
   let frame = 0;

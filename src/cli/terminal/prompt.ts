@@ -6,7 +6,7 @@ import { CliError } from '../exit-codes.ts';
 
 const secretLengthMax = 10_000;
 
-/** What is typed is not shown. Without a terminal, all of standard input is the answer. */
+/** Typed characters are not shown. Without a terminal, all of standard input is the answer. */
 export async function readSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
   if (!stdin.isTTY) return (await text(stdin)).trim();
@@ -18,10 +18,11 @@ export async function readSecret(question: string): Promise<string> {
     for await (const chunk of stdin) {
       for (const key of chunk as string) {
         if (key === '\r' || key === '\n' || key === '\u0004') return typed.trim();
-        if (key === '\u0003') throw new CliError('Nothing was kept.', 'interrupted');
+        if (key === '\u0003') throw new CliError('Nothing was stored.', 'interrupted');
         typed = key === '\u007f' || key === '\b' ? typed.slice(0, -1) : typed + key;
       }
-      if (typed.length > secretLengthMax) throw new CliError('That is too long for a token.', 'usage');
+      if (typed.length > secretLengthMax)
+        throw new CliError('The input is too long for a token. Nothing was stored.', 'usage');
     }
     return typed.trim();
   } finally {
@@ -31,10 +32,11 @@ export async function readSecret(question: string): Promise<string> {
   }
 }
 
-/** Without a terminal nobody can answer: say so with an option. */
+/** Without a terminal the question cannot be answered: the user must pass an option instead. */
 export async function confirm(question: string): Promise<boolean> {
   const { stdin: input, stderr: output } = process;
-  if (!input.isTTY) throw new CliError(`${question} Nobody can be asked here: say so with --yes.`, 'usage');
+  if (!input.isTTY)
+    throw new CliError(`${question} There is no terminal to confirm it on. Use --yes.`, 'usage');
   const asked = createInterface({ input, output });
   try {
     return /^y(es)?$/i.test((await asked.question(`${question} [y/N] `)).trim());

@@ -1,4 +1,4 @@
-// A part of the terminal that is drawn anew in place. What was drawn last stays.
+// A part of the terminal that is redrawn in place. The last drawing stays.
 
 export type Screen = { readonly draw: (lines: readonly string[]) => void; readonly close: () => void };
 
@@ -10,10 +10,10 @@ export function openScreen(stream: NodeJS.WriteStream): Screen {
   stream.write(hideCursor);
   return {
     draw: (lines) => {
-      // What does not fit would scroll away and be drawn twice.
+      // Lines that do not fit would scroll off the screen and be drawn twice.
       const fitting = lines.slice(0, Math.max(1, stream.rows - 1));
       const up = drawn === 0 ? '' : `\u001b[${drawn}A`;
-      // One write, each line cleared behind its end: nothing flickers.
+      // One write, and each line is cleared after its end, so nothing flickers.
       stream.write(`${up}\r${fitting.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`);
       drawn = fitting.length;
     },

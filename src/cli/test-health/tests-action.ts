@@ -10,20 +10,20 @@ import { penFor, printJson, printLines } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-text.ts';
 import { quarantinedLines, testLines, unhealthyLines } from './tests-view.ts';
 
-type Scope = { readonly repo: RepositoryName; readonly org_url_slug: string };
-type Settled = { readonly api: Api; readonly scope: Scope; readonly isJson: boolean };
+type TestApiScope = { readonly repo: RepositoryName; readonly org_url_slug: string };
+type TestCommandContext = { readonly api: Api; readonly scope: TestApiScope; readonly isJson: boolean };
 
 const pen = penFor(process.stdout);
 const firstPage = { page_size: 100, page_token: '' };
 
-async function settle(context: CliContext, { options }: Given): Promise<Settled> {
+async function settle(context: CliContext, { options }: Given): Promise<TestCommandContext> {
   const api = await openApi(context, options);
   const repo = await findRepository(context, options);
   const { organization } = await api.call('getOrganization', {});
   return { api, scope: { repo, org_url_slug: organization.slug }, isJson: options['json'] === true };
 }
 
-type Filter = {
+type TestListOptions = {
   readonly status?: 'flaky' | 'broken';
   readonly search?: string;
   readonly owner?: string;
@@ -31,7 +31,7 @@ type Filter = {
 };
 
 export async function listUnhealthy(context: CliContext, given: Given): Promise<number> {
-  const { status, search, owner, quarantined } = given.options as Filter;
+  const { status, search, owner, quarantined } = given.options as TestListOptions;
   const { api, scope, isJson } = await settle(context, given);
   const filter = {
     ...scope,
@@ -50,7 +50,7 @@ export async function listUnhealthy(context: CliContext, given: Given): Promise<
     wanted.map((one) => api.call('listUnhealthyTests', { ...filter, status: one })),
   );
   const tests = answers.flatMap((answer) => answer.tests);
-  // Of two lists there is no one page: each test says its own status.
+  // Two lists have no common page: each test states its own status.
   if (isJson) printJson(answers.length === 1 ? answers[0] : { tests });
   else
     printLines(
@@ -65,21 +65,23 @@ export async function listUnhealthy(context: CliContext, given: Given): Promise<
 
 const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** By its id, else the one test that the words fit, or whose name they are. */
-async function findTest({ api, scope }: Settled, typed: string): Promise<string> {
+/** Finds a test by its id or name, or the only test that matches the search text. */
+async function findTest({ api, scope }: TestCommandContext, typed: string): Promise<string> {
   if (idPattern.test(typed)) return typed;
   const { tests } = await api.call('searchTests', { ...scope, query: typed, take: 20 });
   const exact = tests.filter(({ name }) => name === typed);
   const [only, ...others] = exact.length > 0 ? exact : tests;
   if (only === undefined)
-    throw new CliError(`No test of this repository fits “${typed}”. See: signalbox tests unhealthy`);
+    throw new CliError(
+      `No test of this repository matches “${typed}”. List tests with: signalbox tests unhealthy`,
+    );
   if (others.length === 0) return only.id;
   const listed = [only, ...others].slice(0, 10).map((test) => {
     const place = [test.file_path, test.variant].filter((part) => (part ?? '') !== '').join(', ');
     return `  ${test.id}  ${plainLine(test.name)}${place === '' ? '' : ` (${plainLine(place)})`}`;
   });
   printLines(listed);
-  throw new CliError(`Several tests fit “${typed}”: give the id of one.`, 'usage');
+  throw new CliError(`Several tests match “${typed}”. Use the id of one.`, 'usage');
 }
 
 export async function showTest(context: CliContext, given: Given): Promise<number> {
@@ -121,8 +123,9 @@ async function setQuarantine(
   if (isJson) printJson(answer);
   else {
     const until = answer.expires_at === null ? '' : ` until ${new Date(answer.expires_at).toLocaleString()}`;
-    const state = answer.quarantined ? `It is quarantined${until}.` : 'It is not quarantined.';
-    const why = setting === 'AUTO_QUARANTINE' ? ` Its health decides, which is ${answer.status}.` : '';
+    const state = answer.quarantined ? `The test is quarantined${until}.` : 'The test is not quarantined.';
+    const why =
+      setting === 'AUTO_QUARANTINE' ? ` Its status (${answer.status}) decides about its quarantine.` : '';
     printLines([`${state}${why}`]);
   }
   return 0;

@@ -1,56 +1,56 @@
 // Tests and their health, as the command line shows them.
 
-import type { ResponseOf } from '#contract/endpoint.ts';
+import { countText } from '#base/number-text.ts';
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import type { TestCase, TestCaseDetails } from '#contract/test-health.ts';
-import type { TestHistoryResponse } from '#contract/test-history.ts';
+import type { TestHistoryResponse } from '#contract/health/test-history.ts';
 import {
   agoText,
-  type Cell,
+  type TableCell,
   clockText,
-  columnsOf,
-  countText,
+  getTerminalWidth,
   type Pen,
   tableLines,
   wrapText,
 } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-text.ts';
 
-type Quarantined = ResponseOf<'listQuarantinedTests'>;
-type Status = TestCase['status']['value'];
+type QuarantinedTestsAnswer = ResponseOf<'listQuarantinedTests'>;
+type TestStatusValue = TestCase['status']['value'];
 
 const tones = { healthy: 'good', flaky: 'warning', broken: 'bad' } as const;
-const statusCell = (status: Status): Cell => ({ text: status, tone: tones[status] });
+const statusCell = (status: TestStatusValue): TableCell => ({ text: status, tone: tones[status] });
 
 export function unhealthyLines(tests: readonly TestCase[], total: number, pen: Pen): readonly string[] {
   if (tests.length === 0) return ['No test is flaky or broken.'];
-  const rows = tests.map((test): readonly Cell[] => [
+  const rows = tests.map((test): readonly TableCell[] => [
     statusCell(test.status.value),
     String(test.pull_requests_impacted_last_7d),
     test.quarantined ? 'yes' : '',
     test.id,
     test.file_path === undefined ? test.name : `${test.name} (${test.file_path})`,
   ]);
-  const head = ['status', 'hit in 7 days', 'quarantined', 'id', 'test'];
+  const head = ['status', 'PRs hit in 7 days', 'quarantined', 'id', 'test'];
   const left = total - tests.length;
   return [
     ...tableLines(head, rows, pen),
-    ...(left > 0 ? [pen('quiet', `… and ${left} more: narrow them down with --search or --owner`)] : []),
+    ...(left > 0 ? [pen('quiet', `… and ${left} more: filter with --search or --owner`)] : []),
   ];
 }
 
-export function quarantinedLines(answer: Quarantined, pen: Pen, now: Date): readonly string[] {
+export function quarantinedLines(answer: QuarantinedTestsAnswer, pen: Pen, now: Date): readonly string[] {
   const { quarantined_tests: tests, page } = answer;
   if (tests.length === 0) return ['No test is quarantined.'];
-  const rows = tests.map((test): readonly Cell[] => [
-    statusCell(test.status.toLowerCase() as Status),
-    test.quarantine_setting === 'ALWAYS_QUARANTINE' ? 'by a person' : 'by its health',
+  const rows = tests.map((test): readonly TableCell[] => [
+    statusCell(test.status.toLowerCase() as TestStatusValue),
+    test.quarantine_setting === 'ALWAYS_QUARANTINE' ? 'manually' : 'automatically',
     test.quarantine_expires_at === null ? '' : clockText(test.quarantine_expires_at, now),
     test.quarantine_owner ?? '',
     String(test.pull_requests_spared_last_30d),
     test.test_case_id,
     test.name,
   ]);
-  const head = ['status', 'quarantined', 'until', 'owner', 'spared in 30 days', 'id', 'test'];
+  const head = ['status', 'quarantined', 'until', 'owner', 'PRs unblocked in 30 days', 'id', 'test'];
   const left = page.total_rows - tests.length;
   return [...tableLines(head, rows, pen), ...(left > 0 ? [pen('quiet', `… and ${left} more`)] : [])];
 }
@@ -60,12 +60,12 @@ const percent = (rate: number): string => `${Math.round(rate * 1000) / 10} %`;
 function quarantineText(test: TestCaseDetails, now: Date): string {
   if (!test.quarantined)
     return test.quarantine_setting === 'NEVER_QUARANTINE'
-      ? 'not quarantined, and never by itself'
+      ? 'not quarantined; automatic quarantine is off for this test'
       : 'not quarantined';
-  const how = test.quarantine_setting === 'ALWAYS_QUARANTINE' ? 'by a person' : 'by its health';
+  const how = test.quarantine_setting === 'ALWAYS_QUARANTINE' ? 'manually' : 'automatically';
   const until =
     test.quarantine_expires_at === null ? '' : `, until ${clockText(test.quarantine_expires_at, now)}`;
-  const owner = test.quarantine_owner === null ? '' : `, ${test.quarantine_owner} looks after it`;
+  const owner = test.quarantine_owner === null ? '' : `, owner ${test.quarantine_owner}`;
   const note = test.quarantine_note === null ? '' : `: ${test.quarantine_note}`;
   return `quarantined ${how}${until}${owner}${note}`;
 }
@@ -80,7 +80,7 @@ export function testLines(
   const where = [test.file_path, test.parent ?? test.classname, test.variant].filter(
     (part) => (part ?? '') !== '',
   );
-  const columns = columnsOf(process.stdout);
+  const columns = getTerminalWidth(process.stdout);
   return [
     pen('strong', plainLine(test.name, Math.min(200, columns))),
     ...(where.length === 0 ? [] : [pen('quiet', plainLine(where.join(' › ')))]),
@@ -102,7 +102,7 @@ function monitorLines({ monitors }: TestHistoryResponse, pen: Pen, columns: numb
   if (active.length === 0) return [];
   return [
     '',
-    pen('strong', 'What says so'),
+    pen('strong', 'Evidence'),
     ...active.flatMap(({ monitor, sees }) => wrapText(plainLine(`${monitor}: ${sees}`, 500), '  ', columns)),
   ];
 }
@@ -113,9 +113,9 @@ function failureLines({ failures }: TestHistoryResponse, pen: Pen, now: Date): r
   if (failures.length === 0) return [];
   return [
     '',
-    pen('strong', 'How it fails'),
+    pen('strong', 'Failures'),
     ...failures.slice(0, shownMax).flatMap((failure) => {
-      const sort = failure.is_flake ? pen('warning', 'flake') : pen('bad', 'fault');
+      const sort = failure.is_flake ? pen('warning', 'flake') : pen('bad', 'other');
       const often = `${countText(failure.occurrence_count, 'time')}, last ${agoText(failure.last_occurrence, now)}`;
       return [`  ${sort}  ${often}`, `         ${pen('quiet', plainLine(failure.summary, 100))}`];
     }),
@@ -127,7 +127,7 @@ function hitLines({ pull_requests: hit }: TestHistoryResponse, pen: Pen, now: Da
   const left = hit.length - shownMax;
   return [
     '',
-    pen('strong', `Pull requests it hit`),
+    pen('strong', `Affected pull requests`),
     ...hit
       .slice(0, shownMax)
       .map(({ number, failures, last_failed_at: at, verdict, was_quarantined: spared }) => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { branchClassOf, matchesBranch } from './branch.ts';
+import { classifyBranch, matchesBranch } from './branch.ts';
 
 const classOf = (branch: string, prNumber: number | null = null, defaultBranches = ['main', 'release/*']) =>
-  branchClassOf({ branch, prNumber, defaultBranches });
+  classifyBranch({ branch, prNumber, defaultBranches });
 
 describe('the class of a branch', () => {
   it('is default for the branches of the settings', () => {

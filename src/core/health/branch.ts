@@ -1,7 +1,7 @@
-// Which sort of branch is this? Every result counts for one class, and monitors say which classes they watch.
+// Classifies branches. Every result counts for one class, and each monitor watches some of the classes.
 //
-//   default        a branch that everybody builds on: `main`, or what the settings name
-//   queue          a branch that a merge queue made to test a composition: ours, GitHub's and other well-known ones
+//   default        a shared branch: `main`, or the branches that the settings name
+//   queue          a test branch of a merge queue: Signalbox's, GitHub's and other well-known ones
 //   pull_request   a pull request's own commits
 //   other          anything else, such as a branch without a pull request
 
@@ -12,7 +12,7 @@ export const branchClasses: readonly BranchClass[] = ['default', 'queue', 'pull_
 /** Patterns that one setting may hold. */
 export const branchPatternsMax = 10;
 
-/** Branches that queues make for their tests, by the names that they are known for. */
+/** Test branches of merge queues, by their well-known names. */
 const queueBranches: readonly string[] = [
   'signalbox/*',
   'gh-readonly-queue/*',
@@ -31,7 +31,7 @@ export type BranchFacts = {
   readonly defaultBranches: readonly string[];
 };
 
-export function branchClassOf({ branch, prNumber, defaultBranches }: BranchFacts): BranchClass {
+export function classifyBranch({ branch, prNumber, defaultBranches }: BranchFacts): BranchClass {
   const name = branch.startsWith('refs/heads/') ? branch.slice('refs/heads/'.length) : branch;
   if (queueBranches.some((pattern) => matchesBranch(pattern, name))) return 'queue';
   const isDefault = defaultBranches
@@ -43,7 +43,7 @@ export function branchClassOf({ branch, prNumber, defaultBranches }: BranchFacts
   return 'other';
 }
 
-/** Walks the name once for each star at most: no pattern makes it slow. */
+/** Walks the name at most once for each star: no pattern makes it slow. */
 export function matchesBranch(pattern: string, name: string): boolean {
   let at = 0;
   let from = 0;
@@ -57,7 +57,7 @@ export function matchesBranch(pattern: string, name: string): boolean {
       at++;
       from++;
     } else if (star >= 0) {
-      // The last star takes one character more.
+      // The last star matches one character more.
       at = star + 1;
       from = ++starFrom;
     } else return false;

@@ -1,6 +1,7 @@
-// The patterns of CODEOWNERS files, in the manners of GitHub and of GitLab (see codeowners.ts), and whether one matches
-// a path. Both levels, folders along a path and characters along a name, are matched by going back to the last wildcard
-// only: an earlier one never has to give more, so no pattern takes more than its length times that of the path.
+// The patterns of CODEOWNERS files, in the syntax of GitHub and of GitLab (see codeowners.ts), and whether
+// one matches a path. Both levels, folders along a path and characters along a name, are matched by going
+// back to the last wildcard only: an earlier one never has to match more, so a match takes at most pattern
+// length times path length.
 
 export type CodeownersSyntax = 'github' | 'gitlab';
 
@@ -19,25 +20,25 @@ type Name = { readonly text: string } | Pieces;
 
 type Pieces = {
   readonly pieces: readonly Piece[];
-  /** What a match begins and ends with: most names are told apart by it. */
+  /** The beginning and the end of every match: most names are rejected by these. */
   readonly head: string;
   readonly tail: string;
 };
 
-type Step = Name | '**';
+type PatternSegment = Name | '**';
 
 export type Pattern = {
   /** `**` stands for any number of folders; at the end for at least one name. */
-  readonly names: readonly Step[];
-  /** Whether what lies below a match matches too. */
+  readonly names: readonly PatternSegment[];
+  /** Whether everything below a match matches too. */
   readonly isFolder: boolean;
 };
 
 /** How much matching may still be done: about one step per character that is compared. */
 export type MatchBudget = { steps: number };
 
-const anyDepth: readonly Step[] = ['**'];
-const anyName: Name = piecesOf(['*']);
+const anyDepth: readonly PatternSegment[] = ['**'];
+const anyName: Name = compilePieces(['*']);
 const patternLengthMax = 1024;
 
 /** Null: it is no pattern of that syntax, or one that cannot match anything. */
@@ -53,11 +54,11 @@ function compileForGitHub(text: string): Pattern | null {
   if (isBelowOnly) parts.pop();
   const isAnchored = parts.length > 1;
   if (parts[0] === '') parts.shift();
-  const names: readonly (Step | null)[] = parts.map((part) =>
+  const names: readonly (PatternSegment | null)[] = parts.map((part) =>
     part === '**' ? part : compileName(part, false),
   );
   if (!areAll(names) || names.length === 0) return null;
-  // `docs/*` takes what is directly in the folder; `*` alone takes everything anyway.
+  // `docs/*` matches what is directly in the folder; `*` alone matches everything anyway.
   const isFolder = !isBelowOnly && !isAnyName(names.at(-1));
   return {
     names: [...(isAnchored ? [] : anyDepth), ...names, ...(isBelowOnly ? anyDepth : [])],
@@ -72,7 +73,7 @@ function compileForGitLab(text: string): Pattern | null {
   const isBelowOnly = parts.at(-1) === '' && parts.length > (isAnchored ? 0 : 1);
   if (isBelowOnly) parts.pop();
   // `**` at the end is an ordinary `*`: only before a slash does it stand for folders.
-  const names: readonly (Step | null)[] = parts.map((part, at) =>
+  const names: readonly (PatternSegment | null)[] = parts.map((part, at) =>
     part === '**' && (isBelowOnly || at < parts.length - 1) ? part : compileName(part, true),
   );
   if (!areAll(names) || (names.length === 0 && !isBelowOnly)) return null;
@@ -82,11 +83,12 @@ function compileForGitLab(text: string): Pattern | null {
   };
 }
 
-const areAll = (names: readonly (Step | null)[]): names is readonly Step[] => !names.includes(null);
-const isAnyName = (name: Step | undefined): boolean =>
+const areAll = (names: readonly (PatternSegment | null)[]): names is readonly PatternSegment[] =>
+  !names.includes(null);
+const isAnyName = (name: PatternSegment | undefined): boolean =>
   typeof name === 'object' && 'pieces' in name && name.pieces.length === 1 && name.pieces[0] === '*';
 
-/** Null: it ends in the middle of something, or holds a set where there are none. */
+/** Null: it ends in the middle of an escape or a set, or holds a set where the syntax has none. */
 function compileName(text: string, hasSets: boolean): Name | null {
   const pieces: Piece[] = [];
   const points = Array.from(text);
@@ -98,40 +100,40 @@ function compileName(text: string, hasSets: boolean): Name | null {
     else if (point === '\\') {
       at++;
       if (at === points.length) return null;
-      pieces.push(codeOf(points[at]));
+      pieces.push(firstCodePoint(points[at]));
     } else if (point === '[' && hasSets) {
       const found = readSet(points, at + 1);
       if (found === null) return null;
       pieces.push(found.set);
       at = found.end;
     } else if ((point === '[' || point === ']') && !hasSets) return null;
-    else pieces.push(codeOf(point));
+    else pieces.push(firstCodePoint(point));
   }
   if (pieces.length === 0) return null;
   return pieces.every((piece) => typeof piece === 'number')
     ? { text: String.fromCodePoint(...pieces) }
-    : piecesOf(pieces);
+    : compilePieces(pieces);
 }
 
-function piecesOf(pieces: readonly Piece[]): Pieces {
+function compilePieces(pieces: readonly Piece[]): Pieces {
   const isSpecial = (piece: Piece) => typeof piece !== 'number';
-  const textOf = (part: readonly Piece[]) =>
+  const literalText = (part: readonly Piece[]) =>
     String.fromCodePoint(...part.filter((piece) => typeof piece === 'number'));
   const first = pieces.findIndex(isSpecial);
   const last = pieces.findLastIndex(isSpecial);
-  return { pieces, head: textOf(pieces.slice(0, first)), tail: textOf(pieces.slice(last + 1)) };
+  return { pieces, head: literalText(pieces.slice(0, first)), tail: literalText(pieces.slice(last + 1)) };
 }
 
-const codeOf = (point: string | undefined): number => point?.codePointAt(0) ?? 0;
+const firstCodePoint = (point: string | undefined): number => point?.codePointAt(0) ?? 0;
 
-/** A set from behind its opening bracket to its closing one. */
+/** Reads a set, from after its opening bracket to its closing one. */
 function readSet(points: readonly string[], start: number): { set: Piece; end: number } | null {
   const isNegated = points[start] === '!' || points[start] === '^';
   const ranges: (readonly [number, number])[] = [];
   let at = isNegated ? start + 1 : start;
   const next = (): number => {
     if (points[at] === '\\') at++;
-    return codeOf(points[at++]);
+    return firstCodePoint(points[at++]);
   };
   while (at < points.length && points[at] !== ']') {
     const from = next();
@@ -144,7 +146,7 @@ function readSet(points: readonly string[], start: number): { set: Piece; end: n
   return at < points.length && ranges.length > 0 ? { set: { isNegated, ranges }, end: at } : null;
 }
 
-/** Whether the pattern from its name `skipped` on matches the path from there on. */
+/** Whether the pattern matches the path, both from their segment `skipped` on. */
 export function matches(
   pattern: Pattern,
   path: readonly string[],
@@ -207,7 +209,7 @@ function matchesName(name: Name, text: string, budget: MatchBudget): boolean {
   return true;
 }
 
-/** The place behind the character there; some take two places. */
+/** The index after the character at `at`; some characters take two. */
 const after = (text: string, at: number): number => at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 
 function matchesPoint(piece: Exclude<Piece, '*'>, point: number): boolean {
@@ -216,7 +218,7 @@ function matchesPoint(piece: Exclude<Piece, '*'>, point: number): boolean {
   return piece.ranges.some(([from, to]) => from <= point && point <= to) !== piece.isNegated;
 }
 
-/** The names a path must begin with, as far as they are plain texts, at most so many. */
+/** The names a path must begin with, as far as they are plain texts, at most `max`. */
 export function plainPrefix(pattern: Pattern, max: number): readonly string[] {
   const prefix: string[] = [];
   for (const name of pattern.names) {

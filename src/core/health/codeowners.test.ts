@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { codeownersSyntaxOf, createOwnerLookup, ownersOf, parseCodeowners } from './codeowners.ts';
+import { parseCodeowners } from '../../../test/support/codeowners.ts';
+import { detectCodeownersSyntax, createOwnerLookup, findOwners } from './codeowners.ts';
 import type { CodeownersSyntax } from './codeowners-pattern.ts';
 
 const owners = (text: string, path: string, syntax?: CodeownersSyntax) =>
-  ownersOf(parseCodeowners(text, syntax), path);
+  findOwners(parseCodeowners(text, syntax), path);
 
 /** Which of the paths a single rule with this pattern owns. */
 const owned = (syntax: CodeownersSyntax, pattern: string, paths: readonly string[]) => {
   const rules = parseCodeowners(`${pattern} @a`, syntax);
-  return paths.filter((path) => ownersOf(rules, path).length > 0);
+  return paths.filter((path) => findOwners(rules, path).length > 0);
 };
 
 describe('a pattern as GitHub understands it', () => {
@@ -106,7 +107,7 @@ describe('a file of GitHub', () => {
       'github',
     );
     expect(problems.map(({ line }) => line)).toEqual([2, 3, 4, 5, 6]);
-    expect(ownersOf({ ...rules, problems }, 'a.ts')).toEqual(['@a']);
+    expect(findOwners({ ...rules, problems }, 'a.ts')).toEqual(['@a']);
   });
 
   it('takes a path with a leading slash or ./ as well', () => {
@@ -130,10 +131,10 @@ describe('a file of GitLab', () => {
   ].join('\n');
 
   it('is known by its sections, exclusions or roles', () => {
-    expect(codeownersSyntaxOf(text)).toBe('gitlab');
-    expect(codeownersSyntaxOf('* @a\n!x')).toBe('gitlab');
-    expect(codeownersSyntaxOf('* @@owner')).toBe('gitlab');
-    expect(codeownersSyntaxOf('* @a\n/app/[id]/ @b\n[id].ts @b\n# [x]')).toBe('github');
+    expect(detectCodeownersSyntax(text)).toBe('gitlab');
+    expect(detectCodeownersSyntax('* @a\n!x')).toBe('gitlab');
+    expect(detectCodeownersSyntax('* @@owner')).toBe('gitlab');
+    expect(detectCodeownersSyntax('* @a\n/app/[id]/ @b\n[id].ts @b\n# [x]')).toBe('github');
   });
 
   it('joins what its sections say', () => {
@@ -153,22 +154,22 @@ describe('a file of GitLab', () => {
 });
 
 describe('bounds', () => {
-  it('has nobody own anything by a file that is too large or has too many rules', () => {
+  it('ignores a file that is too large or has too many rules', () => {
     for (const text of [`* @a\n${'#'.repeat(3 * 1024 * 1024)}`, '* @a\n'.repeat(50_001)]) {
       const rules = parseCodeowners(text);
       expect(rules.problems).toMatchObject([{ line: 0 }]);
-      expect(ownersOf(rules, 'a')).toEqual([]);
+      expect(findOwners(rules, 'a')).toEqual([]);
     }
   });
 
-  it('tells at most 100 problems', () => {
+  it('reports at most 100 problems', () => {
     expect(parseCodeowners('!x\n'.repeat(500), 'github').problems).toHaveLength(100);
   });
 
   it('spends no more than the budget on patterns made to be slow', () => {
     const rules = parseCodeowners(`${'*a'.repeat(500)}*b*a @a\n`.repeat(2000));
     const budget = { steps: 1_000_000 };
-    expect(ownersOf(rules, 'a'.repeat(4000), budget)).toEqual([]);
+    expect(findOwners(rules, 'a'.repeat(4000), budget)).toEqual([]);
     expect(budget.steps).toBeLessThan(0);
     expect(budget.steps).toBeGreaterThan(-10_000);
   });
@@ -176,14 +177,14 @@ describe('bounds', () => {
   it('looks every file up once, and all of them within one budget', () => {
     const rules = parseCodeowners('*.ts @a\n*.js @b');
     const budget = { steps: 1000 };
-    const lookUp = createOwnerLookup(rules, budget);
-    expect([lookUp('a.ts'), lookUp('a.js')]).toEqual([['@a'], ['@b']]);
+    const findFileOwners = createOwnerLookup(rules, budget);
+    expect([findFileOwners('a.ts'), findFileOwners('a.js')]).toEqual([['@a'], ['@b']]);
     const { steps } = budget;
-    for (let again = 0; again < 1000; again++) lookUp('a.ts');
+    for (let again = 0; again < 1000; again++) findFileOwners('a.ts');
     expect(budget.steps).toBe(steps);
-    for (let file = 0; file < 1000; file++) lookUp(`${file}.ts`);
-    expect(lookUp('last.ts')).toEqual([]);
-    expect(lookUp('a.ts')).toEqual(['@a']);
+    for (let file = 0; file < 1000; file++) findFileOwners(`${file}.ts`);
+    expect(findFileOwners('last.ts')).toEqual([]);
+    expect(findFileOwners('a.ts')).toEqual(['@a']);
   });
 
   it('reads any text without an error', () => {
@@ -194,7 +195,7 @@ describe('bounds', () => {
     );
     fc.assert(
       fc.property(text, fc.string(), fc.constantFrom('github', 'gitlab', undefined), (text, path, syntax) => {
-        expect(ownersOf(parseCodeowners(text, syntax), path).length).toBeLessThan(1000);
+        expect(findOwners(parseCodeowners(text, syntax), path).length).toBeLessThan(1000);
       }),
     );
   });

@@ -1,21 +1,24 @@
-// Who owns a file, by the repository's CODEOWNERS. The two hosts that have such a file agree on its name only:
+// The owners of a file, by the repository's CODEOWNERS. The hosts that have such a file agree on its name
+// only:
 //
-//   GitHub   The last rule that matches a file counts; one without owners says that nobody has it. Patterns are those of
-//            gitignore, without `!` and `[ ]`: a pattern with a slash before its end begins at the root, any other one
-//            matches at every depth, and a pattern that names a folder takes everything below it. `docs/*` does not:
-//            it takes what is directly in `docs`. A line that is not understood is left out, and said so.
-//   GitLab   Rules stand in sections (`[Name]`, `^[Name]` where nobody must approve, `[Name][2]` where two must), and
-//            each section has its say: the owners of a file are those of all sections together. A rule without owners
-//            has those of its section's heading. `!pattern` takes files out of its section for good. A pattern without
-//            a leading slash matches at every depth, and one without a slash at its end means the file of just that
-//            name. `[a-c]` is a set of characters. There are no comments behind a rule.
+//   GitHub   The last rule that matches a file counts; a rule without owners leaves the file without an
+//            owner. Patterns are those of gitignore, without `!` and `[ ]`: a pattern with a slash before its
+//            end begins at the root, any other one matches at every depth, and a pattern that names a folder
+//            matches everything below it. `docs/*` does not: it matches only what is directly in `docs`. A
+//            line that cannot be parsed is skipped and reported.
+//   GitLab   Rules stand in sections (`[Name]`, `^[Name]` where approval is optional, `[Name][2]` where two
+//            must approve), and every section counts: the owners of a file are those of all sections
+//            together. A rule without owners has those of its section's heading. `!pattern` excludes files
+//            from its section for good. A pattern without a leading slash matches at every depth, and one
+//            without a slash at its end means the file of just that name. `[a-c]` is a set of characters. A
+//            rule has no trailing comment.
 //
 //   * @org/all                     src/pay/card.ts → @org/pay    (GitHub: the later rule)
 //   /src/pay/ @org/pay # cards     README.md       → @org/all
-//   /src/pay/fixture/              src/pay/fixture/a.json → nobody
+//   /src/pay/fixture/              src/pay/fixture/a.json → no owner
 //
-// Patterns come from whoever may upload, so none is made a regular expression: a match takes time by the length of the
-// pattern times that of the path, whatever they hold.
+// Patterns come from uploads and are not trusted, so none becomes a regular expression: a match takes at most
+// time proportional to the length of the pattern times that of the path.
 
 import {
   type CodeownersSyntax,
@@ -30,7 +33,7 @@ export type Codeowners = {
   readonly syntax: CodeownersSyntax;
   /** GitHub's files are one section. */
   readonly sections: readonly Section[];
-  /** What was left out, at most 100. */
+  /** The lines that were skipped, at most 100. */
   readonly problems: readonly CodeownersProblem[];
 };
 
@@ -47,16 +50,16 @@ type Section = {
   readonly exclusions: RuleNode;
 };
 
-type Rule = {
-  /** Later ones have the higher number. */
+type CodeownersRule = {
+  /** Later rules have the higher number. */
   readonly order: number;
   readonly pattern: Pattern;
   readonly owners: readonly string[];
 };
 
-/** Rules by the plain names that a path must begin with, so that a look-up tries few of a file's thousands. */
+/** Rules by the plain names that a path must begin with, so that a search tries few of a file's thousands. */
 type RuleNode = {
-  readonly rules: Rule[];
+  readonly rules: CodeownersRule[];
   readonly below: Map<string, RuleNode>;
 };
 
@@ -68,11 +71,11 @@ const problemsMax = 100;
 const pathLengthMax = 4096;
 /** Bounds the memory that a file of many deep paths takes. */
 const indexDepthMax = 4;
-/** Many times what a look-up in the largest known files takes. */
+/** Many times what a search in the largest known files takes. */
 const stepsMax = 5_000_000;
 /** Some seconds at most. */
 const stepsMaxTogether = 300_000_000;
-/** Files that one look-up remembers. */
+/** Files that one search remembers. */
 const knownMax = 100_000;
 
 const heading = /^\^?\[([^\]]+)\](?:\[\d*\])?(?:[ \t](.*))?$/s;
@@ -80,50 +83,44 @@ const mention = /^@{1,2}[A-Za-z0-9_][A-Za-z0-9_.\-/]*$/;
 const email = /^[^\s@\p{C}<>"(),:;[\]\\]+@[A-Za-z0-9][A-Za-z0-9.-]*$/u;
 
 /** GitLab's if a line is a section's heading, an exclusion or names a role; the same file otherwise means GitHub's. */
-export function codeownersSyntaxOf(text: string): CodeownersSyntax {
-  return linesOf(text).some((line) => heading.test(line) || line.startsWith('!') || /[ \t]@@\w/.test(line))
+export function detectCodeownersSyntax(text: string): CodeownersSyntax {
+  return splitLines(text).some((line) => heading.test(line) || line.startsWith('!') || /[ \t]@@\w/.test(line))
     ? 'gitlab'
     : 'github';
 }
 
-/** Reads what it can: a file that is too large owns nothing, and a line that is not understood is left out. */
-export function parseCodeowners(text: string, syntax = codeownersSyntaxOf(text)): Codeowners {
-  const parts = parseInParts(text, syntax);
-  for (;;) {
-    const part = parts.next();
-    if (part.done === true) return part.value;
-  }
-}
-
-/** Lines that are read in one part. */
+/** Lines that are parsed in one part. */
 const linesOfPart = 1_000;
 
-/** The same in parts, between which the caller may do something else: the largest file takes some tenths of a second. */
+/**
+ * Parses what it can: a file that is too large owns nothing, and a line that cannot be parsed is skipped. It
+ * yields after each part of the file, so that the caller can do other work: the largest file takes some
+ * tenths of a second.
+ */
 export function* parseInParts(
   text: string,
-  syntax = codeownersSyntaxOf(text),
+  syntax = detectCodeownersSyntax(text),
 ): Generator<void, Codeowners, void> {
   const problems: CodeownersProblem[] = [];
   const leaveOut = (line: number, message: string) => {
     if (problems.length < problemsMax) problems.push({ line, message });
   };
   const nothing = (message: string) => ({ syntax, sections: [], problems: [{ line: 0, message }] });
-  if (text.length > textLengthMax)
-    return nothing('The file is larger than 3 MiB: nobody owns anything by it.');
+  if (text.length > textLengthMax) return nothing('The file is larger than 3 MiB, so Signalbox ignores it.');
   const sections = new Map<string, Section>();
-  let section = sectionOf(sections, '');
+  let section = ensureSection(sections, '');
   let defaults: readonly string[] = [];
   let order = 0;
-  for (const [index, line] of linesOf(text).entries()) {
+  for (const [index, line] of splitLines(text).entries()) {
     if (index % linesOfPart === 0) yield;
     if (line === '' || line.startsWith('#')) continue;
     const [, name, owners] = (syntax === 'gitlab' && heading.exec(line)) || [];
     if (name !== undefined) {
-      section = sectionOf(sections, name.trim().toLowerCase());
-      defaults = ownersIn(wordsOf(owners ?? ''));
+      section = ensureSection(sections, name.trim().toLowerCase());
+      defaults = ownersIn(splitAtBlanks(owners ?? ''));
       continue;
     }
-    if (order >= rulesMax) return nothing('The file has more than 50,000 rules: nobody owns anything by it.');
+    if (order >= rulesMax) return nothing('The file has more than 50,000 rules, so Signalbox ignores it.');
     const found = readRule(line, syntax, defaults);
     if (typeof found === 'string') leaveOut(index + 1, found);
     else insert(found.isExclusion ? section.exclusions : section.rules, { ...found, order: order++ });
@@ -132,7 +129,7 @@ export function* parseInParts(
 }
 
 /** Without the byte order mark, and each without blanks around it. */
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   if (text.length > textLengthMax) return [];
   return text
     .replace(/^\uFEFF/, '')
@@ -141,7 +138,7 @@ function linesOf(text: string): readonly string[] {
 }
 
 /** Sections of the same name are one. */
-function sectionOf(sections: Map<string, Section>, name: string): Section {
+function ensureSection(sections: Map<string, Section>, name: string): Section {
   const known = sections.get(name);
   if (known !== undefined) return known;
   const section = { name, rules: emptyNode(), exclusions: emptyNode() };
@@ -149,38 +146,38 @@ function sectionOf(sections: Map<string, Section>, name: string): Section {
   return section;
 }
 
-type FoundRule = Omit<Rule, 'order'> & { readonly isExclusion: boolean };
+type FoundRule = Omit<CodeownersRule, 'order'> & { readonly isExclusion: boolean };
 
 /** Or what is wrong with the line. */
 function readRule(line: string, syntax: CodeownersSyntax, defaults: readonly string[]): FoundRule | string {
-  const [first = '', ...rest] = wordsOf(line);
+  const [first = '', ...rest] = splitAtBlanks(line);
   const isExclusion = syntax === 'gitlab' && first.startsWith('!');
   const pattern = compilePattern(isExclusion ? first.slice(1) : first, syntax);
-  if (pattern === null) return 'The pattern is not understood.';
+  if (pattern === null) return 'The pattern is not valid.';
   if (syntax === 'gitlab') {
     const owners = ownersIn(rest);
     return { pattern, owners: owners.length === 0 ? defaults : owners, isExclusion };
   }
-  const comment = rest.findIndex((word) => word.startsWith('#'));
+  const comment = rest.findIndex((token) => token.startsWith('#'));
   const given = comment < 0 ? rest : rest.slice(0, comment);
   const owners = ownersIn(given);
-  // A line of which only a part is understood counts for nothing, as at GitHub: half of its owners would be a guess.
-  if (given.some((word) => !isOwner(word)))
-    return 'An owner is neither @name, @organization/team nor an email address.';
+  // As on GitHub, a line that can be parsed only in part is skipped: half of its owners would be a guess.
+  if (given.some((token) => !isOwner(token)))
+    return 'An owner is not @name, @organization/team or an email address.';
   return { pattern, owners, isExclusion };
 }
 
 /** Separated by blanks that have no backslash before them; the backslashes stay. */
-const wordsOf = (line: string): readonly string[] => line.match(/(?:\\.|[^ \t\\]|\\$)+/g) ?? [];
+const splitAtBlanks = (line: string): readonly string[] => line.match(/(?:\\.|[^ \t\\]|\\$)+/g) ?? [];
 
-const isOwner = (word: string): boolean => word.length <= 255 && (mention.test(word) || email.test(word));
+const isOwner = (token: string): boolean => token.length <= 255 && (mention.test(token) || email.test(token));
 
-const ownersIn = (words: readonly string[]): readonly string[] =>
-  [...new Set(words.filter(isOwner))].slice(0, ownersPerRuleMax);
+const ownersIn = (tokens: readonly string[]): readonly string[] =>
+  [...new Set(tokens.filter(isOwner))].slice(0, ownersPerRuleMax);
 
 const emptyNode = (): RuleNode => ({ rules: [], below: new Map() });
 
-function insert(root: RuleNode, rule: Rule): void {
+function insert(root: RuleNode, rule: CodeownersRule): void {
   let node = root;
   for (const name of plainPrefix(rule.pattern, indexDepthMax)) {
     const next = node.below.get(name) ?? emptyNode();
@@ -191,10 +188,10 @@ function insert(root: RuleNode, rule: Rule): void {
 }
 
 /**
- * The owners of a file, by its path from the repository's root: as they are written in the file, without repeats, none
- * when nobody has it. Once a budget is used up nobody owns the rest, and its steps are below 0.
+ * The owners of a file, by its path from the repository's root: as they are written in the file, without
+ * repeats. Once the budget is used up, its steps are below 0 and the remaining files have no owner.
  */
-export function ownersOf(
+export function findOwners(
   rules: Codeowners,
   filePath: string,
   budget: MatchBudget = { steps: stepsMax },
@@ -209,7 +206,7 @@ export function ownersOf(
   return budget.steps < 0 ? [] : [...found];
 }
 
-/** `ownersOf` for the many files of an upload: each is looked up once, and all of them together have one budget. */
+/** `findOwners` for the many files of an upload: each is looked up once, and all of them together have one budget. */
 export function createOwnerLookup(
   rules: Codeowners,
   budget: MatchBudget = { steps: stepsMaxTogether },
@@ -222,17 +219,17 @@ export function createOwnerLookup(
   };
 }
 
-/** One file uses no more than its own share of what all of them have together. */
+/** One file uses no more than its own share of the common budget. */
 function ownersWithin(rules: Codeowners, filePath: string, budget: MatchBudget): readonly string[] {
   const own = { steps: Math.min(stepsMax, budget.steps) };
   const given = own.steps;
-  const found = ownersOf(rules, filePath, own);
+  const found = findOwners(rules, filePath, own);
   budget.steps -= given - own.steps;
   return found;
 }
 
-function lastMatch(root: RuleNode, path: readonly string[], budget: MatchBudget): Rule | null {
-  let last: Rule | null = null;
+function lastMatch(root: RuleNode, path: readonly string[], budget: MatchBudget): CodeownersRule | null {
+  let last: CodeownersRule | null = null;
   let node: RuleNode | undefined = root;
   for (let depth = 0; node !== undefined; depth++) {
     for (let at = node.rules.length - 1; at >= 0; at--) {

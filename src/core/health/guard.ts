@@ -13,8 +13,6 @@ export type JobBaseline = {
   readonly uploads: number;
 };
 
-export const emptyBaseline: JobBaseline = { mean: 0, uploads: 0 };
-
 /** Fewer failing tests than this are never a mass failure. */
 const failingMin = 10;
 const shareMin = 0.01;

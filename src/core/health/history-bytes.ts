@@ -3,20 +3,20 @@
 
 import { assert } from '#base/assert.ts';
 import { branchClasses } from './branch.ts';
-import type { Contradiction, DayCount, History, KnownFlake } from './history.ts';
+import type { Contradiction, DayCount, TestCaseHistory, KnownFlake } from './history.ts';
 import { passedRun, type RecentRun } from './recent-run.ts';
 
 const version = 1;
 const outcomes = ['passed', 'failed', 'flaky'] as const;
 
-type Writer = { readonly bytes: Uint8Array; at: number };
-type Reader = { readonly bytes: Uint8Array; at: number };
+type HistoryWriter = { readonly bytes: Uint8Array; at: number };
+type HistoryReader = { readonly bytes: Uint8Array; at: number };
 
 /** Larger than any history: its lists and texts are bounded. Used again and again, and what is returned is a copy. */
 const scratch = new Uint8Array(128 * 1_024);
 
 /** Whole numbers of up to 53 bits. */
-function writeNumber(writer: Writer, value: number): void {
+function writeNumber(writer: HistoryWriter, value: number): void {
   let rest = value;
   while (rest >= 0x80) {
     // Bits work up to 31; beyond, the division does.
@@ -26,7 +26,7 @@ function writeNumber(writer: Writer, value: number): void {
   writer.bytes[writer.at++] = rest;
 }
 
-function readNumber(reader: Reader): number {
+function readNumber(reader: HistoryReader): number {
   let value = 0;
   let scale = 1;
   for (;;) {
@@ -37,14 +37,14 @@ function readNumber(reader: Reader): number {
   }
 }
 
-function readByte(reader: Reader): number {
+function readByte(reader: HistoryReader): number {
   const byte = reader.bytes[reader.at++];
   assert(byte !== undefined, 'a history is whole');
   return byte;
 }
 
 /** The length twice, plus one where it is of hexadecimal bytes. Other texts are written by their code units. */
-function writeText(writer: Writer, text: string): void {
+function writeText(writer: HistoryWriter, text: string): void {
   const begunAt = writer.at;
   if (text.length % 2 === 0 && text.length > 0) {
     writeNumber(writer, text.length + 1);
@@ -69,7 +69,7 @@ function digitAt(text: string, at: number): number {
 
 const pairs: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-function readText(reader: Reader): string {
+function readText(reader: HistoryReader): string {
   const head = readNumber(reader);
   let text = '';
   if (head % 2 === 1) for (let left = head >> 1; left > 0; left--) text += pairs[readByte(reader)]!;
@@ -77,7 +77,7 @@ function readText(reader: Reader): string {
   return text;
 }
 
-function writeHash(writer: Writer, hash: number): void {
+function writeHash(writer: HistoryWriter, hash: number): void {
   const { bytes, at } = writer;
   bytes[at] = hash;
   bytes[at + 1] = hash >>> 8;
@@ -86,7 +86,7 @@ function writeHash(writer: Writer, hash: number): void {
   writer.at = at + 4;
 }
 
-function readHash(reader: Reader): number {
+function readHash(reader: HistoryReader): number {
   const { bytes, at } = reader;
   assert(at + 4 <= bytes.length, 'a history is whole');
   reader.at = at + 4;
@@ -94,16 +94,16 @@ function readHash(reader: Reader): number {
 }
 
 /** None is 0, so that numbers move up by one. */
-const writeOptional = (writer: Writer, value: number | null): void =>
+const writeOptional = (writer: HistoryWriter, value: number | null): void =>
   writeNumber(writer, value === null ? 0 : value + 1);
 
-function readOptional(reader: Reader): number | null {
+function readOptional(reader: HistoryReader): number | null {
   const value = readNumber(reader);
   return value === 0 ? null : value - 1;
 }
 
-export function encodeHistory(history: History): Uint8Array {
-  const writer: Writer = { bytes: scratch, at: 0 };
+export function encodeHistory(history: TestCaseHistory): Uint8Array {
+  const writer: HistoryWriter = { bytes: scratch, at: 0 };
   writeNumber(writer, version);
   writeNumber(writer, history.cleanPasses);
   writeNumber(writer, history.lastFailureAt);
@@ -119,8 +119,8 @@ export function encodeHistory(history: History): Uint8Array {
   return writer.bytes.slice(0, writer.at);
 }
 
-export function decodeHistory(bytes: Uint8Array): History {
-  const reader: Reader = { bytes, at: 0 };
+export function decodeHistory(bytes: Uint8Array): TestCaseHistory {
+  const reader: HistoryReader = { bytes, at: 0 };
   assert(readNumber(reader) === version, 'the version of a history is known');
   const cleanPasses = readNumber(reader);
   const lastFailureAt = readNumber(reader);
@@ -134,7 +134,7 @@ export function decodeHistory(bytes: Uint8Array): History {
   return { days, contradictions, onDefault, elsewhere, flakes, cleanPasses, lastFailureAt };
 }
 
-function writeDays(writer: Writer, days: readonly DayCount[]): void {
+function writeDays(writer: HistoryWriter, days: readonly DayCount[]): void {
   writeNumber(writer, days.length);
   let before = 0;
   for (const { day, branchClass, runs, failed, sources, contradicted } of days) {
@@ -147,7 +147,7 @@ function writeDays(writer: Writer, days: readonly DayCount[]): void {
   }
 }
 
-function readDays(reader: Reader): DayCount[] {
+function readDays(reader: HistoryReader): DayCount[] {
   const days: DayCount[] = [];
   let before = 0;
   for (let left = readNumber(reader); left > 0; left--) {
@@ -166,7 +166,7 @@ function readDays(reader: Reader): DayCount[] {
   return days;
 }
 
-function writeContradictions(writer: Writer, contradictions: readonly Contradiction[]): void {
+function writeContradictions(writer: HistoryWriter, contradictions: readonly Contradiction[]): void {
   writeNumber(writer, contradictions.length);
   let before = 0;
   for (const { at, source, branchClass, prNumber, isSuspect, failing, tests } of contradictions) {
@@ -180,7 +180,7 @@ function writeContradictions(writer: Writer, contradictions: readonly Contradict
   }
 }
 
-function readContradictions(reader: Reader): Contradiction[] {
+function readContradictions(reader: HistoryReader): Contradiction[] {
   const contradictions: Contradiction[] = [];
   let before = 0;
   for (let left = readNumber(reader); left > 0; left--) {
@@ -200,7 +200,7 @@ function readContradictions(reader: Reader): Contradiction[] {
   return contradictions;
 }
 
-function writeRing(writer: Writer, ring: readonly RecentRun[]): void {
+function writeRing(writer: HistoryWriter, ring: readonly RecentRun[]): void {
   writeNumber(writer, ring.length);
   let before = 0;
   for (const run of ring) {
@@ -220,7 +220,7 @@ function writeRing(writer: Writer, ring: readonly RecentRun[]): void {
   }
 }
 
-function readRing(reader: Reader): RecentRun[] {
+function readRing(reader: HistoryReader): RecentRun[] {
   const ring: RecentRun[] = [];
   let before = 0;
   for (let left = readNumber(reader); left > 0; left--) {

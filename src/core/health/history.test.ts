@@ -1,17 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dayMs } from '#base/duration.ts';
 import { branchClasses } from './branch.ts';
-import {
-  addPasses,
-  dayMs,
-  decodeHistory,
-  emptyHistory,
-  encodeHistory,
-  flakeFingerprints,
-  type History,
-  record,
-  type RunFact,
-} from './history.ts';
+import { addPasses, emptyHistory, flakeFingerprints, type TestCaseHistory, record } from './history.ts';
+import type { RunFact } from './recent-run.ts';
+import { decodeHistory, encodeHistory } from './history-bytes.ts';
 
 const begunAt = Date.UTC(2026, 10, 1);
 const minute = 60_000;
@@ -29,7 +22,8 @@ const fact = (more: Partial<RunFact> = {}): RunFact => ({
   ...more,
 });
 
-const fold = (facts: readonly RunFact[], from: History = emptyHistory): History => facts.reduce(record, from);
+const fold = (facts: readonly RunFact[], from: TestCaseHistory = emptyHistory): TestCaseHistory =>
+  facts.reduce(record, from);
 
 /** Code units of any sort, lone surrogates too. */
 const anyText = fc
@@ -56,8 +50,8 @@ const facts = fc.uniqueArray(
 const onOneBranch = (list: readonly RunFact[]): RunFact[] =>
   list.map((one) => ({ ...one, branchClass: branchClasses[Number(one.source[0]) % 4]! }));
 
-/** Everything but names of sources that passed, and the day on which a source was told first. */
-const withoutNames = (history: History) => ({
+/** Everything but names of sources that passed, and the day on which a source was first recorded. */
+const withoutNames = (history: TestCaseHistory) => ({
   ...history,
   days: history.days.map((count) => ({ ...count, sources: 0 })),
   sources: history.days.reduce((sum, { sources }) => sum + sources, 0),
@@ -100,7 +94,7 @@ describe('the history of a test', () => {
     expect(flakeFingerprints(history)).toEqual([]);
   });
 
-  it('keeps a suspect failure in the ring, out of the rates and out of what flakes look like', () => {
+  it('keeps a suspect failure in the ring, out of the rates and out of the known flakes', () => {
     const history = fold([
       fact({ outcome: 'failed', isSuspect: true, fingerprint: 'f1' }),
       fact({ at: begunAt + minute }),
@@ -134,22 +128,22 @@ describe('the history of a test', () => {
   it('does not depend on the order of the facts', () => {
     fc.assert(
       fc.property(facts, fc.infiniteStream(fc.nat()), (list, keys) => {
-        const told = onOneBranch(list);
-        const shuffled = told
+        const runFacts = onOneBranch(list);
+        const shuffled = runFacts
           .map((one) => ({ one, key: keys.next().value }))
           .sort((a, b) => a.key - b.key)
           .map(({ one }) => one);
-        expect(withoutNames(fold(shuffled))).toEqual(withoutNames(fold(told)));
+        expect(withoutNames(fold(shuffled))).toEqual(withoutNames(fold(runFacts)));
       }),
     );
   });
 
-  it('counts a fact that is told twice once', () => {
+  it('counts a fact that is reported twice once', () => {
     fc.assert(
       fc.property(facts, (list) => {
-        const told = onOneBranch(list);
-        const history = fold(told);
-        expect(fold(told, history)).toEqual(history);
+        const runFacts = onOneBranch(list);
+        const history = fold(runFacts);
+        expect(fold(runFacts, history)).toEqual(history);
       }),
     );
   });
@@ -174,7 +168,7 @@ describe('the history of a test', () => {
     );
   });
 
-  it('stays under 4 KiB, however long it goes on', () => {
+  it('stays under 4 KiB, however long it continues', () => {
     let history = emptyHistory;
     for (let run = 0; run < 3_000; run++)
       history = record(

@@ -1,5 +1,5 @@
-// What is remembered of one test, in a size that does not grow: this is what monitors read, and one row of the database
-// that is written again with every upload that holds the test.
+// The history of one test, in bounded size: the input of the monitors, and one row of the database that every
+// upload with the test rewrites.
 //
 //   days             runs, failures and sources by day and class of branch: rates of the last two weeks
 //   contradictions   the newest sources on which the test passed and failed: what makes a test flaky
@@ -7,43 +7,25 @@
 //   elsewhere        a ring of all other runs, where a later run of the same source finds its counterpart
 //   flakes           fingerprints of failures that were contradicted: what a quarantine excuses
 //
-// Runs join by their source, however they arrive. Example: on 1a2b3c4 a test fails, CI is asked to run it again, and an
-// hour later another upload of 1a2b3c4 says that it passes. The second fact finds the first in the ring, and the source
-// is a contradiction, at the instant of the failure, with the failure's fingerprint. A third run there changes nothing.
-// The order in which facts arrive does not matter, and a fact that is told twice counts once, as long as the ring still
-// holds its run. Only the hash of a source is kept where nobody will ask for its
-// name.
+// Runs are joined by their source, in whatever order they arrive. Example: on 1a2b3c4 a test fails, CI runs
+// it again, and an hour later another upload of 1a2b3c4 reports that it passes. The second fact finds the
+// first in the ring, and the source is a contradiction, at the time of the failure, with the failure's
+// fingerprint. A third run there changes nothing. A fact that arrives twice counts once, as long as the ring
+// still holds its run. Where the name of a source is not needed, only its hash is kept.
 //
-// A run that passed in an upload that is a mass failure counts like any other. One that failed there is in the rings,
-// marked as suspect, and in no rate.
+// A run that passed in an upload that is a mass failure counts like any other. A run that failed there is in
+// the rings, marked as suspect, and in no rate.
 
+import { dayMs } from '#base/duration.ts';
 import { type BranchClass, branchClasses } from './branch.ts';
-import { isLater, type RecentRun, recentRun, sourceLengthMax } from './recent-run.ts';
-
-/** One run of one test: all its attempts in one job of one upload. Skipped runs are no facts. */
-export type RunFact = {
-  /** Milliseconds: when the upload arrived. */
-  readonly at: number;
-  /** The commit; for a run of a queue the composition. */
-  readonly source: string;
-  readonly branchClass: BranchClass;
-  readonly prNumber: number | null;
-  readonly outcome: 'passed' | 'failed' | 'flaky';
-  /** The upload is a mass failure: guard.ts. */
-  readonly isSuspect: boolean;
-  /** Of the last failed attempt: fingerprint.ts. Null: it passed, or the failure says nothing. */
-  readonly fingerprint: string | null;
-  /** Tests of the same upload that failed or were flaky, this one included, and all that it executed. */
-  readonly failing: number;
-  readonly tests: number;
-};
+import { isLater, type RecentRun, recentRun, type RunFact, sourceLengthMax } from './recent-run.ts';
 
 /** Runs of one day and branch class. */
 export type DayCount = {
   /** Days since 1970, UTC. */
   readonly day: number;
   readonly branchClass: BranchClass;
-  /** Runs, and of these those in which every attempt failed. */
+  /** Runs, and the runs among them in which every attempt failed. */
   readonly runs: number;
   readonly failed: number;
   /** Sources that were first seen on that day, and sources that were contradicted on it. */
@@ -53,7 +35,7 @@ export type DayCount = {
 
 /** A source on which the test passed and failed. */
 export type Contradiction = {
-  /** Of the first failure there. */
+  /** Time of the first failure there. */
   readonly at: number;
   readonly source: string;
   readonly branchClass: BranchClass;
@@ -65,12 +47,12 @@ export type Contradiction = {
 };
 
 export type KnownFlake = {
-  /** Empty: a failure that says nothing. */
+  /** Empty: a failure that gives no reason. */
   readonly fingerprint: string;
   readonly lastAt: number;
 };
 
-export type History = {
+export type TestCaseHistory = {
   /** Ascending by day, then class. */
   readonly days: readonly DayCount[];
   /** Ascending by instant. */
@@ -81,11 +63,11 @@ export type History = {
   readonly flakes: readonly KnownFlake[];
   /** Runs that passed since the last one that failed or was flaky. */
   readonly cleanPasses: number;
-  /** Of the last run that failed or was flaky; 0: none. */
+  /** Time of the last run that failed or was flaky; 0: none. */
   readonly lastFailureAt: number;
 };
 
-export const emptyHistory: History = {
+export const emptyHistory: TestCaseHistory = {
   days: [],
   contradictions: [],
   onDefault: [],
@@ -95,7 +77,6 @@ export const emptyHistory: History = {
   lastFailureAt: 0,
 };
 
-export const dayMs = 86_400_000;
 /** A window of 14 days touches 15, and the clocks of two uploads may disagree by one. */
 const daysMax = 16;
 const contradictionsMax = 24;
@@ -103,28 +84,28 @@ const onDefaultMax = 64;
 const elsewhereMax = 48;
 const flakesMax = 16;
 
-export const dayOf = (at: number): number => Math.floor(at / dayMs);
+export const dayNumber = (at: number): number => Math.floor(at / dayMs);
 
-export function record(history: History, fact: RunFact): History {
+export function record(history: TestCaseHistory, fact: RunFact): TestCaseHistory {
   const run = recentRun(fact);
   const onDefault = fact.branchClass === 'default';
   const ring = onDefault ? history.onDefault : history.elsewhere;
-  const isTold = (other: RecentRun): boolean =>
+  const isSameRun = (other: RecentRun): boolean =>
     other.sourceHash === run.sourceHash && other.at === run.at && other.outcome === run.outcome;
-  if (ring.some(isTold)) return history;
+  if (ring.some(isSameRun)) return history;
   const isSeen = (other: RecentRun): boolean => other.sourceHash === run.sourceHash;
   const isNew = !history.onDefault.some(isSeen) && !history.elsewhere.some(isSeen);
   const counts = run.outcome === 'passed' || !run.isSuspect;
-  const counted: History = {
+  const counted: TestCaseHistory = {
     ...history,
-    days: addToDay(history.days, dayOf(run.at), run.branchClass, {
+    days: addToDay(history.days, dayNumber(run.at), run.branchClass, {
       runs: counts ? 1 : 0,
       failed: counts && run.outcome === 'failed' ? 1 : 0,
       sources: isNew ? 1 : 0,
       contradicted: 0,
     }),
     onDefault: onDefault ? keepNewest(insertRun(ring, run), onDefaultMax) : history.onDefault,
-    elsewhere: onDefault ? history.elsewhere : keepTelling(insertRun(ring, run)),
+    elsewhere: onDefault ? history.elsewhere : dropLeastUseful(insertRun(ring, run)),
     ...countCleanPasses(history, run),
   };
   if (isNew && run.outcome !== 'flaky') return counted;
@@ -161,7 +142,7 @@ function addToDay(
 const isAfter = (count: DayCount, day: number, rank: number): boolean =>
   count.day > day || (count.day === day && branchClasses.indexOf(count.branchClass) > rank);
 
-/** In its place by instant. */
+/** Inserts the run in order of time. */
 function insertRun(ring: readonly RecentRun[], run: RecentRun): RecentRun[] {
   const next = ring.slice();
   let at = next.length;
@@ -171,7 +152,7 @@ function insertRun(ring: readonly RecentRun[], run: RecentRun): RecentRun[] {
   return next;
 }
 
-/** A range of culprits begins with one of the last passes before a failure: of earlier ones nobody asks for the name. */
+/** A culprit range begins with one of the last passes before a failure: earlier names are not needed. */
 const namedPasses = 6;
 
 function forgetName(ring: RecentRun[], newest: number): void {
@@ -185,8 +166,8 @@ function forgetName(ring: RecentRun[], newest: number): void {
 const keepNewest = <T>(ring: T[], max: number): readonly T[] =>
   ring.length > max ? ring.slice(ring.length - max) : ring;
 
-/** A failure waits longer for its counterpart than a pass: neither may take more than half of the room. */
-function keepTelling(ring: RecentRun[]): readonly RecentRun[] {
+/** A failure waits longer for its counterpart than a pass: neither may take more than half of the ring. */
+function dropLeastUseful(ring: RecentRun[]): readonly RecentRun[] {
   if (ring.length <= elsewhereMax) return ring;
   const passes = ring.reduce((sum, { outcome }) => sum + (outcome === 'passed' ? 1 : 0), 0);
   const drops = passes > elsewhereMax / 2;
@@ -197,7 +178,10 @@ function keepTelling(ring: RecentRun[]): readonly RecentRun[] {
   return ring;
 }
 
-function countCleanPasses(history: History, run: RecentRun): Pick<History, 'cleanPasses' | 'lastFailureAt'> {
+function countCleanPasses(
+  history: TestCaseHistory,
+  run: RecentRun,
+): Pick<TestCaseHistory, 'cleanPasses' | 'lastFailureAt'> {
   const { cleanPasses, lastFailureAt } = history;
   if (run.outcome === 'passed')
     return { cleanPasses: cleanPasses + (run.at > lastFailureAt ? 1 : 0), lastFailureAt };
@@ -208,8 +192,8 @@ function countCleanPasses(history: History, run: RecentRun): Pick<History, 'clea
   return { cleanPasses: later, lastFailureAt: run.at };
 }
 
-/** What all runs of one source that are still known say together. */
-function joinSource(history: History, { sourceHash }: RecentRun, source: string): History {
+/** Combines all known runs of one source. */
+function joinSource(history: TestCaseHistory, { sourceHash }: RecentRun, source: string): TestCaseHistory {
   const runs = [...history.onDefault, ...history.elsewhere].filter((run) => run.sourceHash === sourceHash);
   const passed = runs.some(({ outcome }) => outcome !== 'failed');
   const failures = runs.filter(({ outcome }) => outcome !== 'passed');
@@ -225,20 +209,20 @@ function joinSource(history: History, { sourceHash }: RecentRun, source: string)
   const days =
     known === undefined
       ? history.days
-      : addToDay(history.days, dayOf(known.at), known.branchClass, { ...one, contradicted: -1 });
+      : addToDay(history.days, dayNumber(known.at), known.branchClass, { ...one, contradicted: -1 });
   const oldest = (history.contradictions.at(-1)?.at ?? at) - daysMax * dayMs;
   const contradictions = [...history.contradictions.filter((other) => other !== known), now]
     .filter((other) => other.at > oldest)
     .sort((a, b) => a.at - b.at || (a.source < b.source ? -1 : 1));
   return {
     ...history,
-    days: addToDay(days, dayOf(at), branchClass, one),
+    days: addToDay(days, dayNumber(at), branchClass, one),
     contradictions: keepNewest(contradictions, contradictionsMax),
     flakes,
   };
 }
 
-/** What an outage makes a test say is not how the test flakes. */
+/** A failure during an outage does not show how the test flakes. */
 function learnFlake(flakes: readonly KnownFlake[], run: RecentRun): readonly KnownFlake[] {
   if (run.isSuspect) return flakes;
   const fingerprint = run.fingerprint ?? '';
@@ -250,17 +234,20 @@ function learnFlake(flakes: readonly KnownFlake[], run: RecentRun): readonly Kno
   return keepNewest(next, flakesMax);
 }
 
-/** What a test did before it was first watched: it passed. */
+/** The runs of a test before its history was first recorded: all of them passed. */
 export type EarlierPasses = {
-  /** Milliseconds, any instant of the day that is meant. */
+  /** Milliseconds, any time of the day in question. */
   readonly at: number;
   readonly branchClass: BranchClass;
   readonly runs: number;
   readonly sources: number;
 };
 
-export function addPasses(history: History, { at, branchClass, runs, sources }: EarlierPasses): History {
-  const days = addToDay(history.days, dayOf(at), branchClass, {
+export function addPasses(
+  history: TestCaseHistory,
+  { at, branchClass, runs, sources }: EarlierPasses,
+): TestCaseHistory {
+  const days = addToDay(history.days, dayNumber(at), branchClass, {
     runs,
     failed: 0,
     sources,
@@ -270,8 +257,6 @@ export function addPasses(history: History, { at, branchClass, runs, sources }: 
   return { ...history, days, cleanPasses: history.cleanPasses + (isLate ? runs : 0) };
 }
 
-/** The fingerprints of failures that were contradicted; a failure that says nothing is ''. */
-export const flakeFingerprints = (history: History): readonly string[] =>
+/** The fingerprints of failures that were contradicted; '' for a failure that gives no reason. */
+export const flakeFingerprints = (history: TestCaseHistory): readonly string[] =>
   history.flakes.map(({ fingerprint }) => fingerprint);
-
-export { decodeHistory, encodeHistory } from './history-bytes.ts';

@@ -1,6 +1,6 @@
 import { v5 } from 'uuid';
 import { describe, expect, it } from 'vitest';
-import { caseIdentity, testCaseId, type TestIdentity } from './identity.ts';
+import { testCaseId, type TestIdentity } from './identity.ts';
 
 const uuidOf = (text: string): string => v5(text, v5.URL);
 
@@ -66,45 +66,5 @@ describe('the id of a test', () => {
     ];
     const ids = [{}, ...others].map((other) => testCaseId({ ...known, ...other }, uuidOf));
     expect(new Set(ids).size).toBe(others.length + 1);
-  });
-});
-
-describe('the id of a case in a report', () => {
-  const found = {
-    name: 'test_name',
-    classname: 'class_name',
-    parent: 'parent_name',
-    file: 'file',
-    ownId: null,
-    variant: '',
-  };
-  const context = {
-    organizationSlug: 'org_slug',
-    repository: { host: 'host', owner: 'owner', name: 'name' },
-    variant: '',
-  };
-  const own = 'A6E84936-3EE9-57D5-B041-AE124896F654';
-
-  it('is the known answer of the contract', () => {
-    expect(caseIdentity(found, context, uuidOf)).toEqual({
-      id: 'aad1f138-09ab-5ea9-9c21-af48a03d6edd',
-      variant: '',
-    });
-  });
-
-  it('has the variant of the upload, or else that of the report', () => {
-    const withVariant = testCaseId({ ...known, variant: 'linux' }, uuidOf);
-    expect(caseIdentity({ ...found, variant: 'linux' }, context, uuidOf).id).toBe(withVariant);
-    expect(caseIdentity({ ...found, variant: 'webkit' }, { ...context, variant: 'linux' }, uuidOf)).toEqual({
-      id: withVariant,
-      variant: 'linux',
-    });
-  });
-
-  it('is its own where the report gives one, and with a variant the hash of both', () => {
-    expect(caseIdentity({ ...found, ownId: own }, context, uuidOf).id).toBe(own.toLowerCase());
-    expect(caseIdentity({ ...found, ownId: own }, { ...context, variant: 'linux' }, uuidOf).id).toBe(
-      uuidOf(`${own.toLowerCase()}#linux`),
-    );
   });
 });

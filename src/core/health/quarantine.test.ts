@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isExcused, quarantineOf, type QuarantineFacts } from './quarantine.ts';
+import { isExcused, shouldQuarantine, type QuarantineFacts } from './quarantine.ts';
 import { completeSettings, defaultHealthSettings } from './settings.ts';
 
 const now = Date.UTC(2026, 10, 1);
@@ -13,35 +13,35 @@ const facts: QuarantineFacts = {
 };
 
 describe('quarantine', () => {
-  it('is of flaky tests, by itself, where it is on', () => {
-    expect(quarantineOf(facts, now)).toBe(true);
-    expect(quarantineOf({ ...facts, settings: defaultHealthSettings }, now)).toBe(false);
+  it('applies to flaky tests automatically where it is on', () => {
+    expect(shouldQuarantine(facts, now)).toBe(true);
+    expect(shouldQuarantine({ ...facts, settings: defaultHealthSettings }, now)).toBe(false);
     expect(
-      quarantineOf(
+      shouldQuarantine(
         { ...facts, settings: completeSettings({ quarantine: { enabled: true, auto: false } }) },
         now,
       ),
     ).toBe(false);
   });
 
-  it('is never of broken tests by itself, nor of those in doubt', () => {
-    expect(quarantineOf({ ...facts, status: 'broken' }, now)).toBe(false);
-    expect(quarantineOf({ ...facts, status: 'healthy' }, now)).toBe(false);
-    expect(quarantineOf({ ...facts, mayAutoQuarantine: false }, now)).toBe(false);
+  it('never applies automatically to broken tests, nor to uncertain ones', () => {
+    expect(shouldQuarantine({ ...facts, status: 'broken' }, now)).toBe(false);
+    expect(shouldQuarantine({ ...facts, status: 'healthy' }, now)).toBe(false);
+    expect(shouldQuarantine({ ...facts, mayAutoQuarantine: false }, now)).toBe(false);
   });
 
   it('is what a person set, until that expires', () => {
     const always = { ...facts, setting: 'ALWAYS_QUARANTINE', status: 'broken', expiresAt: now + 1 } as const;
-    expect(quarantineOf(always, now)).toBe(true);
-    expect(quarantineOf(always, now + 1)).toBe(false);
+    expect(shouldQuarantine(always, now)).toBe(true);
+    expect(shouldQuarantine(always, now + 1)).toBe(false);
     const never = { ...facts, setting: 'NEVER_QUARANTINE', expiresAt: now + 1 } as const;
-    expect(quarantineOf(never, now)).toBe(false);
-    expect(quarantineOf(never, now + 1)).toBe(true);
+    expect(shouldQuarantine(never, now)).toBe(false);
+    expect(shouldQuarantine(never, now + 1)).toBe(true);
   });
 
   it('is off for all where it is off for the repository', () => {
     const settings = completeSettings({ quarantine: { enabled: false } });
-    expect(quarantineOf({ ...facts, settings, setting: 'ALWAYS_QUARANTINE' }, now)).toBe(false);
+    expect(shouldQuarantine({ ...facts, settings, setting: 'ALWAYS_QUARANTINE' }, now)).toBe(false);
   });
 });
 

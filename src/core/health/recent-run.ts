@@ -1,13 +1,30 @@
-// A run as it lies in the rings of a history. Most are passes, and of those little is kept.
+// A run as the rings of a history store it. Most runs are passes, and little is kept of them.
 
 import type { BranchClass } from './branch.ts';
-import type { RunFact } from './history.ts';
 
-/** Of a run that passed only the first five fields are kept. */
+/** One run of one test: all its attempts in one job of one upload. Skipped runs are not recorded. */
+export type RunFact = {
+  /** Milliseconds: when the upload arrived. */
+  readonly at: number;
+  /** The commit; for a run of a queue the test commit's composition. */
+  readonly source: string;
+  readonly branchClass: BranchClass;
+  readonly prNumber: number | null;
+  readonly outcome: 'passed' | 'failed' | 'flaky';
+  /** The upload is a mass failure: guard.ts. */
+  readonly isSuspect: boolean;
+  /** The last failed attempt's (fingerprint.ts). Null: the run passed, or the failure gives no reason. */
+  readonly fingerprint: string | null;
+  /** Tests of the same upload that failed or were flaky, this one included, and all that it executed. */
+  readonly failing: number;
+  readonly tests: number;
+};
+
+/** For a run that passed only the first five fields are kept. */
 export type RecentRun = {
   readonly at: number;
   readonly sourceHash: number;
-  /** On the default branch, of failures and of the last passes before one; empty: not kept. */
+  /** Kept on the default branch, for failures and the last passes before one; empty: not kept. */
   readonly source: string;
   readonly branchClass: BranchClass;
   readonly outcome: 'passed' | 'failed' | 'flaky';
@@ -18,10 +35,12 @@ export type RecentRun = {
   readonly tests: number;
 };
 
-/** Longer names are cut: a source is a commit, not a story. */
+/** Longer names are cut: a source is a commit. */
 export const sourceLengthMax = 64;
 
-/** FNV-1a. Two of a hundred recent sources share a hash once in millions of tests: then one pass answers a failure. */
+/**
+ * FNV-1a. Among a hundred recent sources two share a hash once in millions of tests: a false contradiction.
+ */
 function hashOfSource(source: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < source.length; at++) hash = Math.imul(hash ^ source.charCodeAt(at), 0x01000193);
@@ -69,7 +88,7 @@ export function passedRun(
   };
 }
 
-/** Of runs at one instant the order is by what they are, so that it does not depend on which was told first. */
+/** Runs at the same instant are ordered by content, so that the order of arrival does not matter. */
 export function isLater(a: RecentRun, b: RecentRun): boolean {
   if (a.at !== b.at) return a.at > b.at;
   if (a.sourceHash !== b.sourceHash) return a.sourceHash > b.sourceHash;

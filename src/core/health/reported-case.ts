@@ -1,13 +1,13 @@
-// What a report says of one test, and how what several elements or files say of the same test goes together.
+// What a report says about one test, and how several elements or files about the same test are combined.
 //
 //   attempt   one execution
 //   run       all attempts of a test in one job of one upload: expected if one passed, unexpected if all failed
 //   source    a commit; for a run of a queue the composition that was tested
 //   verdict   all runs of a test on one source: flaky if it has both kinds, or a run with both outcomes
 
-/** How one attempt failed, as the report words it. Texts are repaired, and cut to their beginning and end. */
+/** How one attempt failed, in the report's text. Texts are repaired, and cut to their beginning and end. */
 export type ReportedFailure = {
-  /** Such as `AssertionError`; empty when the report does not say. */
+  /** Such as `AssertionError`; empty if the report has none. */
   readonly type: string;
   readonly message: string;
   /** The rest: a stack trace, a diff. */
@@ -19,32 +19,32 @@ export type RunOutcome = 'passed' | 'failed' | 'flaky' | 'skipped';
 
 export type ReportedCase = {
   readonly name: string;
-  /** Empty where the report does not say, as for the next two. */
+  /** Empty if the report has none, as for the next two. */
   readonly classname: string;
-  /** The suite's name; of nested suites all of them, outermost first, joined by ` › `. */
+  /** The suite's name; for nested suites all of them, outermost first, joined by ` › `. */
   readonly parent: string;
   /** With forward slashes, without a leading `./`. */
   readonly file: string;
   /** A version 5 UUID that the report gives as the test's `id`; null: none. */
   readonly ownId: string | null;
-  /** What the report itself says of the variant, such as Playwright's project; empty: nothing. */
+  /** The variant that the report itself names, such as Playwright's project; empty: none. */
   readonly variant: string;
   readonly outcome: RunOutcome;
   /** Attempts that were executed. */
   readonly attempts: number;
-  /** Of all attempts together; null where the report does not say. */
+  /** Of all attempts together; null if the report has none. */
   readonly durationMs: number | null;
-  /** One for each failed attempt that says how, in their order, at most 10. */
+  /** One for each failed attempt with a reason, in their order, at most 10. */
   readonly failures: readonly ReportedFailure[];
 };
 
-/** The run that two tellings of the same test make together. */
+/** The outcome of a run that two reports of the same test make together. */
 export function combineOutcomes(a: RunOutcome, b: RunOutcome): RunOutcome {
   if (a === b || b === 'skipped') return a;
   return a === 'skipped' ? b : 'flaky';
 }
 
-/** What could not be used of an upload, or was mended: one item per sort and file. */
+/** What could not be used of an upload, or was repaired: one item per kind and file. */
 export type UploadProblem = {
   /** The file in the bundle; empty: the upload itself. */
   readonly file: string;

@@ -4,11 +4,11 @@ import {
   countMissing,
   durationByte,
   durationOfByte,
+  packDurations,
   packNumbers,
-  packSegment,
-  placeOf,
+  binarySearch,
+  unpackDurations,
   unpackNumbers,
-  unpackSegment,
 } from './segment.ts';
 
 const numbers = fc
@@ -32,8 +32,8 @@ describe('a set of tests', () => {
   it('is searched for one of them', () => {
     fc.assert(
       fc.property(numbers, fc.nat(), (list, wanted) => {
-        expect(placeOf(list, wanted)).toBe(list.indexOf(wanted));
-        for (const [index, number] of list.entries()) expect(placeOf(list, number)).toBe(index);
+        expect(binarySearch(list, wanted)).toBe(list.indexOf(wanted));
+        for (const [index, number] of list.entries()) expect(binarySearch(list, number)).toBe(index);
       }),
     );
   });
@@ -63,25 +63,14 @@ describe('how long a test took', () => {
   });
 });
 
-describe('a segment', () => {
-  it('is read as it was packed, whatever the shape took before', () => {
-    const places = fc
-      .uniqueArray(fc.integer({ min: 0, max: 99 }), { maxLength: 20 })
-      .map((list) => list.toSorted((a, b) => a - b));
+describe('the durations of an upload', () => {
+  it('are read as they were packed, whatever the shape took before, also from a longer segment of an earlier release', () => {
     const bytes = fc.uint8Array({ minLength: 100, maxLength: 100 });
     fc.assert(
-      fc.property(places, places, places, bytes, bytes, (failed, flaky, retried, durations, typical) => {
-        const attempts = retried.map((place) => place * 3);
-        const packed = packSegment(
-          { failed, flaky, retried: { places: retried, attempts }, durations },
-          typical,
-        );
-        const read = unpackSegment(packed, typical);
-        expect(Array.from(read.failed)).toEqual(failed);
-        expect(Array.from(read.flaky)).toEqual(flaky);
-        expect(Array.from(read.retried.places)).toEqual(retried);
-        expect(Array.from(read.retried.attempts)).toEqual(attempts);
-        expect(read.durations).toEqual(durations);
+      fc.property(bytes, bytes, fc.uint8Array(), (durations, typical, earlier) => {
+        const packed = packDurations(durations, typical);
+        expect(unpackDurations(packed, typical, 100)).toEqual(durations);
+        expect(unpackDurations(Uint8Array.of(...earlier, ...packed), typical, 100)).toEqual(durations);
       }),
     );
   });

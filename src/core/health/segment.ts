@@ -1,19 +1,16 @@
-// What one upload says of every test that it executed, in a few bits each. The tests themselves are a shape: the sorted
-// numbers of what was executed, which is the same from run to run and stored once. A segment speaks of them by their
-// place in the shape: where a run was not a plain pass, how many attempts it took if not one, and how long it took.
+// The results of an upload, in a few bits for each test. The tests themselves are a shape: the sorted numbers
+// of the executed tests, which are the same from run to run and stored once. The durations of an upload
+// follow the order of the shape:
 //
-//   shape     [3, 4, 9]      three tests; packed as how far each lies above the one before: 3 1 5
-//   segment   failed [1]     the test with the number 4 failed
-//             flaky []       none passed and failed
-//             attempts [1: 3]
-//             durations      one byte each, by logarithm, as the distance from what the shape's first upload took
+//   shape      [3, 4, 9]   three tests; packed as how far each number lies above the one before: 3 1 5
+//   durations  one byte each, by logarithm, as the distance from what the shape's first upload took
 //
-// Whoever stores both compresses them: distances are mostly zero, one up or one down.
+// Both are compressed where they are stored: distances are mostly zero, one up or one down.
 
-/** A number that grows by itself: bytes are appended, and taken as one array at the end. */
-type Writer = { bytes: Uint8Array; length: number };
+/** A growing buffer: bytes are appended, and read as one array at the end. */
+type SegmentWriter = { bytes: Uint8Array; length: number };
 
-function put(writer: Writer, value: number): void {
+function put(writer: SegmentWriter, value: number): void {
   if (writer.length + 6 > writer.bytes.length) {
     const larger = new Uint8Array(writer.bytes.length * 2);
     larger.set(writer.bytes);
@@ -27,9 +24,9 @@ function put(writer: Writer, value: number): void {
   writer.bytes[writer.length++] = rest;
 }
 
-type Reader = { readonly bytes: Uint8Array; at: number };
+type SegmentReader = { readonly bytes: Uint8Array; at: number };
 
-function take(reader: Reader): number {
+function take(reader: SegmentReader): number {
   let value = 0;
   for (let factor = 1; ; factor *= 128) {
     const byte = reader.bytes[reader.at++] ?? 0;
@@ -38,7 +35,7 @@ function take(reader: Reader): number {
   }
 }
 
-function putSorted(writer: Writer, numbers: ArrayLike<number>): void {
+function putSorted(writer: SegmentWriter, numbers: ArrayLike<number>): void {
   put(writer, numbers.length);
   let before = 0;
   for (let index = 0; index < numbers.length; index++) {
@@ -48,7 +45,7 @@ function putSorted(writer: Writer, numbers: ArrayLike<number>): void {
   }
 }
 
-function takeSorted(reader: Reader): Int32Array {
+function takeSorted(reader: SegmentReader): Int32Array {
   const numbers = new Int32Array(take(reader));
   let before = 0;
   for (let index = 0; index < numbers.length; index++) {
@@ -58,17 +55,17 @@ function takeSorted(reader: Reader): Int32Array {
   return numbers;
 }
 
-/** Ascending numbers as how far each lies above the one before. */
+/** Ascending numbers as the difference of each from the one before. */
 export function packNumbers(numbers: ArrayLike<number>): Uint8Array {
-  const writer: Writer = { bytes: new Uint8Array(64 + numbers.length * 2), length: 0 };
+  const writer: SegmentWriter = { bytes: new Uint8Array(64 + numbers.length * 2), length: 0 };
   putSorted(writer, numbers);
   return writer.bytes.subarray(0, writer.length);
 }
 
 export const unpackNumbers = (bytes: Uint8Array): Int32Array => takeSorted({ bytes, at: 0 });
 
-/** Where a number stands among ascending ones; -1: nowhere. */
-export function placeOf(numbers: ArrayLike<number>, wanted: number): number {
+/** The index of a number among ascending ones; -1: it is not among them. */
+export function binarySearch(numbers: ArrayLike<number>, wanted: number): number {
   let low = 0;
   let high = numbers.length - 1;
   while (low <= high) {
@@ -93,7 +90,7 @@ export function countMissing(usual: ArrayLike<number>, present: ArrayLike<number
   return missing;
 }
 
-/** Four steps to a doubling: a step is a fifth, which is less than what the same test differs from run to run. */
+/** Four steps to a doubling: a step is about 19 %, less than a test usually varies from run to run. */
 const stepsPerOctave = 4;
 
 /** 0: unknown. A day is 106. */
@@ -102,46 +99,22 @@ export function durationByte(durationMs: number | null): number {
   return 1 + Math.min(254, Math.round(Math.log2(1 + durationMs) * stepsPerOctave));
 }
 
+/** @internal */
 export const durationOfByte = (byte: number): number | null =>
   byte === 0 ? null : 2 ** ((byte - 1) / stepsPerOctave) - 1;
 
-export type Segment = {
-  /** Places in the shape, ascending. */
-  readonly failed: ArrayLike<number>;
-  readonly flaky: ArrayLike<number>;
-  /** Runs of other than one attempt: places, ascending, and how many. */
-  readonly retried: { readonly places: ArrayLike<number>; readonly attempts: ArrayLike<number> };
-  /** One byte for each test of the shape. */
-  readonly durations: Uint8Array;
-};
-
-/** The form of what is packed; a later one reads the earlier. */
-const version = 1;
-
-export function packSegment(segment: Segment, typical: Uint8Array): Uint8Array {
-  const { failed, flaky, retried, durations } = segment;
-  const head: Writer = { bytes: new Uint8Array(64), length: 0 };
-  put(head, version);
-  putSorted(head, failed);
-  putSorted(head, flaky);
-  putSorted(head, retried.places);
-  for (let index = 0; index < retried.places.length; index++) put(head, retried.attempts[index]!);
-  const bytes = new Uint8Array(head.length + durations.length);
-  bytes.set(head.bytes.subarray(0, head.length));
-  for (let index = 0; index < durations.length; index++)
-    bytes[head.length + index] = (durations[index]! - (typical[index] ?? 0)) & 255;
-  return bytes;
+/** Durations of the tests of a shape, as distances from those of its first upload. */
+export function packDurations(durations: Uint8Array, typical: Uint8Array): Uint8Array {
+  return durations.map((duration, index) => (duration - (typical[index] ?? 0)) & 255);
 }
 
-export function unpackSegment(bytes: Uint8Array, typical: Uint8Array): Segment {
-  const reader: Reader = { bytes, at: 0 };
-  take(reader);
-  const failed = takeSorted(reader);
-  const flaky = takeSorted(reader);
-  const places = takeSorted(reader);
-  const attempts = Int32Array.from(places, () => take(reader));
-  const durations = bytes.slice(reader.at);
-  for (let index = 0; index < durations.length; index++)
-    durations[index] = (durations[index]! + (typical[index] ?? 0)) & 255;
-  return { failed, flaky, retried: { places, attempts }, durations };
+/**
+ * The durations of the tests of a shape. Segments of earlier releases hold other numbers before the durations.
+ *
+ * @internal No page shows durations yet; dividing a suite among machines by time will read them.
+ */
+export function unpackDurations(bytes: Uint8Array, typical: Uint8Array, tests: number): Uint8Array {
+  return bytes
+    .subarray(bytes.length - tests)
+    .map((distance, index) => (distance + (typical[index] ?? 0)) & 255);
 }

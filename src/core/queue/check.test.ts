@@ -1,5 +1,15 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Check, type CheckSource, failedChecks, type RequiredCheck, verdictOf } from './check.ts';
+import {
+  canDecide,
+  type Check,
+  type CheckSource,
+  failedChecks,
+  type RequiredCheck,
+  evaluateChecks,
+} from './check.ts';
+
+const states = ['pending', 'success', 'failure', 'error', 'skipped'] as const;
 
 const status = (name: string, state: Extract<Check, { kind: 'status' }>['state']): Check => ({
   kind: 'status',
@@ -42,7 +52,7 @@ const verdict = (
   checks: readonly Check[],
   skippable: readonly string[] = [],
 ) =>
-  verdictOf(
+  evaluateChecks(
     required.map((each) => (typeof each === 'string' ? need(each) : each)),
     checks,
     skippable,
@@ -169,6 +179,42 @@ describe('the source of a required check', () => {
     expect(verdict(required, [run('s', 'build', 'success')])).toEqual(passed);
     expect(verdict(required, [status('build', 'success'), run('s', 'build', 'failure')])).toEqual(
       failed(['build']),
+    );
+  });
+});
+
+describe('a result that is under way', () => {
+  const anyCheck = fc.oneof(
+    fc
+      .record({ name: fc.constantFrom('a', 'b'), state: fc.constantFrom(...states) })
+      .map(({ name, state }) => status(name, state)),
+    fc
+      .record({
+        // A check suite belongs to one app (GitHub REST docs, "Check suites"); a host without apps names none.
+        source: fc.constantFrom(
+          { suite: '1', app: '7' },
+          { suite: '2', app: '7' },
+          { suite: '3', app: undefined },
+        ),
+        name: fc.constantFrom('a', 'b', 'c'),
+        conclusion: fc.constantFrom(null, 'success', 'failure', 'cancelled', 'skipped'),
+      })
+      .map(({ source: { suite, app }, name, conclusion }) => run(suite, name, conclusion, app)),
+  );
+  const required = [need('a'), need('b', 'app:7')];
+  const isSame = (one: Check, other: Check): boolean =>
+    one.kind === other.kind &&
+    one.name === other.name &&
+    (one.kind === 'status' || other.kind === 'status' || one.suite === other.suite);
+
+  it('leaves every open verdict open', () => {
+    fc.assert(
+      fc.property(fc.array(anyCheck), anyCheck, fc.constantFrom([], ['a']), (checks, update, skippable) => {
+        fc.pre(!canDecide(update));
+        fc.pre(evaluateChecks(required, checks, skippable).kind === 'open');
+        const after = [...checks.filter((check) => !isSame(check, update)), update];
+        expect(evaluateChecks(required, after, skippable).kind).toBe('open');
+      }),
     );
   });
 });

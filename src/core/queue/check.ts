@@ -12,10 +12,11 @@
 // - A commit status never satisfies a required check that is reported as a check run: GitHub keeps the two apart, and
 //   posting a status needs far less than being the app (GitHub Docs, "About protected branches", "Require status checks
 //   before merging": the expected source of a required check is an app).
-// - A failure decides once its suite is over, because a suite that is under way may run the check again. A commit status
-//   belongs to no suite and decides at once.
-// - With several results of one name and source, a failure counts before everything else, then one under way, then one
-//   that passed: a duplicate run that was cancelled or skipped takes nothing from the one that passed.
+// - A failure decides once its suite is complete, because a suite that is still running may run the check
+//   again. A commit status belongs to no suite and decides at once.
+// - With several results of one name and source, a failure counts before everything else, then a running one,
+//   then one that passed: a duplicate run that was cancelled or skipped does not invalidate the one that
+//   passed.
 //
 // Example: `build` is required from app 15368. A commit status `build: success` leaves the verdict open, with `build`
 // missing. A check run `build` of app 15368 that ends `cancelled` makes it an infrastructure failure.
@@ -28,7 +29,7 @@ export type Check =
       /** `skipped` is a state of Gitea's; GitHub has the other four. */
       readonly state: 'pending' | 'success' | 'failure' | 'error' | 'skipped';
       readonly url: string;
-      /** Milliseconds, by the host's clock: of two words on one check the later counts. */
+      /** Milliseconds, by the host's clock: of two results of one check the later counts. */
       readonly at: number;
       /** The account that posted it; absent where the host does not report it. */
       readonly creator?: string;
@@ -38,7 +39,7 @@ export type Check =
       readonly suite: string;
       readonly name: string;
       readonly status: 'queued' | 'in_progress' | 'completed';
-      /** As the host says it; null until it is completed. */
+      /** As the host reports it; null until the check run is completed. */
       readonly conclusion: string | null;
       readonly url: string;
       readonly at: number;
@@ -46,7 +47,7 @@ export type Check =
       readonly app?: string;
     };
 
-/** Who reports a required check: one app, some check run, or a commit status. The first two must. */
+/** The source of a required check: one app, any check run, or a commit status. Only the first two bind. */
 export type CheckSource = `app:${string}` | 'check_run' | 'commit_status';
 
 export type RequiredCheck = {
@@ -66,11 +67,11 @@ export type Verdict =
       readonly by: readonly string[];
       readonly skipped: readonly string[];
     }
-  /** CI's own trouble: nothing was learned about the change. */
+  /** CI's own trouble: nothing is known about the change. */
   | { readonly kind: 'infrastructure'; readonly by: readonly Infrastructure[] }
   | {
       readonly kind: 'open';
-      /** Required checks under way, and those that have not reported. */
+      /** Required checks that are running, and those that have not reported. */
       readonly running: readonly string[];
       readonly missing: readonly string[];
       /** CI has reported something for this commit. */
@@ -88,9 +89,9 @@ const infrastructureConclusions: ReadonlySet<string> = new Set([
   'timed_out',
 ]);
 
-type Outcome = 'open' | 'passed' | 'failed' | 'skipped' | 'infrastructure';
+type CheckOutcome = 'open' | 'passed' | 'failed' | 'skipped' | 'infrastructure';
 
-function outcomeOf(check: Check): Outcome {
+function classifyCheck(check: Check): CheckOutcome {
   if (check.kind === 'status') {
     if (check.state === 'success') return 'passed';
     if (check.state === 'pending') return 'open';
@@ -103,34 +104,39 @@ function outcomeOf(check: Check): Outcome {
   return conclusion === 'skipped' ? 'skipped' : 'failed';
 }
 
+/** Whether a result can end an open verdict: a running check leaves every open verdict open. */
+export const canDecide = (check: Check): boolean => classifyCheck(check) !== 'open';
+
 /** The results that count for a required check. */
 function countedChecks({ name, source }: RequiredCheck, checks: readonly Check[]): readonly Check[] {
   const named = checks.filter((check) => check.name === name);
   const runs = named.filter((check) => check.kind === 'check');
   if (source === 'check_run') return runs;
-  // A check that moves from commit statuses to check runs needs more to report it than before, so it may.
+  // A check run needs more rights than a commit status, so a check may move from statuses to check runs.
   if (source === null || source === 'commit_status') return runs.length > 0 ? runs : named;
   return runs.filter(({ app }) => source === `app:${app ?? ''}`);
 }
 
-/** What one required check comes to, and the result that shows it; null: nothing was reported. */
-function resultOf(
+/** The outcome of one required check, and the result that shows it; null: nothing was reported. */
+function resolveRequiredCheck(
   required: RequiredCheck,
   checks: readonly Check[],
   skippable: readonly string[],
-): { readonly outcome: Outcome; readonly check: Check } | null {
-  const suites = new Map<string, ReadonlySet<Outcome>>();
-  const outcomesIn = (suite: string): ReadonlySet<Outcome> => {
+): { readonly outcome: CheckOutcome; readonly check: Check } | null {
+  const suites = new Map<string, ReadonlySet<CheckOutcome>>();
+  const outcomesIn = (suite: string): ReadonlySet<CheckOutcome> => {
     const known =
       suites.get(suite) ??
       new Set(
-        checks.flatMap((check) => (check.kind === 'check' && check.suite === suite ? outcomeOf(check) : [])),
+        checks.flatMap((check) =>
+          check.kind === 'check' && check.suite === suite ? classifyCheck(check) : [],
+        ),
       );
     suites.set(suite, known);
     return known;
   };
-  const settled = (check: Check): Outcome => {
-    const outcome = outcomeOf(check);
+  const settled = (check: Check): CheckOutcome => {
+    const outcome = classifyCheck(check);
     if (outcome === 'passed' || outcome === 'open') return outcome;
     if (outcome === 'skipped' && skippable.includes(required.name)) return 'passed';
     if (check.kind === 'status') return outcome;
@@ -148,12 +154,12 @@ function resultOf(
   return null;
 }
 
-export function verdictOf(
+export function evaluateChecks(
   required: readonly RequiredCheck[],
   checks: readonly Check[],
   skippable: readonly string[],
 ): Verdict {
-  const names: { readonly [Each in Outcome | 'missing']: Set<string> } = {
+  const names: { readonly [Each in CheckOutcome | 'missing']: Set<string> } = {
     open: new Set(),
     passed: new Set(),
     failed: new Set(),
@@ -163,7 +169,7 @@ export function verdictOf(
   };
   const infrastructure: Infrastructure[] = [];
   for (const each of required) {
-    const result = resultOf(each, checks, skippable);
+    const result = resolveRequiredCheck(each, checks, skippable);
     names[result?.outcome ?? 'missing'].add(each.name);
     if (result?.outcome !== 'infrastructure') continue;
     const { check } = result;
@@ -187,7 +193,7 @@ export const unpassedChecks = (
   checks: readonly Check[],
   skippable: readonly string[],
 ): readonly RequiredCheck[] =>
-  required.filter((each) => resultOf(each, checks, skippable)?.outcome !== 'passed');
+  required.filter((each) => resolveRequiredCheck(each, checks, skippable)?.outcome !== 'passed');
 
 export type FailedCheck = {
   readonly name: string;
@@ -195,7 +201,7 @@ export type FailedCheck = {
   readonly outcome: 'failed' | 'skipped' | 'infrastructure';
 };
 
-/** The required checks that kept a run from passing, each once, with where to read more. */
+/** The required checks that kept a run from passing, each once, with a URL for details. */
 export function failedChecks(
   required: readonly RequiredCheck[],
   checks: readonly Check[],
@@ -203,7 +209,7 @@ export function failedChecks(
 ): readonly FailedCheck[] {
   const failed = new Map<string, FailedCheck>();
   for (const each of required) {
-    const result = resultOf(each, checks, skippable);
+    const result = resolveRequiredCheck(each, checks, skippable);
     if (result === null || result.outcome === 'passed' || result.outcome === 'open') continue;
     const { outcome, check } = result;
     if (!failed.has(each.name)) failed.set(each.name, { name: each.name, url: check.url, outcome });
@@ -212,5 +218,5 @@ export function failedChecks(
 }
 
 /** The source of a check result. */
-export const sourceOf = (check: Check): CheckSource =>
+export const identifyCheckSource = (check: Check): CheckSource =>
   check.kind === 'status' ? 'commit_status' : check.app === undefined ? 'check_run' : `app:${check.app}`;

@@ -24,11 +24,11 @@ export type EntryCommand =
       readonly reason: Extract<QueuedReason, 'TESTS_RESTARTED_BY_USER' | 'TESTS_RESTARTED_BY_API_REQUEST'>;
       readonly actor: string;
     }
-  /** The host's present word on the pull request; null when it knows it no more. */
+  /** The pull request as the Git host reports it now; null if the Git host no longer has it. */
   | { readonly kind: 'observe'; readonly pullRequest: PullRequest | null }
   /** What Signalbox found out about a head. */
   | { readonly kind: 'examine'; readonly review: HeadReview }
-  /** Whether a head goes together with its base, tried while the host is still working it out. */
+  /** Whether a head merges with its base, tried while the Git host is still computing that. */
   | { readonly kind: 'try'; readonly headSha: string; readonly isMergeable: boolean };
 
 /** A change to a queue's settings and state; what is absent stays. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aQueue } from '../../../test/fixture/entry.ts';
-import { admits, decideQueueChange, finishModeSwitch, queueDifference, stopQueue } from './decide-queue.ts';
+import { admits, decideQueueChange, queueDifference, stopQueue } from './decide-queue.ts';
 import { queueStates, settableQueueStates } from './model.ts';
 
 const idle = false;
@@ -88,31 +88,20 @@ describe('a queue that is switching modes', () => {
     }
   });
 
-  it('takes other settings and goes on switching', () => {
+  it('takes other settings and continues switching', () => {
     const change = { settings: { concurrency: 3 }, state: undefined };
     expect(decideQueueChange(switching, change, underTest)).toEqual({
       kind: 'accepted',
       queue: { ...switching, settings: { ...switching.settings, concurrency: 3 } },
     });
   });
-
-  it('ends in the mode it was to take and the state it had', () => {
-    expect(finishModeSwitch(switching)).toEqual(
-      aQueue({ state: 'DRAINING', settings: { mode: 'parallel' }, switching: null }),
-    );
-  });
-});
-
-it('a queue that is not switching has no switch to finish', () => {
-  const queue = aQueue({ state: 'PAUSED' });
-  expect(finishModeSwitch(queue)).toBe(queue);
 });
 
 it('only a running queue admits', () => {
   expect(queueStates.filter((state) => admits(aQueue({ state })))).toEqual(['RUNNING']);
 });
 
-describe('a queue that stops by itself', () => {
+describe('a queue that stops automatically', () => {
   it('is paused and says why', () => {
     expect(stopQueue(aQueue({ state: 'DRAINING' }), 'The branch is gone.')).toEqual(
       aQueue({ state: 'PAUSED', stateReason: 'The branch is gone.' }),
@@ -121,8 +110,8 @@ describe('a queue that stops by itself', () => {
 
   it('while it switches modes, is paused once it has switched', () => {
     const stopped = stopQueue(switching, 'The branch is gone.');
-    expect(stopped.state).toBe('SWITCHING_MODES');
-    expect(finishModeSwitch(stopped)).toMatchObject({ state: 'PAUSED', stateReason: 'The branch is gone.' });
+    expect(stopped).toMatchObject({ state: 'SWITCHING_MODES', stateReason: 'The branch is gone.' });
+    expect(stopped.switching?.returnTo).toBe('PAUSED');
   });
 });
 

@@ -18,7 +18,7 @@ describe('try', () => {
   it.each([
     ['mergeable', true],
     ['not_mergeable', false],
-  ] as const)('tells that the head is %s while the host does not know', (mergeability, isMergeable) => {
+  ] as const)('reports that the head is %s while the Git host does not know', (mergeability, isMergeable) => {
     const entry = anEntry({ stage: 'not_ready', pullRequest: open });
     expect(decideOn(entry, aTry(isMergeable))).toEqual({
       kind: 'accepted',

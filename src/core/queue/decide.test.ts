@@ -1,29 +1,22 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   aCancel,
   aPullRequest,
   aQueue,
   aRestart,
-  aStage,
   aSubmit,
   anEntry,
-  anEntryId,
   anObservation,
   endedStates,
-  journeys,
   later,
   liveStates,
   noon,
   sha,
-  type Step,
-  travel,
   underTestStates,
 } from '../../../test/fixture/entry.ts';
 import type { EntryCommand } from './command.ts';
 import { type Decision, decide } from './decide.ts';
-import { evolve } from './evolve.ts';
-import { type Entry, isEnded } from './model.ts';
+import { type Entry } from './model.ts';
 import { cancelledReasons } from './reason.ts';
 
 const now = later(1000);
@@ -55,7 +48,7 @@ describe('submit', () => {
     actor: 'api:ci',
   };
 
-  it('begins a trip for a pull request that was never submitted', () => {
+  it('begins an attempt for a pull request that was never submitted', () => {
     expect(decideOn(null, aSubmit())).toEqual({ kind: 'accepted', facts: [submitted] });
   });
 
@@ -92,7 +85,7 @@ describe('submit', () => {
     },
   );
 
-  it.each(['failed', 'cancelled'] as const)('begins a new trip after one that ended %s', (stage) => {
+  it.each(['failed', 'cancelled'] as const)('begins a new attempt after one that ended %s', (stage) => {
     const pullRequest = aPullRequest({ headSha: sha('b') });
     expect(decideOn(anEntry({ stage }), aSubmit({ pullRequest, seniority: 9 }))).toEqual({
       kind: 'accepted',
@@ -109,11 +102,11 @@ describe('submit', () => {
   it.each([
     ['closed', 'is closed'],
     ['merged', 'is already merged'],
-  ] as const)('is refused for a pull request that is %s on its host, and says so', (state, words) => {
+  ] as const)('is refused for a pull request that is %s on its host, and says so', (state, message) => {
     for (const entry of [null, anEntry({ stage: 'cancelled' }), anEntry({ stage: 'pending' })]) {
       const decision = decideOn(entry, aSubmit({ pullRequest: aPullRequest({ state }) }));
       expect(decision).toMatchObject({ kind: 'rejected', code: 'PULL_REQUEST_NOT_ENQUEUEABLE' });
-      expect(decision).toHaveProperty('message', expect.stringContaining(words));
+      expect(decision).toHaveProperty('message', expect.stringContaining(message));
     }
   });
 
@@ -146,17 +139,20 @@ describe('submit', () => {
     ['pushed to', 'PR_PUSHED_TO', { headSha: sha('b') }],
     ['retargeted away', 'PR_BASE_BRANCH_CHANGED', { baseBranch: 'other' }],
     ['made a draft', 'PR_CONVERTED_TO_DRAFT', { draft: true }],
-  ] as const)('ends the trip of one that was %s meanwhile, and begins the next', (_what, reason, change) => {
-    for (const stage of liveStates) {
-      const pullRequest = aPullRequest(change);
-      expect(decideOn(anEntry({ stage }), aSubmit({ pullRequest, seniority: 9 }))).toEqual({
-        kind: 'accepted',
-        facts: [cancelledFact(reason, 'api:ci'), { ...submitted, pullRequest, seniority: 9 }],
-      });
-    }
-  });
+  ] as const)(
+    'ends the attempt of one that was %s meanwhile, and begins the next',
+    (_what, reason, change) => {
+      for (const stage of liveStates) {
+        const pullRequest = aPullRequest(change);
+        expect(decideOn(anEntry({ stage }), aSubmit({ pullRequest, seniority: 9 }))).toEqual({
+          kind: 'accepted',
+          facts: [cancelledFact(reason, 'api:ci'), { ...submitted, pullRequest, seniority: 9 }],
+        });
+      }
+    },
+  );
 
-  it('of one retargeted onto the branch of the queue goes on with the trip', () => {
+  it('of one retargeted onto the branch of the queue continues the attempt', () => {
     const entry = anEntry({ stage: 'not_ready', pullRequest: { baseBranch: 'other' } });
     expect(decideOn(entry, aSubmit())).toMatchObject({
       facts: [{ kind: 'rewritten' }, { kind: 'observed' }],
@@ -195,7 +191,7 @@ describe('cancel', () => {
 });
 
 describe('restart', () => {
-  it.each(underTestStates)('asks for the tests of one that is %s anew, in place', (stage) => {
+  it.each(underTestStates)('restarts the tests of an entry that is %s, in place', (stage) => {
     expect(decideOn(anEntry({ stage }), aRestart)).toEqual({
       kind: 'accepted',
       facts: [
@@ -219,7 +215,7 @@ describe('restart', () => {
 });
 
 describe('observe', () => {
-  it('is no matter for a pull request that nobody submitted', () => {
+  it('changes nothing for a pull request that was never submitted', () => {
     expect(decideOn(null, anObservation(aPullRequest()))).toEqual(nothing);
     expect(decideOn(null, anObservation(null))).toEqual(nothing);
   });
@@ -234,7 +230,7 @@ describe('observe', () => {
     ['retargeted away', 'PR_BASE_BRANCH_CHANGED', { baseBranch: 'other' }],
     ['made a draft', 'PR_CONVERTED_TO_DRAFT', { draft: true }],
   ] as const)('cancels what was %s, with its reason and the head it had', (_what, reason, change) => {
-    // One fact only: an observation beside it would show a cancelled trip with a commit it was not about.
+    // One fact only: an additional observation would show a cancelled attempt with a commit it was not about.
     for (const stage of liveStates)
       expect(decideOn(anEntry({ stage }), anObservation(aPullRequest(change)))).toEqual({
         kind: 'accepted',
@@ -325,107 +321,4 @@ it('stamps every fact with the time it was given, not with another', () => {
     return decision.kind === 'accepted' ? decision.facts : [];
   });
   expect(facts.map((fact) => fact.at)).toEqual([noon, noon, noon]);
-});
-
-const eachStep = (check: (step: Step, steps: readonly Step[]) => void): void =>
-  fc.assert(
-    fc.property(journeys, (journey) => {
-      const steps = travel(journey);
-      for (const step of steps) check(step, steps);
-    }),
-    { numRuns: 500 },
-  );
-
-describe('whatever is asked and observed, in whatever order', () => {
-  it('an entry keeps its id and its trip only ever grows, by one with each submission', () => {
-    eachStep(({ before, facts, after }) => {
-      expect(after?.id).toBe(before?.id ?? after?.id);
-      const submissions = facts.filter((fact) => fact.kind === 'submitted').length;
-      expect(after?.trip ?? 0).toBe((before?.trip ?? 0) + submissions);
-    });
-  });
-
-  it('an entry that has ended changes only by being submitted, and a merged one never', () => {
-    const mayChange = ({ before, command }: Step) =>
-      before === null ||
-      !isEnded(before.stage) ||
-      (command.kind === 'submit' && before.stage.kind !== 'merged');
-    eachStep((step) => {
-      expect(step.after === step.before || mayChange(step)).toBe(true);
-    });
-  });
-
-  it('a live trip keeps the head it was submitted with', () => {
-    const isSameTrip = ({ before, after }: Step) =>
-      after !== null && after.trip === before?.trip && !isEnded(after.stage);
-    eachStep((step) => {
-      const { before, after } = step;
-      expect(isSameTrip(step) ? after?.pullRequest.headSha : null).toBe(
-        isSameTrip(step) ? before?.pullRequest.headSha : null,
-      );
-    });
-  });
-
-  it('the times of a trip are those of its stages', () => {
-    eachStep((last, steps) => {
-      if (last.after === null) return;
-      const { trip } = last.after;
-      const facts = steps.slice(0, steps.indexOf(last) + 1).flatMap((step) => step.facts);
-      const begins = facts.flatMap((fact, index) => (fact.kind === 'submitted' ? [index] : []));
-      expect(begins).toHaveLength(trip);
-      const stays = facts
-        .slice(begins.at(-1))
-        .flatMap((fact) =>
-          fact.kind === 'submitted'
-            ? [{ kind: 'not_ready', at: fact.at }]
-            : fact.kind === 'moved'
-              ? [{ kind: fact.to.kind, at: fact.at }]
-              : [],
-        );
-      const spentIn = (...kinds: string[]) =>
-        stays
-          .slice(0, -1)
-          .map(({ kind, at }, index) => (kinds.includes(kind) ? +stays[index + 1]!.at - +at : 0))
-          .reduce((sum, ms) => sum + ms, 0);
-      const { waitMs, testMs, inQueueMs, queuedAt, stageChangedAt, submittedAt } = last.after;
-      expect({ waitMs, testMs, inQueueMs, queuedAt, stageChangedAt, submittedAt }).toEqual({
-        waitMs: spentIn('pending'),
-        testMs: spentIn('testing'),
-        inQueueMs: spentIn('pending', ...underTestStates),
-        queuedAt: stays.find(({ kind }) => kind === 'pending')?.at ?? null,
-        stageChangedAt: stays.at(-1)!.at,
-        submittedAt: stays[0]!.at,
-      });
-      expect(Math.min(waitMs, testMs)).toBeGreaterThanOrEqual(0);
-      expect(inQueueMs).toBeGreaterThanOrEqual(waitMs + testMs);
-    });
-  });
-
-  it('no time is negative when the clock goes back', () => {
-    const entry = evolve(
-      anEntry({ stage: 'testing', stageChangedAt: later(5000) }),
-      {
-        kind: 'moved',
-        to: aStage('pending'),
-        reason: null,
-        at: noon,
-        actor: 'queue',
-      },
-      anEntryId,
-    );
-    expect(entry).toMatchObject({ waitMs: 0, testMs: 0, inQueueMs: 0, restarts: 1 });
-  });
-
-  it('restarts are counted within their trip, asked for or planned', () => {
-    eachStep(({ before, facts, after }) => {
-      if (after === null) return;
-      const again = facts.filter(
-        (fact) =>
-          fact.kind === 'restart_requested' ||
-          (fact.kind === 'moved' && fact.to.kind === 'pending' && before?.stage.kind !== 'not_ready'),
-      ).length;
-      const sameTrip = before?.trip === after.trip;
-      expect(after.restarts).toBe(sameTrip ? before.restarts + again : 0);
-    });
-  });
 });

@@ -1,15 +1,16 @@
-// What may be asked when: decide(state, command) → facts, or the rule that refuses.
+// What may be requested when: decide(state, command) → facts, or the rule that refuses.
 //
-// Example. #7 is pending at head a1. A push makes its head b2; before the host's word reaches us somebody submits #7
-// again. The submission carries the fresh head, so the old trip ends here (PR_PUSHED_TO) and a new one begins: what
-// was approved as a1 is never landed as b2.
+// Example. #7 is pending at head a1. A push moves its head to b2, and before the webhook arrives #7 is
+// submitted again. The submission carries the new head, so the old attempt ends here (PR_PUSHED_TO) and a new
+// one begins: a pull request that was approved at a1 never lands at b2.
 //
 //                 submit                    admit (plan)             start, verdicts, landing (plan)
 //   (none) ────────────────► not_ready ◄───────────────► pending ──────────────► testing … merged | failed
 //      ▲                          │                          │                          │
-//      └── submit: next trip ── cancelled ◄── cancel, push, close, retarget, draft ─────┘
+//      └─ submit: new attempt ─ cancelled ◄── cancel, push, close, retarget, draft ─────┘
 //
-// Only `submit`, `cancel`, `restart` and the host's observations come through here; all other moves are the plan's.
+// Only `submit`, `cancel`, `restart` and the host's observations come through here; the plan decides the
+// rest.
 
 import { unreachable } from '#base/assert.ts';
 import type { ErrorCode } from '#base/error.ts';
@@ -46,7 +47,7 @@ export function decide(state: EntryInQueue, command: EntryCommand, now: Date): D
 
   if (command.kind === 'submit') return decideSubmit(state, command, accepted);
   if (entry === null) {
-    // An observation about a pull request nobody submitted needs no answer.
+    // An observation about a pull request that was never submitted changes nothing.
     if (['observe', 'examine', 'try'].includes(command.kind)) return accepted();
     return rejected(
       'PULL_REQUEST_NOT_SUBMITTED',
@@ -60,7 +61,7 @@ export function decide(state: EntryInQueue, command: EntryCommand, now: Date): D
       if (!isUnderTest(entry.stage))
         return rejected(
           'TESTS_NOT_RESTARTABLE',
-          `Pull request #${entry.pullRequest.number} is ${entry.stage.kind}: only tests that are running, passed or failed in the queue can be restarted.`,
+          `Pull request #${entry.pullRequest.number} is ${entry.stage.kind}. Only tests that are running, or that passed or failed in the queue, can be restarted.`,
         );
       return accepted({ kind: 'restart_requested', reason: command.reason });
     case 'observe':
@@ -89,23 +90,23 @@ function decideSubmit(
       `Pull request #${pullRequest.number} is ${state}. Only an open pull request can be submitted.`,
     );
   }
-  const wish = {
+  const submitOptions = {
     priority: command.priority ?? priorities[defaultPriorityName],
     usedDefaultPriority: command.priority === null,
     noBatch: command.noBatch,
     forced: command.force,
   };
-  const begin: FactBody = { kind: 'submitted', pullRequest, seniority: command.seniority, ...wish };
+  const begin: FactBody = { kind: 'submitted', pullRequest, seniority: command.seniority, ...submitOptions };
   if (entry === null || isEnded(entry.stage)) return accepted(begin);
 
-  const endedBy = endingOf(queue, entry.pullRequest, pullRequest);
+  const endedBy = cancellationReason(queue, entry.pullRequest, pullRequest);
   if (endedBy !== null && entry.landing)
     return rejected(
       'PULL_REQUEST_NOT_ENQUEUEABLE',
-      `Pull request #${pullRequest.number} is being put on the branch as it was before. Submit it again in a moment.`,
+      `Pull request #${pullRequest.number} is merging now, at its previous head. Submit it again in a moment.`,
     );
   if (endedBy !== null) return accepted(ending(entry, endedBy), begin);
-  const rewritten: FactBody = { kind: 'rewritten', ...wish };
+  const rewritten: FactBody = { kind: 'rewritten', ...submitOptions };
   const seen = settled(entry.pullRequest, pullRequest);
   return samePullRequest(entry.pullRequest, seen)
     ? accepted(rewritten)
@@ -120,7 +121,7 @@ function decideCancel(entry: Entry, reason: CancelledReason, accepted: Accept): 
     case 'failed':
       return rejected(
         'PULL_REQUEST_NOT_IN_QUEUE',
-        `Pull request #${entry.pullRequest.number} has ${entry.stage.kind}: there is nothing left to cancel.`,
+        `Pull request #${entry.pullRequest.number} has ${entry.stage.kind}. There is nothing left to cancel.`,
       );
     default:
       return accepted(ending(entry, reason));
@@ -133,7 +134,7 @@ function decideObserve(entry: Entry, queue: Queue, seen: PullRequest | null, acc
   const pullRequest = settled(entry.pullRequest, seen);
   const changed = !samePullRequest(entry.pullRequest, pullRequest);
   const observed: FactBody[] = changed ? [{ kind: 'observed', pullRequest }] : [];
-  // What is being put on the branch is seen as merged before the landing has said so.
+  // A pull request that is landing can be seen as merged before the landing is recorded.
   if (pullRequest.state === 'merged' && entry.landing) return accepted();
   if (pullRequest.state === 'merged')
     return accepted(...observed, {
@@ -141,13 +142,13 @@ function decideObserve(entry: Entry, queue: Queue, seen: PullRequest | null, acc
       to: { kind: 'merged', reason: 'MANUAL_MERGE', runId: null },
       reason: 'MANUAL_MERGE',
     });
-  const endedBy = endingOf(queue, entry.pullRequest, pullRequest);
-  // The record keeps the head it was submitted with: a cancelled trip never shows a commit it was not about.
+  const endedBy = cancellationReason(queue, entry.pullRequest, pullRequest);
+  // The entry keeps the head it was submitted with: a cancelled attempt never shows another commit.
   if (endedBy !== null) return accepted(ending(entry, endedBy));
   return accepted(...observed);
 }
 
-/** What was found out about another head, or is known already, changes nothing. */
+/** A review of another head, or one that is already recorded, changes nothing. */
 function decideExamine(
   { stage, pullRequest, headReview }: Entry,
   review: HeadReview,
@@ -165,7 +166,7 @@ const isSameReview = (a: HeadReview | null, b: HeadReview): boolean =>
   a.approvedBy === b.approvedBy &&
   a.protectedPaths.join('\n') === b.protectedPaths.join('\n');
 
-/** The host's own word stands above it. */
+/** The mergeability that the host reports takes precedence. */
 function decideTry(
   { stage, pullRequest }: Entry,
   { headSha, isMergeable }: Extract<EntryCommand, { kind: 'try' }>,
@@ -178,9 +179,9 @@ function decideTry(
 }
 
 /**
- * A host that is still working out whether it can be merged has no news: that it can be merged, said before of the same
- * commits, stands. Hosts compute it again whenever the branch moves, which is with every landing. That it cannot be merged does
- * not stand: a host that works it out again has taken back what it had against it.
+ * A host that is still computing mergeability reports nothing new, so an earlier `mergeable` of the same
+ * commits stays: hosts compute it again whenever the branch moves, which is after every landing. An earlier
+ * `not_mergeable` does not stay: a host that computes it again has withdrawn that answer.
  */
 const settled = (before: PullRequest | null, now: PullRequest): PullRequest =>
   before !== null &&
@@ -192,18 +193,18 @@ const settled = (before: PullRequest | null, now: PullRequest): PullRequest =>
     ? { ...now, mergeability: before.mergeability }
     : now;
 
-/** Why the new word of the host ends the trip, or null if it does not. */
-function endingOf(queue: Queue, before: PullRequest, after: PullRequest): CancelledReason | null {
+/** Why the host's new report ends the attempt, or null if it does not. */
+function cancellationReason(queue: Queue, before: PullRequest, after: PullRequest): CancelledReason | null {
   if (after.state === 'closed') return 'PR_CLOSED';
   if (after.headSha !== before.headSha) return 'PR_PUSHED_TO';
-  // Retargeting onto the queue's branch is what a waiting entry waits for; only leaving it ends the trip.
+  // An entry may wait to be retargeted onto the queue's branch; only leaving that branch ends the attempt.
   if (before.baseBranch === queue.targetBranch && after.baseBranch !== queue.targetBranch)
     return 'PR_BASE_BRANCH_CHANGED';
   if (after.draft && !before.draft) return 'PR_CONVERTED_TO_DRAFT';
   return null;
 }
 
-/** While it is being put on the branch, only the branch can say how that ended. */
+/** While the entry is landing, only the branch shows how that ends. */
 const ending = (entry: Entry, reason: CancelledReason): FactBody =>
   entry.landing
     ? { kind: 'end_requested', reason }

@@ -1,4 +1,5 @@
-// An entry is what its facts made of it: evolve(entry, fact) → entry. Pure, total, and the only place that computes times.
+// An entry follows from its facts: evolve(entry, fact) → entry. Pure, total, and the only place that computes
+// times.
 
 import { assert, unreachable } from '#base/assert.ts';
 import type { EntryId } from '#base/id.ts';
@@ -12,9 +13,9 @@ export function evolve(entry: Entry | null, fact: Fact, newId: EntryId): Entry {
     return {
       id: entry?.id ?? newId,
       pullRequest,
-      // Who approved a head is asked for with every attempt.
+      // Each attempt reads the approvals of its head again.
       headReview: null,
-      trip: (entry?.trip ?? 0) + 1,
+      attempt: (entry?.attempt ?? 0) + 1,
       stage: { kind: 'not_ready' },
       stageChangedAt: fact.at,
       priority,
@@ -41,7 +42,7 @@ export function evolve(entry: Entry | null, fact: Fact, newId: EntryId): Entry {
       return { ...entry, priority, usedDefaultPriority, noBatch, forced };
     }
     case 'observed':
-      // Its commits keep the text that it was submitted with.
+      // Its commits keep the text of the submission.
       return { ...entry, pullRequest: { ...fact.pullRequest, body: entry.pullRequest.body } };
     case 'examined':
       return { ...entry, headReview: fact.review };
@@ -50,8 +51,8 @@ export function evolve(entry: Entry | null, fact: Fact, newId: EntryId): Entry {
   }
 }
 
-/** What a reconcile may change of an entry. */
-type Progress = Pick<
+/** The part of an entry that a reconcile may change. */
+type EntryProgress = Pick<
   Entry,
   | 'stage'
   | 'stageChangedAt'
@@ -65,8 +66,8 @@ type Progress = Pick<
   | 'restartRequested'
 >;
 
-/** The same for facts that are not about the pull request itself: they need no more of an entry than this. */
-export function progress<Known extends Progress>(entry: Known, fact: ProgressFact): Known {
+/** The same for facts that are not about the pull request itself: they need only this part of an entry. */
+export function progress<Known extends EntryProgress>(entry: Known, fact: ProgressFact): Known {
   switch (fact.kind) {
     case 'restart_requested':
       return { ...entry, restarts: entry.restarts + 1, restartRequested: true };
@@ -85,7 +86,7 @@ export function progress<Known extends Progress>(entry: Known, fact: ProgressFac
   }
 }
 
-function move<Known extends Progress>(entry: Known, to: Stage, at: Date): Known {
+function move<Known extends EntryProgress>(entry: Known, to: Stage, at: Date): Known {
   const from = entry.stage;
   const elapsedMs = Math.max(0, at.getTime() - entry.stageChangedAt.getTime());
   return {

@@ -5,7 +5,7 @@ import type { CancelledReason, Reason } from './reason.ts';
 import type { BranchRuleChange } from './rule.ts';
 
 export type FactBody =
-  /** A trip begins. */
+  /** An attempt begins. */
   | {
       readonly kind: 'submitted';
       readonly pullRequest: PullRequest;
@@ -15,7 +15,7 @@ export type FactBody =
       readonly forced: boolean;
       readonly seniority: number;
     }
-  /** Submitted again while in the queue: priority and batching are rewritten, the place among equals is kept. */
+  /** Submitted again while in the queue: priority and batching are rewritten, the seniority is kept. */
   | {
       readonly kind: 'rewritten';
       readonly priority: number;
@@ -23,38 +23,41 @@ export type FactBody =
       readonly noBatch: boolean;
       readonly forced: boolean;
     }
-  /** The host reports the pull request otherwise than before, and it stays where it is. */
+  /** The host reports a change of the pull request that does not move the entry. */
   | { readonly kind: 'observed'; readonly pullRequest: PullRequest }
   /** Its head was compared with the protected paths, or its approvals were read. */
   | { readonly kind: 'examined'; readonly review: HeadReview }
-  /** Its test run is asked for anew, in place. */
+  /** A restart of its test run was requested, in place. */
   | {
       readonly kind: 'restart_requested';
       readonly reason: Reason;
-      /** How the rules of the branch changed, where that is the reason. */
+      /** How the rules of the branch changed, if that is the reason. */
       readonly ruleChange?: BranchRuleChange | undefined;
     }
-  /** The plan has begun the tests anew. */
+  /** The plan has restarted the tests. */
   | { readonly kind: 'restarted' }
-  /** It is being put on the branch from now on; or not any more, because that did not happen. */
+  /** The landing began; or it ended without a merge. */
   | { readonly kind: 'landing_begun' }
   | { readonly kind: 'landing_ended' }
-  /** It is to leave unless it lands now. */
+  /** The entry is cancelled unless the current landing succeeds. */
   | { readonly kind: 'end_requested'; readonly reason: CancelledReason }
-  /** It goes from one stage to another. */
+  /** The entry moves from one stage to another. */
   | { readonly kind: 'moved'; readonly to: Stage; readonly reason: Reason | null };
 
-/** Facts about how far an entry has come; the others are about the pull request itself. Only these follow from a plan. */
+/**
+ * Facts about an entry's progress, the only ones that follow from a plan; the others are about the pull
+ * request.
+ */
 export type ProgressBody = Exclude<
   FactBody,
   { readonly kind: 'submitted' | 'rewritten' | 'observed' | 'examined' }
 >;
 
-type Recorded = {
+type FactOrigin = {
   readonly at: Date;
   /** Who caused it: `api:<token>`, `app:<token>` or `person:<name>` (by the dashboard), `user:<login>`, `host` or `queue`. */
   readonly actor: string;
 };
 
-export type Fact = FactBody & Recorded;
-export type ProgressFact = ProgressBody & Recorded;
+export type Fact = FactBody & FactOrigin;
+export type ProgressFact = ProgressBody & FactOrigin;

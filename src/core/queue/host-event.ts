@@ -1,22 +1,25 @@
-// What hosts tell us by webhooks, whatever the host.
+// Webhook events of any Git host.
 
 import type { Check } from './check.ts';
 import type { RepositoryName } from '../repository.ts';
 
 /** A repository as an event names it. */
 type NamedRepository = RepositoryName & {
-  /** By which the host knows it whatever its name is; absent: the host names none, or the event does not. */
+  /** The host's id of the repository, which survives a rename; absent: the host or the event has none. */
   readonly hostId?: string;
 };
 
-/** What a webhook told us. It is signed, so what it says of a check or a branch is believed as it is. */
+/** The content of a webhook. It is signed, so what it reports about a check or a branch is trusted. */
 export type HostEvent =
-  /** Only that something changed: the host is asked for the rest. */
+  /** Reports only that something changed: the rest is read from the host. */
   | {
       readonly kind: 'pull-request-changed';
       readonly repository: NamedRepository;
       readonly number: number;
-      /** Where the event says which head the pull request has got: the head, with the instant in milliseconds by the host's clock, or null where the host does not name it. */
+      /**
+       * If the event names the new head of the pull request: the head, and the time in milliseconds by the
+       * host's clock, or null if the host does not give it.
+       */
       readonly head?: { readonly sha: string; readonly at: number | null };
     }
   | {
@@ -25,39 +28,40 @@ export type HostEvent =
       readonly sha: string;
       readonly check: Check;
     }
-  /** Null: the branch is gone. */
+  /** Null: the branch was deleted. */
   | {
       readonly kind: 'branch-moved';
       readonly repository: NamedRepository;
       readonly branch: string;
       readonly sha: string | null;
     }
-  /** Somebody wrote on a pull request. */
+  /** A comment was written on a pull request. */
   | ({ readonly kind: 'comment-written'; readonly repository: NamedRepository } & WrittenComment)
   /**
-   * Labels of a pull request changed, or a poll found the label on. It is a hint and no command: the host is asked who
-   * changed the label last and when (`Host.readLabel`), so that a webhook sent a second time decides nothing.
+   * Labels of a pull request changed, or a poll found the label. This is a hint and no command: the host is
+   * asked who changed the label last and when (`Host.readLabel`), so that a webhook sent a second time
+   * decides nothing.
    */
   | {
       readonly kind: 'label-changed';
       readonly repository: NamedRepository;
       readonly number: number;
-      /** The label that came or went; null where the host does not say which. */
+      /** The label that was added or removed; null if the host does not name it. */
       readonly label: string | null;
       /** The labels that the pull request has after the change. */
       readonly labels: readonly string[];
     };
 
-/** The repository was renamed or transferred: the event names it as it is called now. */
+/** The repository was renamed or transferred: the event carries its current name. */
 export type RepositoryMoved = { readonly kind: 'repository-moved'; readonly repository: NamedRepository };
 
 export type WrittenComment = {
   readonly number: number;
-  /** As the host names it: each is read once. */
+  /** The host's id of the comment: each is processed once. */
   readonly commentId: string;
   readonly author: string;
   /** At most 64 KiB. */
   readonly text: string;
-  /** Milliseconds by the host's clock. Comments that were edited are no events at all: their text need not be their author's. */
+  /** Milliseconds by the host's clock. An edited comment is no event: it need not be its author's text. */
   readonly writtenAt: number;
 };

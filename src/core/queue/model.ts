@@ -1,10 +1,10 @@
-// The nouns of a queue. Rows are read into these and nothing else decides.
+// The nouns of a queue. Database rows are read into these types, and decisions use nothing else.
 
 import type { EntryId, QueueId, RunId } from '#base/id.ts';
 import type { CancelledReason, FailedReason, MergedReason } from './reason.ts';
 import type { QueueSettings } from './settings.ts';
 
-/** What a queue does with its entries: see the table in docs/guide/queue-states.md. */
+/** What a queue does with its entries: see the table in docs/reference/queue-states.md. */
 export const queueStates = ['RUNNING', 'PAUSED', 'DRAINING', 'SWITCHING_MODES'] as const;
 export type QueueState = (typeof queueStates)[number];
 
@@ -20,7 +20,7 @@ export type Queue = {
   readonly settings: QueueSettings;
   /** Set while `SWITCHING_MODES`: the mode to take and the state to return to when nothing is under test. */
   readonly switching: { readonly mode: QueueSettings['mode']; readonly returnTo: SettableQueueState } | null;
-  /** Why the queue stopped by itself; null where a person set its state. */
+  /** Why the queue stopped without a person asking; null if a person set its state. */
   readonly stateReason: string | null;
 };
 
@@ -31,7 +31,7 @@ type Mergeability = (typeof mergeabilities)[number];
 export type PullRequest = {
   readonly number: number;
   readonly title: string;
-  /** What its author wrote about it, at most 64 KiB. */
+  /** The description that its author wrote, at most 64 KiB. */
   readonly body: string;
   readonly headSha: string;
   readonly baseBranch: string;
@@ -49,7 +49,7 @@ export type PullRequest = {
 
 /** What Signalbox found out about a head before it may be tested. */
 export type HeadReview = {
-  /** The head that it is about. */
+  /** The head that was reviewed. */
   readonly headSha: string;
   /** Names the globs that its paths were compared with: with other globs they are compared again. */
   readonly globs: string;
@@ -65,23 +65,23 @@ export const unknownFork = 'unknown';
 export const isMergeabilityKnown = ({ mergeability }: Pick<PullRequest, 'mergeability'>): boolean =>
   mergeability === 'mergeable' || mergeability === 'not_mergeable';
 
-/** Where an entry is; what may follow is said per line. */
+/** Where an entry is; each line lists what may follow. */
 export type Stage =
   /** Submitted, waiting to be ready. → pending, cancelled, merged */
   | { readonly kind: 'not_ready' }
-  /** Ready and in line. → testing, not_ready, cancelled, merged */
+  /** Ready and queued. → testing, not_ready, cancelled, merged */
   | { readonly kind: 'pending' }
   /** Its run is under way. → tests_passed, pending_failure, pending, not_ready, cancelled, merged */
   | { readonly kind: 'testing'; readonly runId: RunId }
   /** Proved, waiting to land. → merged, pending, not_ready, cancelled */
   | { readonly kind: 'tests_passed'; readonly runId: RunId }
-  /** Its run failed and blame is not settled. → failed, tests_passed, pending, not_ready, cancelled, merged */
+  /** Its run failed, culprit unknown. → failed, tests_passed, pending, not_ready, cancelled, merged */
   | { readonly kind: 'pending_failure'; readonly runId: RunId }
-  /** On the branch. The end. */
+  /** On the branch. Final. */
   | { readonly kind: 'merged'; readonly reason: MergedReason; readonly runId: RunId | null }
-  /** Evicted on direct evidence. The end, until it is submitted again. */
+  /** Removed on direct evidence. Final until it is submitted again. */
   | { readonly kind: 'failed'; readonly reason: FailedReason; readonly runId: RunId | null }
-  /** Taken out. The end, until it is submitted again. */
+  /** Cancelled. Final until it is submitted again. */
   | { readonly kind: 'cancelled'; readonly reason: CancelledReason };
 
 export type EntryState = Stage['kind'];
@@ -99,14 +99,14 @@ export const entryStates = [
 
 /** A pull request's place in one queue, fixed to a head sha. */
 export type Entry = {
-  /** Stays the same for this pull request in this queue, over all its trips. */
+  /** Stays the same for this pull request in this queue, over all its attempts. */
   readonly id: EntryId;
   /** The pull request as last seen on its host. */
   readonly pullRequest: PullRequest;
-  /** Null until its head was looked at. */
+  /** Null until its head is reviewed. */
   readonly headReview: HeadReview | null;
-  /** 1 for the first submission; each submission after an end is a new trip. */
-  readonly trip: number;
+  /** 1 for the first submission; each submission after an end is a new attempt. */
+  readonly attempt: number;
   readonly stage: Stage;
   readonly stageChangedAt: Date;
   /** 0..255, lower first. */
@@ -117,31 +117,31 @@ export type Entry = {
   /** Submitted with force: host mergeability is not waited for; tests still run. */
   readonly forced: boolean;
   readonly submittedAt: Date;
-  /** Place among equals: grows with every submission, kept over restarts. */
+  /** Order among entries of equal priority: grows with every submission, kept over restarts. */
   readonly seniority: number;
-  /** When this trip first became pending; null if it never was. */
+  /** When this attempt first became pending; null if it never was. */
   readonly queuedAt: Date | null;
-  /** Milliseconds of this trip spent pending, up to `stageChangedAt`. */
+  /** Milliseconds of this attempt spent pending, up to `stageChangedAt`. */
   readonly waitMs: number;
-  /** Milliseconds of this trip spent testing, up to `stageChangedAt`. */
+  /** Milliseconds of this attempt spent testing, up to `stageChangedAt`. */
   readonly testMs: number;
-  /** Milliseconds of this trip spent in the queue (not_ready excluded), up to `stageChangedAt`. */
+  /** Milliseconds of this attempt spent in the queue (not_ready excluded), up to `stageChangedAt`. */
   readonly inQueueMs: number;
-  /** How often the tests of this trip were started anew. */
+  /** How often the tests of this attempt were restarted. */
   readonly restarts: number;
-  /** Its title when it was submitted: its commit is made of it, the same in every run. */
+  /** Its title when it was submitted: every run makes its commit from this title. */
   readonly commitTitle: string;
-  /** It is being put on the branch: only the branch says how that ends. */
+  /** The entry is landing: only the branch shows how that ends. */
   readonly landing: boolean;
-  /** Asked for while it is landing: takes effect if the landing does not. */
+  /** Requested while the entry is landing: takes effect if the landing fails. */
   readonly endRequested: CancelledReason | null;
-  /** Its tests were asked for anew, and the plan has not looked since. */
+  /** A restart of its tests was requested, and no reconcile has run since. */
   readonly restartRequested: boolean;
 };
 
 /**
- * An entry as far as a plan needs it. What a pull request says of itself is left out: its texts are most of what an entry
- * holds, and no decision depends on them.
+ * An entry as far as a plan needs it. The texts of the pull request are left out: they are most of an entry's
+ * size, and no decision depends on them.
  */
 export type PlannedEntry = Omit<Entry, 'id' | 'pullRequest' | 'usedDefaultPriority' | 'commitTitle'> & {
   readonly pullRequest: Omit<PullRequest, 'title' | 'body' | 'author' | 'url' | 'state'>;

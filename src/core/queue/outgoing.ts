@@ -1,4 +1,4 @@
-// Which of an entry's facts are told to the outside, and by what name.
+// Which facts of an entry are sent as webhook events, and by what name.
 
 import { unreachable } from '#base/assert.ts';
 import type { Fact } from './fact.ts';
@@ -35,7 +35,7 @@ function actionOfStage({ kind }: Stage): OutgoingAction | null {
   }
 }
 
-/** Null: nobody is told of it. */
+/** Null: no event is sent. */
 export function outgoingAction(fact: Fact): OutgoingAction | null {
   switch (fact.kind) {
     case 'submitted':
@@ -51,7 +51,7 @@ export function outgoingAction(fact: Fact): OutgoingAction | null {
 
 type Staged = Pick<Entry, 'stage'>;
 
-/** The test run that an event is about: the one it has, or the one it leaves. */
+/** The test run that an event is about: the entry's current run, or the one that it leaves. */
 export function outgoingRun(before: Staged | null, after: Staged): string | null {
   if ('runId' in after.stage) return after.stage.runId;
   return before !== null && isUnderTest(before.stage) && 'runId' in before.stage ? before.stage.runId : null;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { defaultPriorityName, isUrgent, priorities, priorityMax, priorityNameOf } from './priority.ts';
+import { defaultPriorityName, isUrgent, priorities, priorityMax, formatPriority } from './priority.ts';
 
 it('the named priorities have the values of the contract, and medium is the default', () => {
   expect(priorities).toEqual({ urgent: 0, high: 10, medium: 100, low: 200 });
@@ -16,7 +16,7 @@ it.each([
   [99, '99'],
   [255, '255'],
 ])('the priority %i is called %s', (value, name) => {
-  expect(priorityNameOf(value)).toBe(name);
+  expect(formatPriority(value)).toBe(name);
 });
 
 it('only the priority 0 is urgent', () => {

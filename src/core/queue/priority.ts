@@ -7,7 +7,7 @@ export type PriorityName = keyof typeof priorities;
 export const defaultPriorityName: PriorityName = 'medium';
 export const priorityMax = 255;
 
-export function priorityNameOf(value: number): string {
+export function formatPriority(value: number): string {
   for (const [name, named] of Object.entries(priorities)) if (named === value) return name;
   return String(value);
 }

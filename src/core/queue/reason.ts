@@ -11,7 +11,9 @@ const queuedReasons = [
   'SKIP_THE_LINE_INTERRUPTED',
   'BISECTION_REQUIRED',
   'BISECTION_TEST_RUN_PASSED',
+  'BATCH_TEST_RUN_PASSED',
   'REQUIRED_STATUSES_CHANGED',
+  'FLAKY_TESTS_FAILED',
 ] as const;
 
 const failedReasons = [

@@ -4,10 +4,10 @@ import {
   bindSources,
   branchRuleChange,
   type FileRules,
-  namesOf,
+  uniqueCheckNames,
   ruleChange,
   rulesFor,
-  unionOf,
+  combineRequiredChecks,
 } from './rule.ts';
 
 const said = (...value: string[]): FileRules => ({ kind: 'said', value });
@@ -92,7 +92,7 @@ describe('what a run must pass', () => {
             const rules = rulesFor({ own, protection: protection.map(any), base, candidate });
             tried += 1;
             if (rules.kind !== 'known') continue;
-            const required = namesOf(rules.checks);
+            const required = uniqueCheckNames(rules.checks);
             const onBranch = [...protection, ...(base.kind === 'said' ? base.value : [])];
             const keepsAll = (own ?? onBranch).every((name) => required.includes(name));
             // Nothing that a tree holds changes the list of the queue, and nothing in it requires nothing.
@@ -133,21 +133,21 @@ describe('the source of a required check', () => {
       { name: 'a', source: 'app:1' } as const,
       { name: 'a', source: 'app:2' } as const,
     ];
-    expect(unionOf([any('a'), first], [second, first])).toEqual([first, second]);
-    expect(namesOf([first, second, any('b')])).toEqual(['a', 'b']);
+    expect(combineRequiredChecks([any('a'), first], [second, first])).toEqual([first, second]);
+    expect(uniqueCheckNames([first, second, any('b')])).toEqual(['a', 'b']);
   });
 });
 
-it('rules go beyond what a run was judged by where they have another name, or bind another source', () => {
-  const judgedBy: RequiredCheck[] = [{ name: 'a', source: 'app:1' }, any('b')];
-  expect(branchRuleChange(judgedBy, [any('a'), any('b')])).toBeNull();
-  expect(branchRuleChange(judgedBy, [{ name: 'a', source: 'app:1' }])).toBeNull();
+it('rules go beyond what a run was decided by where they have another name, or bind another source', () => {
+  const decidedBy: RequiredCheck[] = [{ name: 'a', source: 'app:1' }, any('b')];
+  expect(branchRuleChange(decidedBy, [any('a'), any('b')])).toBeNull();
+  expect(branchRuleChange(decidedBy, [{ name: 'a', source: 'app:1' }])).toBeNull();
   const bound: RequiredCheck[] = [
     { name: 'a', source: 'app:2' },
     { name: 'b', source: 'app:1' },
   ];
-  expect(branchRuleChange(judgedBy, [...bound, any('c')])).toEqual({ added: ['c'], bound, removed: [] });
-  expect(branchRuleChange(judgedBy, [any('a'), any('c')])).toEqual({
+  expect(branchRuleChange(decidedBy, [...bound, any('c')])).toEqual({ added: ['c'], bound, removed: [] });
+  expect(branchRuleChange(decidedBy, [any('a'), any('c')])).toEqual({
     added: ['c'],
     bound: [],
     removed: ['b'],

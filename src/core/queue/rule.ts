@@ -10,7 +10,7 @@
 // Example: protection requires `build`, the branch's file `lint`, and a pull request replaces the file's list by `e2e`.
 // Its run must pass `build`, `lint` and `e2e`; once it has landed, the next must pass `build` and `e2e`.
 
-import { type Check, type CheckSource, type RequiredCheck, sourceOf } from './check.ts';
+import { type Check, type CheckSource, type RequiredCheck, identifyCheckSource } from './check.ts';
 import type { FailedReason } from './reason.ts';
 
 /** What `.signalbox.yaml` of one commit says about required checks. */
@@ -44,12 +44,12 @@ export function rulesFor(given: {
   readonly candidate: FileRules;
 }): Rules {
   const { own, protection, base, candidate } = given;
-  if (own !== null) return { kind: 'known', checks: unionOf(unbound(own)), source: 'queue' };
+  if (own !== null) return { kind: 'known', checks: combineRequiredChecks(unbound(own)), source: 'queue' };
   if (base.kind === 'no-yaml' || base.kind === 'invalid') return { kind: 'halted', why: brokenFile(base) };
   if (candidate.kind === 'no-yaml') return { kind: 'failed', why: 'START_TEST_RUN_CONFIG_PARSING_FAILURE' };
   if (candidate.kind === 'invalid')
     return { kind: 'failed', why: 'START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES' };
-  const checks = unionOf(protection, unbound(namesIn(base)), unbound(namesIn(candidate)));
+  const checks = combineRequiredChecks(protection, unbound(namesIn(base)), unbound(namesIn(candidate)));
   if (checks.length === 0) return { kind: 'failed', why: 'START_TEST_RUN_NO_REQUIRED_STATUSES' };
   return { kind: 'known', checks, source: protection.length > 0 ? 'branch_protection' : 'repository_file' };
 }
@@ -57,10 +57,12 @@ export function rulesFor(given: {
 const namesIn = (file: FileRules): readonly string[] => (file.kind === 'said' ? file.value : []);
 
 const brokenFile = (file: Extract<FileRules, { kind: 'no-yaml' | 'invalid' }>): string =>
-  `\`.signalbox.yaml\` on the target branch ${file.kind === 'no-yaml' ? 'is not valid YAML' : `is not valid (${file.why})`}, so it is unknown which checks are required. Fix the file on the branch, or set requiredStatuses of the queue; then set the queue RUNNING.`;
+  `\`.signalbox.yaml\` on the target branch ${file.kind === 'no-yaml' ? 'is not valid YAML' : `is not valid (${file.why})`}, so Signalbox does not know which checks are required. Fix the file on the branch, or set requiredStatuses of the queue. Then set the queue RUNNING.`;
 
 /** Each check once. A name that is bound to a source somewhere is not listed without one as well. */
-export function unionOf(...lists: readonly (readonly RequiredCheck[])[]): readonly RequiredCheck[] {
+export function combineRequiredChecks(
+  ...lists: readonly (readonly RequiredCheck[])[]
+): readonly RequiredCheck[] {
   const all = new Map<string, RequiredCheck>();
   for (const check of lists.flat()) all.set(JSON.stringify([check.name, check.source]), check);
   const bound = new Set([...all.values()].flatMap(({ name, source }) => (source === null ? [] : [name])));
@@ -68,11 +70,11 @@ export function unionOf(...lists: readonly (readonly RequiredCheck[])[]): readon
 }
 
 /** Each name once. */
-export const namesOf = (checks: readonly RequiredCheck[]): string[] => [
+export const uniqueCheckNames = (checks: readonly RequiredCheck[]): string[] => [
   ...new Set(checks.map(({ name }) => name)),
 ];
 
-/** Gives each check without a source the one that reports it on the branch. Of several reports the first list counts that has one. */
+/** Gives each check without a source the one that reports it on the branch, by the first list that has it. */
 export const bindSources = (
   checks: readonly RequiredCheck[],
   ...reports: readonly (readonly Check[])[]
@@ -82,25 +84,25 @@ export const bindSources = (
 function sourceOnBranch(name: string, reports: readonly (readonly Check[])[]): CheckSource | null {
   for (const report of reports) {
     const named = report.filter((check) => check.name === name);
-    const runs = new Set(named.filter(({ kind }) => kind === 'check').map(sourceOf));
-    // Several apps report it: any of them, and no commit status.
+    const runs = new Set(named.filter(({ kind }) => kind === 'check').map(identifyCheckSource));
+    // Several apps report it: any of them counts, but no commit status.
     if (runs.size > 0) return runs.size === 1 ? [...runs][0]! : 'check_run';
     if (named.length > 0) return 'commit_status';
   }
   return null;
 }
 
-/** What these rules require that a run was not judged by: a name, or a source that the host binds. */
+/** The checks of these rules that were not required of the run: a name, or a source that the host binds. */
 const beyond = (
-  judgedBy: readonly RequiredCheck[],
+  decidedBy: readonly RequiredCheck[],
   rules: readonly RequiredCheck[],
 ): readonly RequiredCheck[] =>
   rules.filter(
     ({ name, source }) =>
-      !judgedBy.some((other) => other.name === name && (source === null || source === other.source)),
+      !decidedBy.some((other) => other.name === name && (source === null || source === other.source)),
   );
 
-/** How the rules of the branch differ from those that a run was judged by. */
+/** How the rules of the branch differ from those that applied to a run. */
 export type BranchRuleChange = {
   /** Names that are required now, and were not. */
   readonly added: readonly string[];
@@ -110,16 +112,16 @@ export type BranchRuleChange = {
   readonly removed: readonly string[];
 };
 
-/** Null: the rules require nothing that the run was not judged by. */
+/** Null: the rules require nothing beyond those that applied to the run. */
 export function branchRuleChange(
-  judgedBy: readonly RequiredCheck[],
+  decidedBy: readonly RequiredCheck[],
   rules: readonly RequiredCheck[],
 ): BranchRuleChange | null {
-  const more = beyond(judgedBy, rules);
+  const more = beyond(decidedBy, rules);
   if (more.length === 0) return null;
-  const [old, now] = [namesOf(judgedBy), namesOf(rules)];
+  const [old, now] = [uniqueCheckNames(decidedBy), uniqueCheckNames(rules)];
   return {
-    added: namesOf(more).filter((name) => !old.includes(name)),
+    added: uniqueCheckNames(more).filter((name) => !old.includes(name)),
     bound: more.filter(({ name }) => old.includes(name)),
     removed: old.filter((name) => !now.includes(name)),
   };

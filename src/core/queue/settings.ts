@@ -1,75 +1,28 @@
-// What can be set on a queue, with the defaults. Bounds are checked at the wire (contract/queue.ts).
+// What can be set on a queue: one value per setting, with its default. Bounds are checked at the wire
+// (contract/queue-settings.ts), which makes its schemas from this table. Settings are stored by name, so a new
+// one needs no migration.
+
+import {
+  choice,
+  initialValues,
+  onOff,
+  type SettingValues,
+  text,
+  texts,
+  textsOrNull,
+  whole,
+} from '../setting.ts';
 
 export const queueModes = ['single', 'parallel'] as const;
 export const mergeMethods = ['merge_commit', 'squash', 'rebase'] as const;
 export const landingModes = ['auto', 'fast_forward', 'host'] as const;
 export const directMergeModes = ['off', 'always'] as const;
+const strategyNames = ['adaptive', 'manual'] as const;
+const weights = ['time', 'ci_minutes'] as const;
 export const forkModes = ['refuse', 'approved_head', 'allow'] as const;
 export const optimizationModes = ['off', 'bisection_skip_redundant_tests'] as const;
 
-export type QueueSettings = {
-  /** One line, or lanes by impacted targets. */
-  readonly mode: (typeof queueModes)[number];
-  /** Test runs at once, a pull request or a batch each. 1..1000. */
-  readonly concurrency: number;
-  /** Runs at once while isolating a failure, a budget of its own. 0..1000; 0 is the same as `concurrency`. */
-  readonly bisectionConcurrency: number;
-  /** The longest a run may take, in minutes; the queue's own history sets shorter limits. 0..10080; 0 is no limit. */
-  readonly testingTimeoutMinutes: number;
-  /** Successors to wait for before a failure is final. 0..1000. */
-  readonly pendingFailureDepth: number;
-  /** A passing run also proves what it contains ahead of it. */
-  readonly canOptimisticallyMerge: boolean;
-  /** Test several pull requests in one run. */
-  readonly batch: boolean;
-  /** Minutes a batch may wait to fill. 0..10080. */
-  readonly batchingMaxWaitTimeMinutes: number;
-  /** A batch starts when it has this many, and never holds more. 1..1000. */
-  readonly batchingMinSize: number;
-  /** How a pull request becomes commits on the branch. */
-  readonly mergeMethod: (typeof mergeMethods)[number];
-  /** Push the tested commits themselves, use the host's merge call, or whichever lets the host show the merge. */
-  readonly landingMode: (typeof landingModes)[number];
-  /**
-   * Push the landed commit to the head branch first, where a host shows a pull request as merged only by its own head. Costs
-   * one more CI run on each pull request.
-   */
-  readonly showAsMerged: boolean;
-  /** Merge at once what is already tested on the tip of an empty queue. */
-  readonly directMergeMode: (typeof directMergeModes)[number];
-  /** Reuse a result already known for the same tree. */
-  readonly optimizationMode: (typeof optimizationModes)[number];
-  /** Open a draft pull request per test branch, for CI that runs only for pull requests; otherwise push only. */
-  readonly createPrsForTestingBranches: boolean;
-  /** Write comments on pull requests. */
-  readonly commentsEnabled: boolean;
-  /** Obey slash commands in comments. */
-  readonly commandsEnabled: boolean;
-  /** Let those with admin rights submit with `--force`. */
-  readonly forceEnabled: boolean;
-  /** Show the queue's own check on pull requests. */
-  readonly statusCheckEnabled: boolean;
-  /** Adding this label submits, removing it cancels. 1..50 characters. */
-  readonly enqueueingLabel: string;
-  /** Obey the label. */
-  readonly labelCommandsEnabled: boolean;
-  /** Show the state as a label. */
-  readonly stateLabelsEnabled: boolean;
-  /** Stored and returned for existing configuration tools; no effect. */
-  readonly extensionEnabled: boolean;
-  /** Checks that must pass. Null: what the branch asks for, by its file and its protection. Empty: none. At most 100. */
-  readonly requiredStatuses: readonly string[] | null;
-  /** Required checks that pass when CI skips them. At most 100. */
-  readonly skippableStatuses: readonly string[];
-  /** What happens to pull requests from forks: never tested, tested once exactly that head is approved, or always. */
-  readonly forks: (typeof forkModes)[number];
-  /** Git globs of files that may change only with an approval of exactly that head. Empty: none. At most 100. */
-  readonly protectedPaths: readonly string[];
-  /** Hours until a pull request that was never ready is cancelled. 0..720; 0 is never. */
-  readonly notReadyTimeoutHours: number;
-};
-
-/** What decides what CI runs, which checks are required, and who must review. */
+/** The files that decide what CI runs, which checks are required, and who must review. */
 const protectedPaths: readonly string[] = [
   '.signalbox.yaml',
   '.github/**',
@@ -90,33 +43,277 @@ const protectedPaths: readonly string[] = [
   'docs/CODEOWNERS',
 ];
 
-export const defaultSettings: QueueSettings = {
-  mode: 'single',
-  concurrency: 5,
-  bisectionConcurrency: 0,
-  testingTimeoutMinutes: 300,
-  pendingFailureDepth: 0,
-  canOptimisticallyMerge: false,
-  batch: false,
-  batchingMaxWaitTimeMinutes: 5,
-  batchingMinSize: 4,
-  mergeMethod: 'squash',
-  landingMode: 'auto',
-  showAsMerged: false,
-  directMergeMode: 'off',
-  optimizationMode: 'off',
-  createPrsForTestingBranches: false,
-  commentsEnabled: true,
-  commandsEnabled: true,
-  forceEnabled: true,
-  statusCheckEnabled: true,
-  enqueueingLabel: 'signalbox-submit',
-  labelCommandsEnabled: true,
-  stateLabelsEnabled: false,
-  extensionEnabled: true,
-  requiredStatuses: null,
-  skippableStatuses: [],
-  forks: 'approved_head',
-  protectedPaths,
-  notReadyTimeoutHours: 0,
+/** The headings under which the dashboard shows the settings, in this order. */
+export const queueSettingHeadings: readonly string[] = [
+  'Testing',
+  'Batches',
+  'Failures',
+  'Landing',
+  'Submitting',
+  'Trust',
+  'Comments and checks',
+  'Compatibility',
+];
+
+export const queueSettingTable = {
+  mode: choice({
+    choices: queueModes,
+    initial: 'single',
+    group: 'Testing',
+    label: 'Mode',
+    description:
+      'single: one queue in order. parallel: pull requests without a common impacted target are tested independently.',
+  }),
+  concurrency: whole({
+    min: 1,
+    max: 1000,
+    initial: 5,
+    group: 'Testing',
+    label: 'Concurrent test runs',
+    description: 'Most test runs at once; each tests one pull request or one batch.',
+  }),
+  strategy: choice({
+    choices: strategyNames,
+    initial: 'adaptive',
+    group: 'Testing',
+    label: 'Strategy',
+    choiceTexts: {
+      adaptive: 'The queue decides how many pull requests are tested together, by how often they fail.',
+      manual: 'The settings of batches decide.',
+    },
+    description:
+      'adaptive: Signalbox decides how many pull requests are tested together, by how often they fail in this queue. manual: the settings of batches decide. Setting one of those selects manual.',
+  }),
+  weight: choice({
+    choices: weights,
+    initial: 'time',
+    group: 'Testing',
+    label: 'What matters more',
+    choiceTexts: {
+      time: 'Pull requests wait as little as possible.',
+      ci_minutes: 'Pull requests wait some minutes for others that share their run, even if slots are free.',
+    },
+    description:
+      'With the strategy adaptive. time: pull requests wait as little as possible. ci_minutes: they wait some minutes for others that are tested in the same run, even if slots are free.',
+  }),
+  bisectionConcurrency: whole({
+    min: 0,
+    max: 1000,
+    initial: 0,
+    group: 'Failures',
+    label: 'Concurrent bisection runs',
+    description:
+      'Most runs at once during a bisection, in addition to concurrency. 0: the same number as concurrency. With the strategy adaptive, concurrency is the limit of all runs together.',
+  }),
+  testingTimeoutMinutes: whole({
+    min: 0,
+    max: 10_080,
+    initial: 300,
+    group: 'Testing',
+    label: 'Timeout of a run (minutes)',
+    description:
+      'Longest duration of a run, in minutes; the history of the queue sets shorter limits. 0: no limit.',
+  }),
+  pendingFailureDepth: whole({
+    min: 0,
+    max: 1000,
+    initial: 0,
+    group: 'Failures',
+    label: 'Runs to wait for after a failure',
+    description:
+      'How many pull requests behind a failed one must finish their tests before the failure is final.',
+  }),
+  flakeReruns: whole({
+    min: 0,
+    max: 5,
+    initial: 1,
+    group: 'Failures',
+    label: 'Reruns for flaky tests',
+    description:
+      'How often a failed run is run again instead of counted, if its test reports show that every test which failed is known to be flaky. 0: never.',
+  }),
+  canOptimisticallyMerge: onOff({
+    initial: false,
+    group: 'Failures',
+    label: 'Optimistic merging',
+    description: 'A passing run also counts for the pull requests ahead that it includes.',
+  }),
+  batch: onOff({
+    initial: false,
+    group: 'Batches',
+    label: 'Batching',
+    description: 'Test several pull requests in one run. With the strategy adaptive, Signalbox decides that.',
+  }),
+  batchingMaxWaitTimeMinutes: whole({
+    min: 0,
+    max: 10_080,
+    initial: 5,
+    group: 'Batches',
+    label: 'Maximum wait for a batch (minutes)',
+    description: 'How many minutes a batch waits to fill, with the strategy manual.',
+  }),
+  batchingMinSize: whole({
+    min: 1,
+    max: 1000,
+    initial: 4,
+    group: 'Batches',
+    label: 'Batch size',
+    description:
+      'Largest size of a batch, with the strategy manual; a batch of this size starts without waiting.',
+  }),
+  mergeMethod: choice({
+    choices: mergeMethods,
+    initial: 'squash',
+    group: 'Landing',
+    label: 'Merge method',
+    description: 'How a pull request is merged: as a merge commit, squashed, or rebased.',
+  }),
+  landingMode: choice({
+    choices: landingModes,
+    initial: 'auto',
+    group: 'Landing',
+    label: 'Landing mode',
+    description:
+      'fast_forward: push the tested commits. host: call the merge API of the Git host. auto: fast_forward if the Git host then shows the pull request as merged, otherwise host.',
+  }),
+  showAsMerged: onOff({
+    initial: false,
+    group: 'Landing',
+    label: 'Show as merged on GitHub',
+    description:
+      'If the queue pushes and the Git host would show the pull request as closed (GitHub with squash or rebase), push the landed commit to its head branch first, so that it is shown as merged. Costs one more CI run per pull request; pull requests from forks are closed with a comment.',
+  }),
+  directMergeMode: choice({
+    choices: directMergeModes,
+    initial: 'off',
+    group: 'Landing',
+    label: 'Direct merges',
+    description:
+      'If the queue is empty, merge a pull request immediately if its own checks passed on the tip of the branch.',
+  }),
+  optimizationMode: choice({
+    choices: optimizationModes,
+    initial: 'off',
+    group: 'Failures',
+    label: 'Reuse of known results',
+    description: 'Reuse the result of an earlier run of the same tree.',
+  }),
+  createPrsForTestingBranches: onOff({
+    initial: false,
+    group: 'Testing',
+    label: 'Draft pull request per test branch',
+    description: 'Open a draft pull request for each test branch, for CI that runs only on pull requests.',
+  }),
+  commentsEnabled: onOff({
+    initial: true,
+    group: 'Comments and checks',
+    label: 'Status comment',
+    description: 'Post a status comment on pull requests.',
+  }),
+  commandsEnabled: onOff({
+    initial: true,
+    group: 'Submitting',
+    label: 'Commands in comments',
+    description: 'Accept commands in comments.',
+  }),
+  forceEnabled: onOff({
+    initial: true,
+    group: 'Submitting',
+    label: 'Submit with --force',
+    description: 'Allow admins of the repository to submit with --force; the audit log records each use.',
+  }),
+  statusCheckEnabled: onOff({
+    initial: true,
+    group: 'Comments and checks',
+    label: 'Status check',
+    description: 'Show the status check of the queue on pull requests.',
+  }),
+  enqueueingLabel: text({
+    lengthMax: 50,
+    initial: 'signalbox-submit',
+    group: 'Submitting',
+    label: 'Label that submits',
+    description: 'Adding this label submits a pull request, removing it cancels.',
+  }),
+  labelCommandsEnabled: onOff({
+    initial: true,
+    group: 'Submitting',
+    label: 'Submit by label',
+    description: 'Accept the label as a command.',
+  }),
+  stateLabelsEnabled: onOff({
+    initial: false,
+    group: 'Comments and checks',
+    label: 'State label',
+    description: 'Show the state of a pull request as a label.',
+  }),
+  extensionEnabled: onOff({
+    initial: true,
+    group: 'Compatibility',
+    label: 'Extension',
+    description: 'Stored and returned for existing configuration tools; no effect.',
+  }),
+  requiredStatuses: textsOrNull({
+    lengthMax: 255,
+    max: 100,
+    initial: null,
+    group: 'Testing',
+    label: 'Required checks',
+    description:
+      'Required checks. Null: those of .signalbox.yaml on the target branch and of the branch protection, together; a pull request can only add to them. Empty: none.',
+    nullText: 'the checks that .signalbox.yaml and branch protection require',
+  }),
+  skippableStatuses: texts({
+    lengthMax: 255,
+    max: 100,
+    initial: [],
+    group: 'Testing',
+    label: 'Checks that CI may skip',
+    description:
+      'Required checks that count as passed if CI skips them. Any other skipped check has not passed.',
+  }),
+  forks: choice({
+    choices: forkModes,
+    initial: 'approved_head',
+    group: 'Trust',
+    label: 'Pull requests from forks',
+    description:
+      'Whether pull requests from forks are tested: never, after approval of exactly that head, or always.',
+  }),
+  protectedPaths: texts({
+    lengthMax: 200,
+    max: 100,
+    arePaths: true,
+    initial: protectedPaths,
+    group: 'Trust',
+    label: 'Protected paths',
+    description:
+      'Git pathspec globs. A pull request that changes a matching file is tested only after a person with write access has approved exactly that head. Empty: none.',
+  }),
+  notReadyTimeoutHours: whole({
+    min: 0,
+    max: 720,
+    initial: 0,
+    group: 'Submitting',
+    label: 'Cancel if not ready after (hours)',
+    description: 'Cancel a pull request that is not ready after this many hours. 0: never.',
+  }),
 };
+
+export type QueueSettings = SettingValues<typeof queueSettingTable>;
+
+export const defaultSettings: QueueSettings = initialValues(queueSettingTable);
+
+/** What the strategy adaptive decides on its own. */
+const batchSettings = [
+  'batch',
+  'batchingMinSize',
+  'batchingMaxWaitTimeMinutes',
+  'bisectionConcurrency',
+] as const satisfies readonly (keyof QueueSettings)[];
+
+/** Settings after a change: a change of how batches are formed selects the strategy manual, unless it names a strategy. */
+export function changeSettings(settings: QueueSettings, change: Partial<QueueSettings>): QueueSettings {
+  const formsBatches = batchSettings.some((name) => change[name] !== undefined);
+  return { ...settings, ...(formsBatches && { strategy: 'manual' }), ...change };
+}

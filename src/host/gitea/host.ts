@@ -1,25 +1,25 @@
-// Gitea and Forgejo. One for each host name; what lets us in is found per organization.
+// Gitea and Forgejo. One instance for each host name; credentials are found per organization.
 
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Connections } from '../connection.ts';
 import { type Host, type HostRepository, type Permission } from '../host.ts';
-import { createChecks } from './check.ts';
-import { type Client, createClient, repositoryPath } from './client.ts';
-import { createTokenOf } from './credential.ts';
-import { createInspect } from './inspect.ts';
-import { createLabelReader } from './label.ts';
-import { createMerger } from './merge.ts';
-import { createDemandsOf, readWholeRule } from './protection.ts';
-import { createPersonReader } from './person.ts';
-import { createPullRequestReader, createTestPullRequests } from './pull-request.ts';
+import { createChecks } from './client/check.ts';
+import { type Client, createClient, repositoryPath } from './client/client.ts';
+import { createTokenProvider } from './client/credential.ts';
+import { createInspect } from './rule/inspect.ts';
+import { createLabelReader } from './pull-request/label.ts';
+import { createMerger } from './pull-request/merge.ts';
+import { createDemandsReader, readWholeRule } from './rule/protection.ts';
+import { createPersonReader } from './pull-request/person.ts';
+import { createPullRequestReader, createTestPullRequests } from './pull-request/pull-request.ts';
 import { CollaboratorPermission, Repository } from './schema.ts';
-import { createApprovalReader } from './review.ts';
-import { activeRules } from './rule-type.ts';
-import { createStopRuns } from './stop.ts';
-import { createVersionOf } from './version.ts';
+import { createApprovalReader } from './pull-request/review.ts';
+import { activeRules } from './rule/rule-type.ts';
+import { createStopRuns } from './pull-request/stop.ts';
+import { createVersionReader } from './client/version.ts';
 import { createWebhookParser } from './webhook.ts';
-import { createComments, createLabels, createWordReader } from './word.ts';
+import { createComments, createLabels, createCommentsAndLabelsReader } from './pull-request/comment.ts';
 
 export type GiteaOptions = {
   /** As repositories name it, in lower case: `codeberg.org`. */
@@ -29,19 +29,21 @@ export type GiteaOptions = {
   readonly log: Log;
   /** How long an answer may take. Default 20,000 ms. */
   readonly timeoutMs?: number;
-  /** Between one attempt to merge and the next, while Gitea does not know whether it can. Default half a minute in all. */
+  /**
+   * Pauses between attempts to merge, while Gitea does not know whether it can. Default: half a minute in
+   * total.
+   */
   readonly mergePausesMs?: readonly number[];
 };
 
 export function createGiteaHost(options: GiteaOptions): Host {
   const { host, connections, clock, log, timeoutMs = 20_000, mergePausesMs } = options;
-  const tokenOf = createTokenOf({ connections, clock, timeoutMs });
+  const tokenOf = createTokenProvider({ connections, clock, timeoutMs });
   const client = createClient({ host, connections, tokenOf, clock, timeoutMs });
   const labels = createLabels(client, clock);
-  const demandsOf = createDemandsOf(client, clock);
+  const demandsOf = createDemandsReader(client, clock);
   return {
     kind: 'gitea',
-    repositories: 'connected',
     leavesMergeToTry: true,
     readPullRequest: createPullRequestReader({ client, demandsOf }),
     readApprovals: createApprovalReader(client),
@@ -53,14 +55,14 @@ export function createGiteaHost(options: GiteaOptions): Host {
         name,
         source: null,
       })) ?? null,
-    remoteOf: (repository) => remoteOf(client, repository),
-    // It hears of pushes by itself.
+    remoteOf: (repository) => resolveRemote(client, repository),
+    // Gitea notices pushes.
     afterPush: () => Promise.resolve(),
-    // It marks what it is told to; where a repository does not let it, the pull request is closed instead.
+    // `markMerged` marks it; where a repository does not allow that, the pull request is closed instead.
     showsPushedAsMerged: () => true,
     ...createMerger(client, log, mergePausesMs),
-    // It keeps refs/pull/<number>/head only (Gitea models/issues/pull.go, GetGitHeadRefName): what it would merge can
-    // be compared only once it has.
+    // Gitea keeps refs/pull/<number>/head only (Gitea models/issues/pull.go, GetGitHeadRefName): its merge
+    // can be compared only after it was made.
     trialMergeRef: () => null,
     parseWebhook: createWebhookParser(host),
     findRepository: async (organizationId, repository) => {
@@ -70,11 +72,11 @@ export function createGiteaHost(options: GiteaOptions): Host {
     openTestPullRequest: createTestPullRequests(client),
     writeComment: createComments(client),
     changeLabels: labels.changeLabels,
-    permissionOf: (repository, person) => permissionOf(client, repository, person),
+    permissionOf: (repository, person) => readPermission(client, repository, person),
     ...createLabelReader(client),
     readPerson: createPersonReader(client, clock),
-    readWords: createWordReader(client, labels),
-    inspect: createInspect(client, createVersionOf(client, clock)),
+    readCommentsAndLabels: createCommentsAndLabelsReader(client, labels),
+    inspect: createInspect(client, createVersionReader(client, clock)),
     readRules: async (repository, branch, { way }) => {
       const rule = await readWholeRule(client, repository, branch);
       return rule === null ? [] : activeRules(rule, way);
@@ -83,9 +85,9 @@ export function createGiteaHost(options: GiteaOptions): Host {
   };
 }
 
-async function remoteOf(client: Client, { organizationId, owner, name }: HostRepository) {
+async function resolveRemote(client: Client, { organizationId, owner, name }: HostRepository) {
   const { url, token } = await client.enter(organizationId);
-  // The name before the token is not looked at.
+  // Gitea ignores the user name before the token.
   const credential = Buffer.from(`signalbox:${token}`).toString('base64');
   return {
     url: `${url}/${encodeURIComponent(owner)}/${encodeURIComponent(name)}.git`,
@@ -100,8 +102,12 @@ const permissionNames: Readonly<Record<string, Permission>> = {
   owner: 'admin',
 };
 
-/** Only administrators of a repository may ask this of others. */
-async function permissionOf(client: Client, repository: HostRepository, person: string): Promise<Permission> {
+/** Only administrators of a repository may read the permission of others. */
+async function readPermission(
+  client: Client,
+  repository: HostRepository,
+  person: string,
+): Promise<Permission> {
   const path = `${repositoryPath(repository)}/collaborators/${encodeURIComponent(person)}/permission`;
   const answer = await client.read(repository.organizationId, CollaboratorPermission, { path });
   return permissionNames[answer?.permission ?? ''] ?? 'none';

@@ -1,18 +1,18 @@
-// What Gitea and Forgejo answer and send, as far as it is read. Whatever else is in it is passed over: both add fields
-// with every version, and leave out or null what is empty.
+// The parts of Gitea's and Forgejo's answers and webhooks that are read. Other fields are ignored: both add
+// fields with every version, and omit or null what is empty.
 
 import { z } from 'zod';
 
 const User = z.object({ login: z.string() });
-/** Nobody: the account is gone. */
+/** Empty: the account was deleted. */
 const loginOf = User.nullish().transform((user) => user?.login ?? '');
 const textOrNothing = z
   .string()
   .nullish()
   .transform((text) => text ?? '');
-/** By their clock, in milliseconds; they count in seconds. */
+/** In milliseconds, by the host's clock, which has a resolution of seconds. */
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
-const listOf = <Item extends z.ZodType>(item: Item) =>
+const nullishList = <Item extends z.ZodType>(item: Item) =>
   z
     .array(item)
     .nullish()
@@ -43,7 +43,7 @@ export type Repository = z.infer<typeof Repository>;
 export const Label = z.object({ id: z.int(), name: z.string() });
 export type Label = z.infer<typeof Label>;
 
-export const PullRequest = z.object({
+export const GiteaPullRequest = z.object({
   number: z.int().positive(),
   title: z.string(),
   body: textOrNothing,
@@ -51,13 +51,13 @@ export const PullRequest = z.object({
   draft: z.boolean().nullish(),
   merged: z.boolean(),
   merge_commit_sha: z.string().nullish(),
-  /** False also while nobody knows, and of drafts. */
+  /** Also false for drafts, and while Gitea does not know yet. */
   mergeable: z.boolean(),
   html_url: z.string(),
   created_at: instant.optional(),
   updated_at: instant,
   user: loginOf,
-  labels: listOf(Label),
+  labels: nullishList(Label),
   base: z.object({ ref: z.string(), sha: z.string(), repo_id: z.int() }),
   head: z.object({
     /** The name of the head branch; empty for one that was pushed to `refs/for/` (services/convert/pull.go, AGit). */
@@ -69,27 +69,27 @@ export const PullRequest = z.object({
     repo: z.object({ full_name: z.string() }).nullish(),
   }),
 });
-export type PullRequest = z.infer<typeof PullRequest>;
+export type GiteaPullRequest = z.infer<typeof GiteaPullRequest>;
 
-/** Of a branch, with what its protection says; only the rule that counts for it. */
+/** A branch, with the protection rule that applies to it. */
 export const Branch = z.object({
   name: z.string(),
   commit: z.object({ id: z.string() }),
   protected: z.boolean(),
   enable_status_check: z.boolean().default(false),
-  status_check_contexts: listOf(z.string()),
+  status_check_contexts: nullishList(z.string()),
   required_approvals: z.int().default(0),
   user_can_push: z.boolean(),
   user_can_merge: z.boolean(),
-  /** Empty where we may not administer the repository. */
+  /** Empty if Signalbox does not administer the repository. */
   effective_branch_protection_name: textOrNothing,
 });
 export type Branch = z.infer<typeof Branch>;
 
-/** A rule of protection; only administrators of the repository may read them. */
+/** A protection rule; only administrators of the repository may read them. */
 export const ProtectionRule = z.object({
   rule_name: z.string(),
-  /** Lower counts first. Forgejo has none. */
+  /** Lower values take precedence. Forgejo has none. */
   priority: z.int().default(0),
   block_on_outdated_branch: z.boolean().default(false),
   block_on_rejected_reviews: z.boolean().default(false),
@@ -98,7 +98,7 @@ export const ProtectionRule = z.object({
 });
 export type ProtectionRule = z.infer<typeof ProtectionRule>;
 
-/** Every field, those too that a later version adds. */
+/** Every field, including those that a later version adds. */
 export const WholeRule = z.record(z.string(), z.unknown());
 
 export const ContentList = z.array(
@@ -108,7 +108,7 @@ export const ContentList = z.array(
 export const ContentFile = z.object({ content: z.string() });
 
 const commitStates = ['pending', 'success', 'error', 'failure', 'warning', 'skipped'] as const;
-/** What a later version may call by another name has not passed. */
+/** A state that a later version may add has not passed. */
 const CommitState = z.enum(commitStates).catch('error');
 export type CommitState = z.infer<typeof CommitState>;
 
@@ -123,43 +123,43 @@ export const CommitStatus = z.object({
 export type CommitStatus = z.infer<typeof CommitStatus>;
 
 /** The latest status of each context. */
-export const CombinedStatus = z.object({ statuses: listOf(CommitStatus) });
+export const CombinedStatus = z.object({ statuses: nullishList(CommitStatus) });
 
-export const Comment = z.object({
+export const GiteaComment = z.object({
   id: z.int(),
   user: loginOf,
   body: textOrNothing,
   /** Empty: it is on an issue. */
   pull_request_url: textOrNothing,
   created_at: instant,
-  /** Later than `created_at` where it was edited. */
+  /** Later than `created_at` if it was edited. */
   updated_at: instant,
 });
-export type Comment = z.infer<typeof Comment>;
+export type GiteaComment = z.infer<typeof GiteaComment>;
 
 /** An entry of the timeline of a pull request (Gitea services/convert/issue_comment.go, ToTimelineComment). */
 export const TimelineEntry = z.object({
   type: z.string(),
   user: loginOf,
-  /** Of a label: `1` where it was put on, empty where it was taken off (models/issues/issue_label.go). */
+  /** For a label: `1` if it was added, empty if it was removed (models/issues/issue_label.go). */
   body: textOrNothing,
   label: z.object({ name: z.string() }).nullish(),
   created_at: instant,
 });
 export type TimelineEntry = z.infer<typeof TimelineEntry>;
 
-export const Review = z.object({
+export const GiteaReview = z.object({
   state: z.string(),
-  /** Of somebody whose word counts for the branch. */
+  /** By a reviewer whose review counts for the branch. */
   official: z.boolean().default(false),
   /** From before the last push. */
   stale: z.boolean().default(false),
   dismissed: z.boolean().default(false),
 });
-export type Review = z.infer<typeof Review>;
+export type GiteaReview = z.infer<typeof GiteaReview>;
 
 /** With its reviewer and the commit that was reviewed (services/convert/pull_review.go). */
-export const ReviewOfCommit = Review.extend({ user: loginOf, commit_id: textOrNothing });
+export const ReviewOfCommit = GiteaReview.extend({ user: loginOf, commit_id: textOrNothing });
 
 export const CollaboratorPermission = z.object({ permission: z.string() });
 
@@ -167,7 +167,7 @@ export const Dependency = z.object({ number: z.int(), state: z.string() });
 
 export const Hook = z.object({
   active: z.boolean(),
-  events: listOf(z.string()),
+  events: nullishList(z.string()),
   branch_filter: textOrNothing,
   config: z.object({ url: z.string() }),
 });
@@ -183,7 +183,7 @@ export const RenewedToken = z.object({
 
 const payload = { repository: z.object({ name: z.string(), owner: User }), sender: loginOf };
 
-/** What webhooks carry, told apart by what is in them: the names of the events are not the same in all versions. */
+/** Webhook payloads are recognized by their content: the names of the events differ between versions. */
 export const StatusPayload = z.object({
   ...payload,
   sha: z.string(),
@@ -196,7 +196,7 @@ export const StatusPayload = z.object({
 
 export const PushPayload = z.object({ ...payload, ref: z.string(), before: z.string(), after: z.string() });
 
-/** A ref that was made, with its commit, or one that is gone. */
+/** A created ref, with its commit, or a deleted one. */
 export const RefPayload = z.object({
   ...payload,
   ref: z.string(),
@@ -223,7 +223,7 @@ export const PullRequestPayload = z.object({
   action: z.string(),
   number: z.int().positive(),
   pull_request: z.object({
-    labels: listOf(z.object({ name: z.string() })),
+    labels: nullishList(z.object({ name: z.string() })),
     head: z.object({ sha: z.string() }),
   }),
 });

@@ -7,7 +7,7 @@ const secret = 's3cret';
 const repository = { host: 'gitea.test', owner: 'ada', name: 'widgets' };
 const sign = (body: Buffer) => createHmac('sha256', secret).update(body).digest('hex');
 
-function told(payload: unknown, parse = createWebhookParser('gitea.test')) {
+function parseEvents(payload: unknown, parse = createWebhookParser('gitea.test')) {
   const body = Buffer.from(JSON.stringify(payload));
   const result = parse({ headers: { 'x-gitea-signature': sign(body) }, body, secret });
   if (result.kind === 'refused') throw new Error(result.reason);
@@ -22,22 +22,22 @@ describe('a webhook of Gitea', () => {
     ['a branch that was made', 'create', { branch: 'topic', sha }],
     ['a push', 'push', { branch: 'topic', sha }],
     ['a branch that is gone', 'delete', { branch: 'late', sha: null }],
-  ])('tells of %s', (_what, name, moved) => {
-    expect(told(webhooks[name])).toEqual([{ kind: 'branch-moved', repository, ...moved }]);
+  ])('reports %s', (_what, name, moved) => {
+    expect(parseEvents(webhooks[name])).toEqual([{ kind: 'branch-moved', repository, ...moved }]);
   });
 
   it('says nothing of a tag', () => {
-    expect(told({ ...webhooks['push'], ref: 'refs/tags/v1' })).toEqual([]);
-    expect(told({ ...webhooks['create'], ref_type: 'tag' })).toEqual([]);
+    expect(parseEvents({ ...webhooks['push'], ref: 'refs/tags/v1' })).toEqual([]);
+    expect(parseEvents({ ...webhooks['create'], ref_type: 'tag' })).toEqual([]);
   });
 
-  it.each(['edited', 'merged'])('tells that a pull request changed: it was %s', (name) => {
-    expect(told(webhooks[name])[0]).toEqual({ kind: 'pull-request-changed', repository, number: 1 });
+  it.each(['edited', 'merged'])('reports that a pull request changed: it was %s', (name) => {
+    expect(parseEvents(webhooks[name])[0]).toEqual({ kind: 'pull-request-changed', repository, number: 1 });
   });
 
-  it('tells of a comment on a pull request, and of no other', () => {
+  it('reports a comment on a pull request, and no other', () => {
     const { comment } = webhooks;
-    expect(told(comment)).toEqual([
+    expect(parseEvents(comment)).toEqual([
       {
         kind: 'comment-written',
         repository,
@@ -48,40 +48,46 @@ describe('a webhook of Gitea', () => {
         writtenAt: Date.parse(String((comment!['comment'] as { created_at: unknown }).created_at)),
       },
     ]);
-    expect(told({ ...comment, is_pull: false })).toEqual([]);
-    expect(told({ ...comment, action: 'edited' })).toEqual([]);
+    expect(parseEvents({ ...comment, is_pull: false })).toEqual([]);
+    expect(parseEvents({ ...comment, action: 'edited' })).toEqual([]);
     const edited = { ...(comment!['comment'] as object), updated_at: '2036-01-01T00:00:00Z' };
-    expect(told({ ...comment, comment: edited })).toEqual([]);
-    expect(told({ ...comment, action: 'deleted' })).toEqual([]);
+    expect(parseEvents({ ...comment, comment: edited })).toEqual([]);
+    expect(parseEvents({ ...comment, action: 'deleted' })).toEqual([]);
   });
 
   it('cuts a comment that is too long, between characters', () => {
     const comment = webhooks['comment']!['comment'] as object;
-    const [event] = told({ ...webhooks['comment'], comment: { ...comment, body: 'ä'.repeat(40_000) } });
+    const [event] = parseEvents({
+      ...webhooks['comment'],
+      comment: { ...comment, body: 'ä'.repeat(40_000) },
+    });
     expect(event).toMatchObject({ text: 'ä'.repeat(32_768) });
-    const [odd] = told({ ...webhooks['comment'], comment: { ...comment, body: `x${'ä'.repeat(40_000)}` } });
+    const [odd] = parseEvents({
+      ...webhooks['comment'],
+      comment: { ...comment, body: `x${'ä'.repeat(40_000)}` },
+    });
     expect(odd).toMatchObject({ text: `x${'ä'.repeat(32_767)}` });
   });
 
-  it('tells of a job of Actions as a check of its workflow', () => {
+  it('reports a job of Actions as a check of its workflow', () => {
     const name = 'ci / quick (push)';
     const suite = 'ci (push)';
     const url = 'https://gitea.test/ada/widgets/actions/runs/1/jobs/1';
-    const [pending] = told(webhooks['jobPending']);
+    const [pending] = parseEvents(webhooks['jobPending']);
     expect(pending).toMatchObject({
       kind: 'check-changed',
       sha,
       check: { kind: 'check', suite, name, status: 'in_progress', conclusion: null, url },
     });
-    const [failed] = told(webhooks['jobFailed']);
+    const [failed] = parseEvents(webhooks['jobFailed']);
     expect(failed).toMatchObject({ check: { suite, status: 'completed', conclusion: 'failure' } });
-    const [skipped] = told(webhooks['jobSkipped']);
+    const [skipped] = parseEvents(webhooks['jobSkipped']);
     expect(skipped).toMatchObject({ check: { suite, status: 'completed', conclusion: 'skipped' } });
   });
 
   it('says nothing if it is of a kind that we do not need', () => {
     for (const payload of [{}, { action: 'created', repository: webhooks['push']!['repository'] }, 7, null])
-      expect(told(payload)).toEqual([]);
+      expect(parseEvents(payload)).toEqual([]);
   });
 });
 
@@ -89,7 +95,7 @@ describe('labels, of which a webhook names only those that are on', () => {
   const labelled = (action: string, ...labels: string[]) => {
     const payload = { ...webhooks['label'], action };
     const pull = { head: { sha: 'a'.repeat(40) }, labels: labels.map((name, id) => ({ id, name })) };
-    return told({ ...payload, pull_request: pull }).filter(({ kind }) => kind === 'label-changed');
+    return parseEvents({ ...payload, pull_request: pull }).filter(({ kind }) => kind === 'label-changed');
   };
   const number = 1;
 
@@ -112,7 +118,7 @@ describe('labels, of which a webhook names only those that are on', () => {
 
 describe('the head of a pull request', () => {
   it('is named by a webhook that it was opened or pushed to, without an instant of the push', () => {
-    const opened = told(webhooks['opened'])[0];
+    const opened = parseEvents(webhooks['opened'])[0];
     const { sha: head } = (webhooks['opened']!['pull_request'] as { head: { sha: string } }).head;
     expect(opened).toEqual({
       kind: 'pull-request-changed',
@@ -120,7 +126,7 @@ describe('the head of a pull request', () => {
       number: 1,
       head: { sha: head, at: 0 },
     });
-    expect(told({ ...webhooks['opened'], action: 'synchronized' })[0]).toMatchObject({
+    expect(parseEvents({ ...webhooks['opened'], action: 'synchronized' })[0]).toMatchObject({
       head: { sha: head, at: null },
     });
   });

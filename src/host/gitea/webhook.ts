@@ -1,34 +1,35 @@
-// Webhooks of Gitea and Forgejo, signed with HMAC-SHA256 over the body. They are told apart by what is in them.
+// Webhooks of Gitea and Forgejo, signed with HMAC-SHA256 over the body. They are recognized by their content.
 //
-// A webhook about labels says which ones a pull request has now, and neither which one came or went nor who put on those
-// that were there before. So it says only that labels changed; who changed one is read from the timeline (label.ts).
+// A webhook about labels lists the labels that a pull request has now. It says neither which one was added or
+// removed nor who added the others. So it only reports that labels changed; who changed one is read from the
+// timeline (label.ts).
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { HostEvent } from '#core/queue/host-event.ts';
 import type { RepositoryName } from '#core/repository.ts';
-import type { Host, WebhookDelivery } from '../host.ts';
-import { checkOf } from './check.ts';
+import type { Host, IncomingWebhook } from '../host.ts';
+import { checkFromStatus } from './client/check.ts';
 import { CommentPayload, PullRequestPayload, PushPayload, RefPayload, StatusPayload } from './schema.ts';
-import { boundedText } from './text.ts';
+import { boundedText } from './pull-request/text.ts';
 
 const signatureHeaders = ['x-forgejo-signature', 'x-gitea-signature'] as const;
 
 export function createWebhookParser(host: string): Host['parseWebhook'] {
   return ({ headers, body, secret }) => {
-    const payload = payloadOf(headers, body);
+    const payload = extractPayload(headers, body);
     if (!isSigned(headers, payload, secret))
       return { kind: 'refused', reason: 'The signature of the webhook does not match its body.' };
-    return { kind: 'accepted', events: eventsOf(host, parseJson(payload)) };
+    return { kind: 'accepted', events: parseEvents(host, parseJson(payload)) };
   };
 }
 
-/** What is signed: the body, or, where the webhook sends a form, what is in it. */
-function payloadOf(headers: WebhookDelivery['headers'], body: Buffer): Buffer {
+/** The signed text: the body, or the content of the form if the webhook sends one. */
+function extractPayload(headers: IncomingWebhook['headers'], body: Buffer): Buffer {
   if (!headers['content-type']?.startsWith('application/x-www-form-urlencoded')) return body;
   return Buffer.from(new URLSearchParams(body.toString('utf8')).get('payload') ?? '');
 }
 
-function isSigned(headers: WebhookDelivery['headers'], payload: Buffer, secret: string): boolean {
+function isSigned(headers: IncomingWebhook['headers'], payload: Buffer, secret: string): boolean {
   const expected = Buffer.from(createHmac('sha256', secret).update(payload).digest('hex'));
   return signatureHeaders.some((name) => {
     const given = Buffer.from(headers[name] ?? '');
@@ -44,8 +45,8 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** A signed event that we do not know is not an error: hosts have many kinds. */
-function eventsOf(host: string, payload: unknown): readonly HostEvent[] {
+/** A signed event of an unknown kind is not an error: hosts have many kinds. */
+function parseEvents(host: string, payload: unknown): readonly HostEvent[] {
   const named = (repository: { readonly name: string; readonly owner: { readonly login: string } }) => ({
     host,
     owner: repository.owner.login,
@@ -54,15 +55,15 @@ function eventsOf(host: string, payload: unknown): readonly HostEvent[] {
   const status = StatusPayload.safeParse(payload).data;
   if (status !== undefined) {
     const { state, sender: creator, ...rest } = status;
-    // Links are whole here.
-    const check = checkOf({ ...rest, status: state, creator }, `https://${host}`);
+    // Links are complete here.
+    const check = checkFromStatus({ ...rest, status: state, creator }, `https://${host}`);
     return [{ kind: 'check-changed', repository: named(status.repository), sha: status.sha, check }];
   }
   const comment = CommentPayload.safeParse(payload).data;
   if (comment !== undefined) {
     const { id, user: author, body, created_at: writtenAt, updated_at } = comment.comment;
-    // Who may write issues can edit the comments of others (Gitea routers/web/repo/issue_comment.go, UpdateCommentContent):
-    // only a comment as it was created is its author's.
+    // An account with write access to issues can edit the comments of others (Gitea
+    // routers/web/repo/issue_comment.go, UpdateCommentContent): only an unedited comment is its author's.
     if (!comment.is_pull || comment.action !== 'created' || writtenAt !== updated_at) return [];
     const { number } = comment.issue;
     const written = { number, commentId: String(id), author, text: boundedText(body), writtenAt };
@@ -87,19 +88,20 @@ function branchMoved(repository: RepositoryName, ref: string, sha: string | null
   return [{ kind: 'branch-moved', repository, branch, sha: isGone ? null : sha }];
 }
 
-/** Actions after which the labels may be others than before. */
+/** Actions after which the labels may differ. */
 const labelling: ReadonlySet<string> = new Set(['opened', 'label_updated', 'label_cleared']);
 
 function pullRequestEvents(
   repository: RepositoryName,
   { number, action, pull_request: pull }: PullRequestPayload,
 ): readonly HostEvent[] {
-  // What it says of labels when all were taken off is from before.
+  // When all labels were removed, its list of labels is the one from before.
   const labels = action === 'label_cleared' ? [] : pull.labels.map(({ name }) => name);
   const isLabelling = labelling.has(action) && (action !== 'opened' || labels.length > 0);
   const changed: HostEvent = { kind: 'pull-request-changed', repository, number };
   const { sha } = pull.head;
-  // A pull request is never without the head of its opening. Of a push the webhook has no instant of its own.
+  // A pull request has the head of its opening from the beginning. For a push the webhook has no time of its
+  // own.
   const head =
     action === 'opened' ? { sha, at: 0 } : action === 'synchronized' ? { sha, at: null } : undefined;
   return [

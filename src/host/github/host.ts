@@ -1,56 +1,56 @@
-// GitHub: github.com and Enterprise Server, as an App (what is meant for use) or with the token of an account.
-// One of these per host name; each organization has its own connection, credentials and limits.
+// GitHub: github.com and Enterprise Server, as an App (recommended) or with the token of an account. One
+// instance per host name; each organization has its own connection, credentials and limits.
 
+import { createTtlCache } from '#base/ttl-cache.ts';
 import type { RepositoryName } from '#core/repository.ts';
-import { createClients, type GithubOptions } from './clients.ts';
+import { createClients, type GithubOptions } from './client/clients.ts';
 import type { Host, HostRepository } from '../host.ts';
-import { readChecks } from './check.ts';
-import { readChecksOf } from './check-query.ts';
-import type { Client } from './client.ts';
-import { changeLabels } from './comment.ts';
-import { headSince, readLabel } from './label.ts';
+import { readChecks } from './client/check.ts';
+import { readChecksByCommit } from './client/check-query.ts';
+import type { GithubClient } from './client/client.ts';
+import { changeLabels } from './pull-request/comment.ts';
+import { headSince, readLabel } from './pull-request/label.ts';
 import { trialMergeRef } from '#git/ref.ts';
-import { inspect, readInstallation } from './inspect.ts';
-import { createMemory } from './memory.ts';
-import { closePullRequest, merge } from './merge.ts';
-import { permissionOf, permissionOfAccount } from './permission.ts';
-import { createPersonReader } from './person.ts';
-import { headBranchOf, openTestPullRequest } from './pull-request.ts';
-import { createReading } from './reading.ts';
-import { readApprovals } from './review.ts';
-import { Repository } from './schema.ts';
-import { createStatusWriter } from './status.ts';
-import { stopRuns } from './stop.ts';
+import { inspect, readInstallation } from './rule/inspect.ts';
+import { closePullRequest, merge } from './pull-request/merge.ts';
+import { readPermission, permissionOfAccount } from './rule/permission.ts';
+import { createPersonReader } from './pull-request/person.ts';
+import { readHeadBranch, openTestPullRequest } from './pull-request/pull-request.ts';
+import { createReading } from './pull-request/reading.ts';
+import { readApprovals } from './pull-request/review.ts';
+import { GithubRepository } from './schema.ts';
+import { createStatusWriter } from './pull-request/status.ts';
+import { stopRuns } from './pull-request/stop.ts';
 import { parseWebhook } from './webhook.ts';
-import { type Labelled, readWords } from './word.ts';
+import { type Labelled, readCommentsAndLabels } from './pull-request/comment-poll.ts';
 
 const labelledMax = 5_000;
 
 export function createGithubHost(options: GithubOptions): Host {
   const { host, clock } = options;
   const clientOf = createClients(options);
-  const of = (repository: HostRepository): Promise<Client> => clientOf(repository.organizationId, repository);
-  const labelled: Labelled = { reported: createMemory(labelledMax), clock };
+  const of = (repository: HostRepository): Promise<GithubClient> =>
+    clientOf(repository.organizationId, repository);
+  const labelled: Labelled = { reported: createTtlCache({ max: labelledMax }), clock };
   const now = () => clock.now().getTime();
   const { keepPull, ...writing } = createStatusWriter(of);
   const { lastRead, ...reading } = createReading(of, clock, keepPull);
 
   return {
     kind: 'github',
-    repositories: 'connected',
     ...reading,
     ...writing,
     readApprovals: async (repository, number) => readApprovals(await of(repository), repository, number),
     leavesMergeToTry: true,
     readChecks: async (repository, sha) => readChecks(await of(repository), repository, sha),
-    readChecksOf: async (repository, shas) => readChecksOf(await of(repository), repository, shas),
-    remoteOf: async (repository) => remoteOf(await of(repository), repository),
-    // GitHub notices what is pushed.
+    readChecksOf: async (repository, shas) => readChecksByCommit(await of(repository), repository, shas),
+    remoteOf: async (repository) => resolveRemote(await of(repository), repository),
+    // GitHub notices pushes.
     afterPush: () => Promise.resolve(),
-    // It looks for the head of the pull request on the branch: other methods make other commits of it.
+    // GitHub searches for the head of the pull request on the branch; other methods create other commits.
     showsPushedAsMerged: (method) => method === 'merge_commit',
     markMerged: () => Promise.resolve(),
-    headBranchOf: async (repository, number) => headBranchOf(await of(repository), repository, number),
+    headBranchOf: async (repository, number) => readHeadBranch(await of(repository), repository, number),
     closePullRequest: async (repository, number) =>
       closePullRequest(await of(repository), repository, number),
     merge: async (request) => merge(await of(request.repository), lastRead, request),
@@ -59,11 +59,11 @@ export function createGithubHost(options: GithubOptions): Host {
     parseWebhook: (delivery) => parseWebhook(host, delivery),
     findRepository: async (organizationId, repository) =>
       findRepository(await clientOf(organizationId, repository), repository),
-    openTestPullRequest: async (repository, wish) =>
-      openTestPullRequest(await of(repository), repository, wish),
+    openTestPullRequest: async (repository, testPullRequest) =>
+      openTestPullRequest(await of(repository), repository, testPullRequest),
     changeLabels: async (repository, number, change) =>
       changeLabels(await of(repository), repository, number, change),
-    permissionOf: async (repository, person) => permissionOf(await of(repository), repository, person),
+    permissionOf: async (repository, person) => readPermission(await of(repository), repository, person),
     readLabel: async (repository, number, label, { asOf } = {}) => {
       const pull = lastRead.since(repository, number, asOf);
       return readLabel(await of(repository), repository, number, label, pull);
@@ -72,27 +72,30 @@ export function createGithubHost(options: GithubOptions): Host {
       headSince(await of(repository), repository, number, headSha),
     readPerson: createPersonReader(of, now),
     contentUse: async (repository) => (await of(repository)).contentUse(),
-    readWords: async (repository, since, label) =>
-      readWords(await of(repository), labelled, repository, since, label),
+    readCommentsAndLabels: async (repository, since, label) =>
+      readCommentsAndLabels(await of(repository), labelled, repository, since, label),
     inspect: async (repository, branch) => inspect(await of(repository), repository, branch),
     stopRuns: async (repository, dead) => stopRuns(await of(repository), repository, dead),
   };
 }
 
-async function remoteOf({ connection, auth }: Client, { owner, name }: HostRepository) {
-  const word = Buffer.from(`x-access-token:${await auth.token()}`).toString('base64');
-  return { url: `${connection.url}/${owner}/${name}.git`, headers: [`Authorization: Basic ${word}`] };
+async function resolveRemote({ connection, auth }: GithubClient, { owner, name }: HostRepository) {
+  const basicCredentials = Buffer.from(`x-access-token:${await auth.token()}`).toString('base64');
+  return {
+    url: `${connection.url}/${owner}/${name}.git`,
+    headers: [`Authorization: Basic ${basicCredentials}`],
+  };
 }
 
 /**
- * Of what everybody may read there is much on GitHub that is not ours: we are let in where the App is installed, or where
- * the account may write.
+ * Many repositories on GitHub are readable by everyone without belonging to the organization. Only those
+ * count where the App is installed, or where the account has write access.
  */
 async function findRepository(
-  client: Client,
+  client: GithubClient,
   { host, owner, name: repo }: RepositoryName,
 ): Promise<RepositoryName | null> {
-  const found = await client.read('/repos/{owner}/{repo}', { owner, repo }, Repository);
+  const found = await client.read('/repos/{owner}/{repo}', { owner, repo }, GithubRepository);
   if (found === null) return null;
   const isApp = client.auth.appId !== null;
   const own = { owner: found.owner.login, name: found.name };

@@ -1,5 +1,5 @@
-// What we read of GitHub's answers and webhooks. Each address is read with one of these: what it answered is remembered
-// as it was read.
+// The parts of GitHub's answers and webhooks that Signalbox reads. Each URL is read with one of these
+// schemas, because the parsed answer is cached.
 
 import { z } from 'zod';
 
@@ -20,10 +20,10 @@ export const GraphqlAnswer = z.object({
     .optional(),
 });
 
-/** Where an answer says nothing that anybody reads. */
+/** For answers whose content is not used. */
 export const Anything = z.unknown();
 
-export const PullRequest = z.object({
+export const GithubPullRequest = z.object({
   number: z.int().positive(),
   node_id: z.string().optional(),
   title: z.string(),
@@ -31,9 +31,9 @@ export const PullRequest = z.object({
   state: z.enum(['open', 'closed']),
   draft: z.boolean().optional(),
   merged: z.boolean(),
-  /** Of one that is merged: the commit that did it. Of an open one: a commit to try on. */
+  /** For a merged pull request: the commit that merged it. For an open one: the trial merge. */
   merge_commit_sha: z.string().nullable(),
-  /** Null: GitHub is working it out. */
+  /** Null: GitHub is still computing it. */
   mergeable: z.boolean().nullable(),
   mergeable_state: z.string(),
   /** `repo` is null when the fork was deleted (GitHub REST docs, "Pull requests", schema of `head.repo`). */
@@ -47,19 +47,19 @@ export const PullRequest = z.object({
     repo: z.object({ id: z.int(), node_id: z.string().optional() }).optional(),
   }),
   user: account.nullable(),
-  /** Absent where it was read in GraphQL. */
+  /** Absent if it was read by GraphQL. */
   labels: z.array(z.object({ name: z.string() })).optional(),
   html_url: z.string(),
   created_at: z.string().optional(),
   updated_at: z.string(),
 });
-export type PullRequest = z.infer<typeof PullRequest>;
+export type GithubPullRequest = z.infer<typeof GithubPullRequest>;
 
 /** Null where it is read: no review is required. */
 export const ReviewDecision = z.enum(['APPROVED', 'CHANGES_REQUESTED', 'REVIEW_REQUIRED']);
 export type ReviewDecision = z.infer<typeof ReviewDecision>;
 
-/** What GraphQL says of the reviews of a pull request. */
+/** The reviews of a pull request in GraphQL. */
 export const reviewFields = {
   reviewDecision: ReviewDecision.nullable(),
   reviewThreads: z.object({
@@ -118,7 +118,7 @@ export type Status = z.infer<typeof Status>;
 export const CombinedStatus = z.object({ statuses: z.array(Status) });
 
 /** Also read by those who may not see the whole of the protection. */
-export const Branch = z.object({
+export const GithubBranch = z.object({
   name: z.string(),
   commit: z.object({ sha: z.string() }),
   protected: z.boolean(),
@@ -135,7 +135,7 @@ export const Branch = z.object({
     .nullish(),
 });
 
-export type Branch = z.infer<typeof Branch>;
+export type GithubBranch = z.infer<typeof GithubBranch>;
 
 const switched = z.object({ enabled: z.boolean() }).nullish();
 const slugs = z.array(z.object({ slug: z.string() })).nullish();
@@ -194,7 +194,7 @@ export const Ruleset = z.object({
   bypass_actors: z.array(bypassActor).optional(),
 });
 
-export const Repository = z.object({
+export const GithubRepository = z.object({
   name: z.string(),
   owner: account,
   permissions: z
@@ -204,7 +204,7 @@ export const Repository = z.object({
   allow_squash_merge: z.boolean().optional(),
   allow_rebase_merge: z.boolean().optional(),
 });
-export type Repository = z.infer<typeof Repository>;
+export type GithubRepository = z.infer<typeof GithubRepository>;
 
 /** An App in a repository. */
 export const Installation = z.object({
@@ -243,7 +243,7 @@ export const CollaboratorPermission = z.object({ permission: z.string() });
 
 export const Merged = z.object({ sha: z.string(), merged: z.boolean() });
 
-export const Comment = z.object({
+export const GithubComment = z.object({
   id: z.int().positive(),
   body: z.string().nullish(),
   user: account.nullable(),
@@ -252,8 +252,8 @@ export const Comment = z.object({
   html_url: z.string(),
   performed_via_github_app: z.object({ id: z.int() }).nullish(),
 });
-export type Comment = z.infer<typeof Comment>;
-export const Comments = z.array(Comment);
+export type GithubComment = z.infer<typeof GithubComment>;
+export const Comments = z.array(GithubComment);
 
 const label = z.object({ name: z.string() });
 export const Labels = z.array(label);

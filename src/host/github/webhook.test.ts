@@ -2,7 +2,7 @@ import { sign } from '@octokit/webhooks-methods';
 import { describe, expect, it } from 'vitest';
 import { parseWebhook } from './webhook.ts';
 
-const secret = 'It is a secret to everybody';
+const secret = 'a secret for this test';
 const repository = { name: 'widgets', owner: { login: 'Acme' } };
 const named = { host: 'github.com', owner: 'Acme', name: 'widgets' };
 const pull_request = {
@@ -11,7 +11,7 @@ const pull_request = {
   updated_at: '2026-01-02T03:04:05Z',
 };
 
-async function told(event: string, payload: object, headers: Record<string, string> = {}) {
+async function parseSignedWebhook(event: string, payload: object, headers: Record<string, string> = {}) {
   const text = JSON.stringify(payload);
   const signature = await sign(secret, text);
   return parseWebhook('github.com', {
@@ -21,8 +21,8 @@ async function told(event: string, payload: object, headers: Record<string, stri
   });
 }
 
-const events = async (...args: Parameters<typeof told>) => {
-  const result = await told(...args);
+const events = async (...args: Parameters<typeof parseSignedWebhook>) => {
+  const result = await parseSignedWebhook(...args);
   return result.kind === 'accepted' ? result.events : result;
 };
 
@@ -148,7 +148,7 @@ describe('a webhook of a comment', () => {
     expect(await events('issue_comment', by(13), headers)).toHaveLength(1);
   });
 
-  it('that is long, or whose author is gone, is told as far as possible', async () => {
+  it('that is long, or whose author is gone, is reported as far as possible', async () => {
     const long = { ...comment, body: 'x'.repeat(100_000), user: null };
     expect(await events('issue_comment', { ...payload, comment: long })).toMatchObject([
       { author: 'ghost', text: 'x'.repeat(65_536) },
@@ -168,7 +168,7 @@ describe('a webhook of CI', () => {
     check_suite: { id: 9 },
   };
 
-  it('tells of a check run that began or ended, and not of the wish to run it again', async () => {
+  it('reports a check run that began or ended, and not the request to run it again', async () => {
     const payload = { action: 'completed', check_run, repository };
     expect(await events('check_run', payload)).toMatchObject([
       { kind: 'check-changed', sha: check_run.head_sha, check: { suite: '9', conclusion: 'failure' } },
@@ -178,7 +178,7 @@ describe('a webhook of CI', () => {
       expect(await events('check_run', { ...payload, action })).toEqual([]);
   });
 
-  it('tells of a status', async () => {
+  it('reports a status', async () => {
     const status = {
       sha: 'b'.repeat(40),
       context: 'ci/test',
@@ -194,7 +194,7 @@ describe('a webhook of CI', () => {
 describe('a webhook of a push', () => {
   const zero = '0'.repeat(40);
 
-  it('tells where a branch is, with slashes in its name, and that it is gone', async () => {
+  it('reports where a branch is, with slashes in its name, and that it is gone', async () => {
     const push = { ref: 'refs/heads/feature/x', after: 'c'.repeat(40), deleted: false, repository };
     expect(await events('push', push)).toEqual([
       { kind: 'branch-moved', repository: named, branch: 'feature/x', sha: push.after },
@@ -216,6 +216,6 @@ describe('a webhook of a push', () => {
   });
 
   it.each(['ping', 'constructor', '__proto__', ''])('of the kind “%s” says nothing', async (event) => {
-    expect(await told(event, { repository })).toEqual({ kind: 'accepted', events: [] });
+    expect(await parseSignedWebhook(event, { repository })).toEqual({ kind: 'accepted', events: [] });
   });
 });

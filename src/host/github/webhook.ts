@@ -1,17 +1,17 @@
-// Webhooks of GitHub, signed with HMAC-SHA256 over the body. The signature is compared here as @octokit/webhooks-methods
-// does it, only at once instead of with a promise, and over the very bytes: what is decoded and encoded again need not be
-// what was signed.
+// Webhooks of GitHub, signed with HMAC-SHA256 over the body. The signature is compared as
+// @octokit/webhooks-methods does it, but synchronously and over the raw bytes: a body that is decoded and
+// encoded again may differ from what was signed.
 //
-// GitHub tells of much that changes nothing for a queue, such as who was asked for a review: that is passed over, because
-// each word that a pull request changed costs a question.
+// Many of GitHub's events change nothing for a queue, such as review requests. They are ignored, because each
+// changed pull request costs an API call.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { z } from 'zod';
 import type { HostEvent, RepositoryMoved } from '#core/queue/host-event.ts';
 import type { RepositoryName } from '#core/repository.ts';
-import type { WebhookDelivery, WebhookResult } from '../host.ts';
-import { checkOfRun, checkOfStatus } from './check.ts';
-import { cut } from './pull-request.ts';
+import type { IncomingWebhook, WebhookResult } from '../host.ts';
+import { checkOfRun, checkOfStatus } from './client/check.ts';
+import { cut } from './pull-request/pull-request.ts';
 import {
   CheckRunEvent,
   CommentEvent,
@@ -25,12 +25,12 @@ import {
 
 const signatureHeader = 'x-hub-signature-256';
 
-export function parseWebhook(host: string, { headers, body, secret }: WebhookDelivery): WebhookResult {
+export function parseWebhook(host: string, { headers, body, secret }: IncomingWebhook): WebhookResult {
   const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`);
   const given = Buffer.from(headers[signatureHeader] ?? '');
   if (secret === '' || given.length !== expected.length || !timingSafeEqual(given, expected))
     return { kind: 'refused', reason: 'The signature of the webhook does not match its body.' };
-  const payload = payloadOf(headers['content-type'] ?? '', body);
+  const payload = parsePayload(headers['content-type'] ?? '', body);
   const read = readers.get(headers['x-github-event'] ?? '');
   // A signed event we do not know is not an error: GitHub adds kinds of events.
   const all = read?.({ host, headers, payload }) ?? [];
@@ -42,14 +42,14 @@ export function parseWebhook(host: string, { headers, body, secret }: WebhookDel
 
 type WebhookEvent = HostEvent | RepositoryMoved;
 
-type Told = {
+type ParsedWebhook = {
   readonly host: string;
-  readonly headers: WebhookDelivery['headers'];
+  readonly headers: IncomingWebhook['headers'];
   readonly payload: unknown;
 };
 
-/** As JSON, or as a form with the JSON in it: both can be chosen at GitHub. */
-function payloadOf(contentType: string, body: Buffer): unknown {
+/** As JSON, or as a form with the JSON in it: GitHub offers both. */
+function parsePayload(contentType: string, body: Buffer): unknown {
   const text = body.toString('utf8');
   const isForm = contentType.startsWith('application/x-www-form-urlencoded');
   try {
@@ -59,7 +59,7 @@ function payloadOf(contentType: string, body: Buffer): unknown {
   }
 }
 
-type Payload = {
+type GithubEventPayload = {
   readonly repository: {
     readonly id?: number | undefined;
     readonly name: string;
@@ -68,16 +68,16 @@ type Payload = {
 };
 
 const reader =
-  <Event extends Payload>(
+  <Event extends GithubEventPayload>(
     schema: z.ZodType<Event>,
-    eventsOf: (event: Event, repository: RepositoryName, told: Told) => readonly WebhookEvent[],
+    eventsOf: (event: Event, repository: RepositoryName, webhook: ParsedWebhook) => readonly WebhookEvent[],
   ) =>
-  (told: Told): readonly WebhookEvent[] => {
-    const event = schema.safeParse(told.payload);
+  (webhook: ParsedWebhook): readonly WebhookEvent[] => {
+    const event = schema.safeParse(webhook.payload);
     if (!event.success) return [];
     const { id, name, owner } = event.data.repository;
     const known = id === undefined ? {} : { hostId: String(id) };
-    return eventsOf(event.data, { host: told.host, owner: owner.login, name, ...known }, told);
+    return eventsOf(event.data, { host: webhook.host, owner: owner.login, name, ...known }, webhook);
   };
 
 const changes: ReadonlySet<string> = new Set([
@@ -95,13 +95,13 @@ const headChanges: ReadonlySet<string> = new Set(['opened', 'synchronize']);
 
 const branchPrefix = 'refs/heads/';
 
-const readers: ReadonlyMap<string, (told: Told) => readonly WebhookEvent[]> = new Map(
+const readers: ReadonlyMap<string, (webhook: ParsedWebhook) => readonly WebhookEvent[]> = new Map(
   Object.entries({
     pull_request: reader(PullRequestEvent, (event, repository) => {
       const { action, number, label, pull_request: pull } = event;
       const labels = pull.labels.map(({ name }) => name);
       if (changes.has(action)) {
-        // With the head of its opening a pull request was never without: whatever is done on it comes later.
+        // A pull request has the head of its opening from the beginning: every act on it is later.
         const at = action === 'opened' ? 0 : Date.parse(pull.updated_at);
         const head = { sha: pull.head.sha, at };
         return [
@@ -116,7 +116,7 @@ const readers: ReadonlyMap<string, (told: Told) => readonly WebhookEvent[]> = ne
       if ((action !== 'labeled' && action !== 'unlabeled') || label === undefined) return [];
       return [{ kind: 'label-changed', repository, number, label: label.name, labels }];
     }),
-    // A review that only comments may begin a conversation, which some branches want resolved.
+    // A review that only comments may start a conversation, which some branches require to be resolved.
     pull_request_review: reader(ReviewEvent, ({ action, pull_request: { number } }, repository) =>
       action === 'dismissed' || action === 'submitted'
         ? [{ kind: 'pull-request-changed', repository, number }]
@@ -133,7 +133,7 @@ const readers: ReadonlyMap<string, (told: Told) => readonly WebhookEvent[]> = ne
         headers['x-github-hook-installation-target-type'] === 'integration' &&
         app !== undefined &&
         String(app) === headers['x-github-hook-installation-target-id'];
-      // A person with write access can edit the comments of others: only a comment as it was created is its author's.
+      // A person with write access can edit the comments of others: only an unedited comment is its author's.
       const isAsWritten = action === 'created' && comment.created_at === comment.updated_at;
       if (!isAsWritten || issue.pull_request === undefined || isOurs) return [];
       return [

@@ -1,32 +1,46 @@
-// The CI of the sandbox. A push starts it: a pending status for each context, and a job that ends it when it is due.
-// The same commit on another branch is another attempt: its statuses begin anew.
+// The CI of the sandbox. A push starts it: a pending status for each context, and a job that ends it when it
+// is due. The same commit on another branch is another attempt: its statuses start again as pending.
 //
-// What comes out follows from the script (if the repository has CI run one) and from chance, and chance from the seed,
-// the commit and the attempt: a story with flaky tests can be told again.
+// The outcome depends on the script (if the repository has CI run one) and on a pseudo-random number from the
+// seed, the commit and the attempt: a scenario with flaky tests can be replayed.
 
 import { createHash } from 'node:crypto';
 import type { Check } from '#core/queue/check.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
+import type { Cell } from '#db/cell.ts';
+import {
+  type SandboxCiKey,
+  type SandboxCiRow,
+  endSandboxCi,
+  findSandboxCi,
+  listSandboxCi,
+  markSandboxCiRunning,
+  startSandboxCi,
+  stopSandboxCi,
+} from '#db/sandbox/sandbox-ci-store.ts';
 import type { HostRepository } from '../host.ts';
 import type { Announce } from './announce.ts';
 import type { Disk } from './disk.ts';
 import { findCommit, listRefs } from './git.ts';
 import { runScript } from './script.ts';
-import { type CiSettings, type SandboxSettings, settingsFrom } from './setting.ts';
-import type { CiKey, CiRecord, SandboxStore } from './store.ts';
+import { type CiSettings, loadSettings, type SandboxSettings } from './setting.ts';
 
 export type Ci = {
-  readonly start: (repository: HostRepository, settings: SandboxSettings, key: CiKey) => Promise<void>;
-  /** Starts what a push should have started and nobody noticed. */
+  readonly start: (repository: HostRepository, settings: SandboxSettings, key: SandboxCiKey) => Promise<void>;
+  /** Starts CI for pushes that were not noticed. */
   readonly repair: (repository: HostRepository, settings: SandboxSettings, sha: string) => Promise<void>;
-  /** Ends CI that is under way; answers whether there was any. */
-  readonly stop: (repository: HostRepository, settings: SandboxSettings, key: CiKey) => Promise<boolean>;
+  /** Ends CI that is under way; returns whether there was any. */
+  readonly stop: (
+    repository: HostRepository,
+    settings: SandboxSettings,
+    key: SandboxCiKey,
+  ) => Promise<boolean>;
   /** What the job does when CI is due. */
-  readonly perform: (repository: HostRepository, key: CiKey) => Promise<void>;
+  readonly perform: (repository: HostRepository, key: SandboxCiKey) => Promise<void>;
 };
 
-type CiOptions = {
-  readonly store: SandboxStore;
+type SandboxCiOptions = {
+  readonly cell: Cell;
   readonly disk: Disk;
   readonly announce: Announce;
   /** Whether the operator lets repositories run scripts. */
@@ -35,16 +49,18 @@ type CiOptions = {
 
 export const testBranchPrefix = 'signalbox/';
 
-/** A number in [0, 1) that follows from the words. */
-function chanceOf(...words: readonly (string | number)[]): number {
-  return createHash('sha256').update(words.join('\0')).digest().readUIntBE(0, 6) / 2 ** 48;
+/** A number in [0, 1) that is determined by the arguments. */
+function pseudoRandom(...parts: readonly (string | number)[]): number {
+  return createHash('sha256').update(parts.join('\0')).digest().readUIntBE(0, 6) / 2 ** 48;
 }
 
-const durationOf = ({ durationMs: { min, max }, seed }: CiSettings, { branch, sha }: CiKey): number =>
-  Math.round(min + (max - min) * chanceOf('duration', seed, branch, sha));
+const pickDuration = (
+  { durationMs: { min, max }, seed }: CiSettings,
+  { branch, sha }: SandboxCiKey,
+): number => Math.round(min + (max - min) * pseudoRandom('duration', seed, branch, sha));
 
 const isFlake = ({ flakeRate, seed }: CiSettings, sha: string, attempt: number): boolean =>
-  chanceOf('flake', seed, sha, attempt) < flakeRate;
+  pseudoRandom('flake', seed, sha, attempt) < flakeRate;
 
 export const checkEvents = (
   { host, owner, name }: HostRepository,
@@ -53,19 +69,19 @@ export const checkEvents = (
 ): HostEvent[] =>
   checks.map((check) => ({ kind: 'check-changed', repository: { host, owner, name }, sha, check }));
 
-export function createCi({ store, disk, announce, scripts }: CiOptions): Ci {
+export function createCi({ cell, disk, announce, scripts }: SandboxCiOptions): Ci {
   const start: Ci['start'] = async (repository, settings, key) => {
     const { ci, faults } = settings;
-    const delayMs = ci.mode === 'auto' ? durationOf(ci, key) : null;
-    const pending = await store.startCi(repository, { ...key, contexts: ci.contexts, delayMs });
+    const delayMs = ci.mode === 'auto' ? pickDuration(ci, key) : null;
+    const pending = await startSandboxCi(cell, repository.id, { ...key, contexts: ci.contexts, delayMs });
     if (pending === null) return;
     await announce(repository, faults, checkEvents(repository, key.sha, pending));
   };
 
-  const outcomeOf = async (
+  const runCi = async (
     repository: HostRepository,
     ci: CiSettings,
-    { sha, attempt }: CiRecord,
+    { sha, attempt }: SandboxCiRow,
   ): Promise<{ outcome: 'success' | 'failure' | 'error'; log: string }> => {
     let log = '';
     if (ci.script && scripts) {
@@ -83,7 +99,7 @@ export function createCi({ store, disk, announce, scripts }: CiOptions): Ci {
   return {
     start,
     repair: async (repository, settings, sha) => {
-      const records = await store.listCi(repository, sha);
+      const records = await listSandboxCi(cell.reader, repository.id, sha);
       if (records.some(({ state }) => state !== 'done')) return;
       const refs = await listRefs(
         await disk.ensure(repository),
@@ -97,19 +113,19 @@ export function createCi({ store, disk, announce, scripts }: CiOptions): Ci {
       }
     },
     stop: async (repository, { faults }, key) => {
-      const cancelled = await store.stopCi(repository, key);
+      const cancelled = await stopSandboxCi(cell, repository.id, key);
       if (cancelled === null) return false;
       await announce(repository, faults, checkEvents(repository, key.sha, cancelled));
       return true;
     },
     perform: async (repository, key) => {
-      const record = await store.findCi(repository, key);
+      const record = await findSandboxCi(cell.reader, repository.id, key);
       if (record === null || record.state === 'done') return;
-      const { ci, faults } = settingsFrom(await store.findSettings(repository));
+      const { ci, faults } = await loadSettings(cell, repository);
       if (ci.mode === 'manual') return;
-      await store.markCiRunning(repository, key);
-      const { outcome, log } = await outcomeOf(repository, ci, record);
-      const checks = await store.endCi(repository, { ...key, outcome, log, contexts: ci.contexts });
+      await markSandboxCiRunning(cell.db, repository.id, key);
+      const { outcome, log } = await runCi(repository, ci, record);
+      const checks = await endSandboxCi(cell, repository.id, { ...key, outcome, log, contexts: ci.contexts });
       await announce(repository, faults, checkEvents(repository, key.sha, checks));
     },
   };

@@ -5,14 +5,14 @@ import type { QueueSettings } from '#core/queue/settings.ts';
 import {
   type Commit,
   commitBytes,
-  commitWords,
-  type CommitWords,
+  buildCommitContent,
+  type CommitContent,
   type Person,
   signature,
   writeLooseCommit,
 } from '#git/object.ts';
 import { openReader } from '#git/read.ts';
-import type { State } from '#git/replay.ts';
+import type { State } from '#git/candidate/replay.ts';
 import { runGit } from '#git/run.ts';
 import { changeRefs } from './git.ts';
 import { sandboxPerson } from './made-up.ts';
@@ -41,7 +41,7 @@ type FileCommit = {
   readonly at: Date;
 };
 
-/** Makes the commit and answers with its sha; no ref points to it yet. */
+/** Creates the commit and returns its sha; no ref points to it yet. */
 export async function commitFiles(directory: string, commit: FileCommit): Promise<string> {
   const { parent, files, author, message, at } = commit;
   const ref = `refs/sandbox/new/${randomBytes(8).toString('hex')}`;
@@ -74,7 +74,7 @@ type Merge = {
   readonly at: Date;
 };
 
-/** The commit that would be the branch's head after the merge; null: they do not go together. */
+/** The commit that would be the branch's head after the merge; null: there is a conflict. */
 export function mergeHead(directory: string, merge: Merge): Promise<string | null> {
   return merge.method === 'rebase' ? rebased(directory, merge) : merged(directory, merge);
 }
@@ -83,12 +83,12 @@ async function merged(directory: string, merge: Merge): Promise<string | null> {
   const { method, tip, head, message, author, at } = merge;
   const tree = await mergedTree(directory, tip, head);
   if (tree === null) return null;
-  // Git names a parent once.
+  // Git lists a parent once.
   const parents = method === 'squash' || head === tip ? [tip] : [tip, head];
-  return writeCommit(directory, tree, parents, at, commitWords(author, at, message));
+  return writeCommit(directory, tree, parents, at, buildCommitContent(author, at, message));
 }
 
-/** Every commit that the branch lacks is made anew on top of it, with its author and message. */
+/** Recreates every commit that the branch lacks on top of it, with its author and message. */
 async function rebased(directory: string, { tip, head, at }: Merge): Promise<string | null> {
   const args = ['rev-list', '--reverse', '--no-merges', `${tip}..${head}`];
   const { stdout } = await runGit({ directory }, { args });
@@ -110,14 +110,15 @@ async function rebased(directory: string, { tip, head, at }: Merge): Promise<str
 export const goTogether = async (directory: string, tip: string, head: string): Promise<boolean> =>
   (await mergedTree(directory, tip, head)) !== null;
 
-// The host works out its merges by itself: what the queue has built (src/git/candidate.ts) is compared with them.
+// The sandbox computes its merges independently: they are compared with those that the queue has built
+// (src/git/candidate/candidate.ts).
 async function mergedTree(directory: string, ours: string, theirs: string): Promise<string | null> {
   const args = ['merge-tree', '--write-tree', '--no-messages', '--allow-unrelated-histories', ours, theirs];
   const { exitCode, stdout } = await runGit({ directory }, { args, exitCodes: [0, 1] });
   return exitCode === 0 ? stdout.toString('latin1').trim() : null;
 }
 
-/** One commit on top of another: a merge whose base is that commit's parent, made so by a helper commit beside it. */
+/** One commit on top of another: a merge whose base is that commit's parent, by means of a helper commit. */
 async function pickedTree(
   directory: string,
   onto: State,
@@ -125,8 +126,8 @@ async function pickedTree(
   at: Date,
 ): Promise<string | null> {
   if (parent === undefined || parent === onto.sha) return mergedTree(directory, onto.sha, sha);
-  const words = commitWords(sandboxPerson, at, 'beside');
-  return mergedTree(directory, await writeCommit(directory, onto.tree, [parent], at, words), sha);
+  const commitContent = buildCommitContent(sandboxPerson, at, 'beside');
+  return mergedTree(directory, await writeCommit(directory, onto.tree, [parent], at, commitContent), sha);
 }
 
 const writeCommit = (
@@ -134,6 +135,6 @@ const writeCommit = (
   tree: string,
   parents: readonly string[],
   at: Date,
-  words: CommitWords,
+  commitContent: CommitContent,
 ): Promise<string> =>
-  writeLooseCommit(directory, commitBytes(tree, parents, signature(sandboxPerson, at), words));
+  writeLooseCommit(directory, commitBytes(tree, parents, signature(sandboxPerson, at), commitContent));

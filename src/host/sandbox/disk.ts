@@ -1,36 +1,44 @@
-// Repositories of the sandbox on disk, made when something first needs one: before anybody fetches, what the database
-// knows and the disk lacks is written. Several processes may do so at once: objects are the same whoever writes them,
-// a new repository is renamed into place, and refs move only from where they were seen.
+// Repositories of the sandbox on disk, created when first needed. Before a fetch, everything that is in the
+// database and not on disk is written. Several processes may do so at once: each writes the same objects, a
+// new repository is renamed into place, and refs move only from where they were seen.
 //
-// Refs: refs/heads/*, refs/pull/<number>/head, and two of our own that nobody else sees: refs/sandbox/branch/* says
-// that a branch was made once (it is not made again when somebody deletes it), refs/sandbox/merged/* which commit
+// Refs: refs/heads/*, refs/pull/<number>/head, and two hidden ones: refs/sandbox/branch/* records that a
+// branch was created once (it is not created again after a deletion), refs/sandbox/merged/* which commit
 // merged a head.
 
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Cell } from '#db/cell.ts';
+import type { SandboxPullRequest } from '#db/sandbox/sandbox-pull-request.ts';
+import {
+  forgetWrittenPullRequests,
+  listUnwrittenPullRequests,
+  markPullRequestsWritten,
+} from '#db/sandbox/sandbox-store.ts';
 import { branchRef, remotePullRef } from '#git/ref.ts';
 import { runGit } from '#git/run.ts';
 import type { HostRepository } from '../host.ts';
 import { changeRefs, findCommit, knownCommits, listRefs, type RefChange } from './git.ts';
 import { headObjects, rootObjects, rootSha } from './made-up.ts';
-import { type GitObject, packOf } from './object.ts';
+import { type GitObject, encodePack } from './object.ts';
 import { recallMerged } from './recall.ts';
-import { type SandboxSettings, settingsFrom } from './setting.ts';
-import type { SandboxPullRequest, SandboxStore } from './store.ts';
+import { loadSettings, type SandboxSettings } from './setting.ts';
 
 export type Disk = {
-  /** The repository's folder, with everything in it that the database knows of. */
+  /** The repository's folder, up to date with the database. */
   readonly ensure: (repository: HostRepository) => Promise<string>;
-  /** The head of a branch, made from the first commit if it was never there; null if it was deleted. */
+  /**
+   * The head of a branch, which is created from the first commit if it never existed; null if it was deleted.
+   */
   readonly ensureBranch: (repository: HostRepository, branch: string) => Promise<string | null>;
-  /** Lets the repository refuse what its protection says. */
+  /** Makes the repository enforce its protection. */
   readonly protect: (repository: HostRepository, settings: SandboxSettings) => Promise<void>;
 };
 
 const madeRef = (branch: string): string => `refs/sandbox/branch/${branch}`;
 
-// Nothing waits for the disk: a process that is killed loses nothing, and a sandbox may lose its last second to a power cut.
+// No fsync: a killed process loses nothing, and a sandbox may lose its last second to a power cut.
 const config: readonly (readonly [string, string])[] = [
   ['core.fsync', 'none'],
   ['gc.auto', '0'],
@@ -43,7 +51,7 @@ const config: readonly (readonly [string, string])[] = [
   ['http.receivepack', 'true'],
 ];
 
-/** Run by git before it takes a push; `protected` holds the refs that nobody may push to, one a line. */
+/** Git runs this before it accepts a push; `protected` lists the refs that refuse pushes, one per line. */
 const preReceive = `#!/bin/sh
 refused=0
 while read -r old new ref; do
@@ -69,15 +77,15 @@ async function exists(path: string): Promise<boolean> {
 }
 
 async function writeObjects(directory: string, objects: readonly GitObject[]): Promise<void> {
-  // Few objects become files of their own, many one pack.
+  // A few objects are written as loose files, many as one pack.
   const args = objects.length < 100 ? ['unpack-objects', '-q'] : ['index-pack', '--stdin'];
-  await runGit({ directory }, { args, input: packOf(objects) });
+  await runGit({ directory }, { args, input: encodePack(objects) });
 }
 
-/** A push looks at every ref and every loose object: after so many uses they are packed. */
+/** A push reads every ref and every loose object: they are packed after this many uses. */
 const openedPerTidying = 200;
 
-/** Another process may be at it too: then this one is not needed. */
+/** Errors are ignored: another process may be packing at the same time. */
 async function tidy(directory: string): Promise<void> {
   const quietly = (args: readonly string[]) => runGit({ directory }, { args }).catch(() => undefined);
   await quietly(['pack-refs', '--all']);
@@ -93,11 +101,7 @@ async function writeProtection(directory: string, { protection }: SandboxSetting
   await rename(temporary, join(directory, 'protected'));
 }
 
-async function createRepository(
-  directory: string,
-  repository: HostRepository,
-  store: SandboxStore,
-): Promise<void> {
+async function createRepository(directory: string, repository: HostRepository, cell: Cell): Promise<void> {
   await mkdir(dirname(directory), { recursive: true });
   const temporary = `${directory}.${randomBytes(6).toString('hex')}`;
   try {
@@ -110,15 +114,16 @@ async function createRepository(
     await writeFile(join(temporary, 'config'), lines.join(''), { flag: 'a' });
     await mkdir(join(temporary, 'hooks'), { recursive: true });
     await writeFile(join(temporary, 'hooks', 'pre-receive'), preReceive, { mode: 0o755 });
-    await writeProtection(temporary, settingsFrom(await store.findSettings(repository)));
+    await writeProtection(temporary, await loadSettings(cell, repository));
     await writeObjects(temporary, rootObjects(repository));
     await changeRefs(temporary, branchChanges('main', rootSha(repository)));
-    // Before it is in place: whoever finds it there must not believe that anything was written to it.
-    await store.forgetWritten(repository);
+    // Before the rename: a process that finds the repository must not assume that pull requests were written
+    // to it.
+    await forgetWrittenPullRequests(cell.db, repository.id);
     await rename(temporary, directory);
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
-    // Another process was first: its repository is as good.
+    // Another process was first: its repository is equivalent.
     if (!(await exists(join(directory, 'HEAD')))) throw error;
   }
 }
@@ -128,9 +133,9 @@ const branchChanges = (branch: string, sha: string): readonly RefChange[] => [
   { ref: madeRef(branch), from: null, to: sha },
 ];
 
-export function createDisk(root: string, store: SandboxStore): Disk {
-  const pathOf = (repository: HostRepository) => join(root, `${repository.id}.git`);
-  // One at a time per repository and process; whoever comes meanwhile waits for one that begins after it came.
+export function createDisk(root: string, cell: Cell): Disk {
+  const repositoryDirectory = (repository: HostRepository) => join(root, `${repository.id}.git`);
+  // One at a time per repository and process. A caller waits for a turn that starts after its call.
   const turns = new Map<string, Promise<unknown>>();
   const inTurn = async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
     const turn = (turns.get(key) ?? Promise.resolve()).then(work, work);
@@ -144,9 +149,9 @@ export function createDisk(root: string, store: SandboxStore): Disk {
 
   const opened = new Map<string, number>();
   const open = async (repository: HostRepository): Promise<string> => {
-    const directory = pathOf(repository);
-    if (!(await exists(join(directory, 'HEAD')))) await createRepository(directory, repository, store);
-    else if (!opened.has(repository.id)) await recallMerged(directory, repository, store);
+    const directory = repositoryDirectory(repository);
+    if (!(await exists(join(directory, 'HEAD')))) await createRepository(directory, repository, cell);
+    else if (!opened.has(repository.id)) await recallMerged(directory, repository, cell);
     const count = (opened.get(repository.id) ?? 0) + 1;
     opened.set(repository.id, count % openedPerTidying);
     if (count === openedPerTidying) await tidy(directory);
@@ -156,10 +161,10 @@ export function createDisk(root: string, store: SandboxStore): Disk {
     inTurn(repository.id, async () => {
       const directory = await open(repository);
       for (;;) {
-        const unwritten = await store.listUnwritten(repository);
+        const unwritten = await listUnwrittenPullRequests(cell.reader, repository.id);
         if (unwritten.length === 0) return directory;
         await writePullRequests(directory, repository, unwritten);
-        await store.markWritten(repository, unwritten);
+        await markPullRequestsWritten(cell.db, repository.id, unwritten);
       }
     });
   return {
@@ -175,7 +180,7 @@ export function createDisk(root: string, store: SandboxStore): Disk {
   };
 }
 
-/** Writes heads that were made up, and lets the refs of pull requests point to their heads. */
+/** Writes made-up heads, and points the refs of pull requests to their heads. */
 async function writePullRequests(
   directory: string,
   repository: HostRepository,
@@ -194,7 +199,7 @@ async function writePullRequests(
   const branches = new Set(pullRequests.map(({ baseBranch }) => baseBranch));
   for (const branch of branches)
     if (!refs.has(madeRef(branch))) await changeRefs(directory, branchChanges(branch, rootSha(repository)));
-  // A head that is no commit of this repository is only told of: nobody can fetch it.
+  // A head that is no commit of this repository gets no ref: it cannot be fetched.
   const changes = pullRequests.flatMap(({ number, headSha, state }): RefChange[] => {
     const ref = remotePullRef(number);
     const from = refs.get(ref) ?? null;
@@ -202,6 +207,7 @@ async function writePullRequests(
     return from === to ? [] : [{ ref, from, to }];
   });
   if (await changeRefs(directory, changes)) return;
-  // Another process wrote some of them at the same time: what is left is tried one by one, the database has the last word.
+  // Another process wrote some of them at the same time: the rest is written one by one, the database
+  // decides.
   for (const { ref, to } of changes) await changeRefs(directory, [{ ref, to }]);
 }

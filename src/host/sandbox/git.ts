@@ -1,4 +1,4 @@
-// What the host does with the bare repositories it keeps: its refs are moved and read right there, without a push.
+// Git operations of the host on its own bare repositories: refs are moved and read in place, without a push.
 
 import { runGit } from '#git/run.ts';
 
@@ -20,7 +20,7 @@ function changeLine({ ref, from, to }: RefChange): string {
   return to === null ? `delete ${ref}${old}\n` : `update ${ref} ${to}${old}\n`;
 }
 
-/** All of them or none; false if one was not where it had to be. */
+/** Changes all refs or none; false if one was not where it had to be. */
 export async function changeRefs(directory: string, changes: readonly RefChange[]): Promise<boolean> {
   if (changes.length === 0) return true;
   const input = `start\n${changes.map(changeLine).join('')}prepare\ncommit\n`;

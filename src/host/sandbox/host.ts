@@ -1,16 +1,27 @@
-// A complete host that needs no account: repositories with real commits, pull requests, CI, branch protection, a merge
-// call and webhooks. Pull requests and statuses are in the database, commits on disk. A pull request nobody told it
-// about is made up on first sight, always the same for the same repository and number: open and mergeable onto the
-// branch of the queue that asks.
+// A complete host that needs no account: repositories with real commits, pull requests, CI, branch
+// protection, a merge call and webhooks. Pull requests and statuses are in the database, commits on disk. A
+// pull request that was not created before exists as soon as the API names it, always the same for the same
+// repository and number: open, and mergeable onto the branch that the request names. No other read of a pull
+// request creates one.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
-import { standingApprovals } from '#core/queue/approval.ts';
+import { currentApprovals } from '#core/queue/rule/approval.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import { fullName } from '#core/repository.ts';
+import type { Cell } from '#db/cell.ts';
+import { listSandboxChecks, saveSandboxCheck } from '#db/sandbox/sandbox-ci-store.ts';
+import type { SandboxPullRequest } from '#db/sandbox/sandbox-pull-request.ts';
+import {
+  findSandboxPullRequest,
+  insertSandboxPullRequest,
+  listSandboxReviews,
+  patchSandboxPullRequest,
+  readSandboxPullRequest,
+} from '#db/sandbox/sandbox-store.ts';
 import { branchRef, trialMergeRef } from '#git/ref.ts';
-import { type Host, HostError, type HostRepository } from '../host.ts';
+import { type Host, HostError, type HostRepository, type PullRequestQuery } from '../host.ts';
 import { type Announce, createAnnouncer } from './announce.ts';
 import { checkEvents, createCi } from './ci.ts';
 import { goTogether } from './commit.ts';
@@ -23,23 +34,22 @@ import { inspectSandbox } from './inspect.ts';
 import { createPushNotice, pullRequestEvent } from './push.ts';
 import {
   type Faults,
+  loadSettings,
   permissionIn,
-  requiredChecksOf,
+  listRequiredChecks,
   type SandboxSettings,
   settingsFrom,
 } from './setting.ts';
-import type { SandboxPullRequest, SandboxStore } from './store.ts';
 import { openTestPullRequest } from './test-pull-request.ts';
 import { updateTrialMerge } from './trial-merge.ts';
 import { parseWebhook } from './webhook.ts';
-import { createWords, ownLogin, type Words } from './word.ts';
+import { createCommentsAndLabels, ownLogin, type SandboxCommentsAndLabels } from './comment.ts';
 
 export type SandboxOptions = {
-  readonly store: SandboxStore;
+  readonly cell: Cell;
   /** The folder of the repositories. */
   readonly folder: string;
-  readonly cellName: string;
-  /** Where our API is reached; null: what webhooks would tell is recorded directly. */
+  /** The URL of our API; null: events are recorded directly instead of sent as webhooks. */
   readonly publicUrl: string | null;
   /** Whether the operator lets repositories run scripts as CI. */
   readonly scripts: boolean;
@@ -47,7 +57,15 @@ export type SandboxOptions = {
   readonly log: Log;
 };
 
-export type SandboxHost = Host & { readonly kind: 'sandbox'; readonly control: SandboxControl };
+export type SandboxHost = Host & {
+  readonly kind: 'sandbox';
+  /**
+   * Creates a pull request that a request names, onto the branch that it names; null if it existed and was
+   * removed.
+   */
+  readonly createNamedPullRequest: (query: PullRequestQuery, branch: string) => Promise<PullRequest | null>;
+  readonly control: SandboxControl;
+};
 
 export const isSandboxHost = (host: Host | null): host is SandboxHost => host?.kind === 'sandbox';
 
@@ -55,93 +73,97 @@ export const isSandboxHost = (host: Host | null): host is SandboxHost => host?.k
 const silenceMs = 1_000;
 
 export function createSandboxHost(options: SandboxOptions): SandboxHost {
-  const { store, clock } = options;
-  const disk = createDisk(options.folder, store);
+  const { cell, clock } = options;
+  const disk = createDisk(options.folder, cell);
   const announce = createAnnouncer(options);
-  const ci = createCi({ store, disk, announce, scripts: options.scripts });
-  const noticePush = createPushNotice({ store, disk, ci, announce, clock });
-  const { merge, markMerged } = createMerger({ store, disk, clock, announce, noticePush });
-  const words = createWords({ store, announce, clock });
+  const ci = createCi({ cell, disk, announce, scripts: options.scripts });
+  const noticePush = createPushNotice({ cell, disk, ci, announce, clock });
+  const { merge, markMerged } = createMerger({ cell, disk, clock, announce, noticePush });
+  const commentsAndLabels = createCommentsAndLabels({ cell, announce, clock });
 
-  /** The settings, if the host is to answer at all. */
-  const settingsOf = async (repository: HostRepository): Promise<SandboxSettings> => {
-    const settings = settingsFrom(await store.findSettings(repository));
+  /** The settings, if the host answers at all. */
+  const readSettings = async (repository: HostRepository): Promise<SandboxSettings> => {
+    const settings = await loadSettings(cell, repository);
     await requireAnswer(settings.faults, clock);
     return settings;
   };
 
   return {
     kind: 'sandbox',
-    repositories: 'implicit',
     leavesMergeToTry: false,
-    readPullRequest: pullRequestReader(options, disk, settingsOf),
+    ...pullRequestReaders(options, disk),
     readApprovals: async (repository, number) => {
-      await settingsOf(repository);
-      const reviews = await store.listReviews(repository, number);
-      return standingApprovals(
+      await readSettings(repository);
+      const reviews = await listSandboxReviews(cell.reader, repository.id, number);
+      return currentApprovals(
         reviews.flatMap(({ state, ...review }) =>
           state === 'commented' ? [] : [{ ...review, decision: state }],
         ),
       );
     },
     readChecks: async (repository, sha) => {
-      const settings = await settingsOf(repository);
+      const settings = await readSettings(repository);
       await ci.repair(repository, settings, sha);
-      return store.listChecks(repository, sha);
+      return listSandboxChecks(cell.reader, repository.id, sha);
     },
-    readRequiredChecks: async (repository, branch) => requiredChecksOf(await settingsOf(repository), branch),
+    readRequiredChecks: async (repository, branch) =>
+      listRequiredChecks(await readSettings(repository), branch),
     remoteOf: async (repository) => {
-      await settingsOf(repository);
+      await readSettings(repository);
       return { url: await disk.ensure(repository) };
     },
     afterPush: async (repository, updates) => {
-      await settingsOf(repository);
+      await readSettings(repository);
       await noticePush(repository, updates);
     },
-    // The sandbox marks what it is told to.
+    // `markMerged` does it.
     showsPushedAsMerged: () => true,
     markMerged: async (repository, number, sha) => {
-      await settingsOf(repository);
+      await readSettings(repository);
       await markMerged(repository, number, sha);
     },
     merge: async (request) => {
-      await settingsOf(request.repository);
+      await readSettings(request.repository);
       return merge(request);
     },
     trialMergeRef,
     parseWebhook,
     stopRuns: async (repository, dead) => {
-      const isStopped = await ci.stop(repository, await settingsOf(repository), dead);
+      const isStopped = await ci.stop(repository, await readSettings(repository), dead);
       return { kind: 'stopped', count: isStopped ? 1 : 0 };
     },
-    ...conversationOf(options, { disk, announce, words, settingsOf }),
+    ...createConversation(options, { disk, announce, comments: commentsAndLabels, settingsOf: readSettings }),
     control: createControl({ ...options, disk, announce, ci, noticePush, merge }),
   };
 }
 
-/** Pull requests that were not described are made up when they are first read. */
-function pullRequestReader(
-  { store, clock }: SandboxOptions,
+function pullRequestReaders(
+  { cell, clock }: SandboxOptions,
   disk: Disk,
-  settingsOf: (repository: HostRepository) => Promise<SandboxSettings>,
-): Host['readPullRequest'] {
-  return async (query) => {
-    const { repository, number } = query;
-    const found = await store.find(repository, number);
-    if (found !== null) await requireAnswer(settingsFrom({ faults: found.faults ?? {} }).faults, clock);
-    else await settingsOf(repository);
-    const kept = found?.pullRequest ?? (await store.insert(repository, madeUp(query)));
-    if (query.asOf !== undefined) await updateTrialMerge(await disk.ensure(repository), kept, clock.now());
-    return kept.state === 'missing'
-      ? null
-      : shown(repository, await withMergeability(disk, repository, kept));
+): Pick<SandboxHost, 'readPullRequest' | 'createNamedPullRequest'> {
+  const show = async (repository: HostRepository, kept: SandboxPullRequest): Promise<PullRequest | null> =>
+    kept.state === 'missing' ? null : shown(repository, await withMergeability(disk, repository, kept));
+  return {
+    readPullRequest: async ({ repository, number, landing }) => {
+      const { pullRequest, faults } = await readSandboxPullRequest(cell.reader, repository.id, number);
+      await requireAnswer(settingsFrom({ faults: faults ?? {} }).faults, clock);
+      if (pullRequest === null) return null;
+      if (landing !== undefined)
+        await updateTrialMerge(await disk.ensure(repository), pullRequest, clock.now());
+      return show(repository, pullRequest);
+    },
+    createNamedPullRequest: async ({ repository, number }, branch) =>
+      show(
+        repository,
+        await insertSandboxPullRequest(cell.db, repository.id, madeUp(repository, number, branch)),
+      ),
   };
 }
 
 type Parts = {
   readonly disk: Disk;
   readonly announce: Announce;
-  readonly words: Words;
+  readonly comments: SandboxCommentsAndLabels;
   readonly settingsOf: (repository: HostRepository) => Promise<SandboxSettings>;
 };
 
@@ -158,65 +180,69 @@ type Conversation = Pick<
   | 'readLabel'
   | 'headSince'
   | 'readPerson'
-  | 'readWords'
+  | 'readCommentsAndLabels'
   | 'inspect'
   | 'readRules'
 >;
 
-/** What is told to people, and what they say. */
-function conversationOf(options: SandboxOptions, parts: Parts): Conversation {
-  const { store } = options;
-  const { disk, announce, words, settingsOf } = parts;
+/** Comments, checks and labels. */
+function createConversation(options: SandboxOptions, parts: Parts): Conversation {
+  const { cell } = options;
+  const { disk, announce, comments: commentsAndLabels, settingsOf: readSettings } = parts;
   return {
     headBranchOf: () => Promise.resolve(null),
     closePullRequest: async (repository, number) => {
-      const { faults } = await settingsOf(repository);
-      if ((await store.find(repository, number))?.pullRequest.state !== 'open') return;
-      await store.patch(repository, number, { state: 'closed' });
+      const { faults } = await readSettings(repository);
+      if ((await findSandboxPullRequest(cell.reader, repository.id, number))?.state !== 'open') return;
+      await patchSandboxPullRequest(cell.db, repository.id, number, { state: 'closed' });
       await announce(repository, faults, [pullRequestEvent(repository, number)]);
     },
     // Every repository exists as soon as it is named.
     findRepository: (_organizationId, { host, owner, name }) => Promise.resolve({ host, owner, name }),
-    openTestPullRequest: async (repository, wish) =>
-      openTestPullRequest({ store, disk, announce }, repository, await settingsOf(repository), wish),
+    openTestPullRequest: async (repository, testPullRequest) =>
+      openTestPullRequest(
+        { cell, disk, announce },
+        repository,
+        await readSettings(repository),
+        testPullRequest,
+      ),
     writeComment: async (repository, number, comment) => {
-      await settingsOf(repository);
-      return words.writeComment(repository, number, comment);
+      await readSettings(repository);
+      return commentsAndLabels.writeComment(repository, number, comment);
     },
-    // A status has no room for more than its state and an address.
+    // A status has room only for its state and a URL.
     writeCheck: async (repository, sha, { name, state, url }) => {
-      const { faults } = await settingsOf(repository);
-      const checks = await store.saveCheck(repository, sha, { name, state, url });
+      const { faults } = await readSettings(repository);
+      const checks = await saveSandboxCheck(cell.db, repository.id, sha, { name, state, url });
       await announce(repository, faults, checkEvents(repository, sha, checks));
     },
     changeLabels: async (repository, number, change) => {
-      await settingsOf(repository);
-      await words.changeLabels(repository, number, change, ownLogin);
+      await readSettings(repository);
+      await commentsAndLabels.changeLabels(repository, number, change, ownLogin);
     },
-    // Its people have no accounts.
+    // People of the sandbox have no accounts.
     readPerson: () => Promise.resolve(null),
-    permissionOf: async (repository, person) => permissionIn(await settingsOf(repository), person),
+    permissionOf: async (repository, person) => permissionIn(await readSettings(repository), person),
     readLabel: async (repository, number, label) => {
-      await settingsOf(repository);
-      return words.readLabel(repository, number, label);
+      await readSettings(repository);
+      return commentsAndLabels.readLabel(repository, number, label);
     },
     headSince: async (repository, number, headSha) => {
-      await settingsOf(repository);
-      const kept = (await store.find(repository, number))?.pullRequest ?? null;
-      if (kept === null) return new Date(0);
-      return kept.headSha === headSha ? (kept.headSince ?? new Date(0)) : null;
+      await readSettings(repository);
+      const kept = await findSandboxPullRequest(cell.reader, repository.id, number);
+      return kept?.headSha === headSha ? (kept.headSince ?? new Date(0)) : null;
     },
-    readWords: async (repository, since, label) => {
-      await settingsOf(repository);
-      return words.readWords(repository, since, label);
+    readCommentsAndLabels: async (repository, since, label) => {
+      await readSettings(repository);
+      return commentsAndLabels.readCommentsAndLabels(repository, since, label);
     },
     inspect: async (repository, branch) =>
-      inspectSandbox({ ...options, disk }, repository, await settingsOf(repository), branch),
+      inspectSandbox({ ...options, disk }, repository, await readSettings(repository), branch),
     readRules: () => Promise.resolve([]),
   };
 }
 
-/** What a host that wants fewer questions asks for where nobody said how long. */
+/** The wait that a rate limited host asks for if the settings give no end. */
 const pauseMs = 1_000;
 
 async function requireAnswer({ answers, answersUntil }: Faults, clock: Clock): Promise<void> {
@@ -229,15 +255,15 @@ async function requireAnswer({ answers, answersUntil }: Faults, clock: Clock): P
     case '5xx':
       throw new HostError('unavailable', 'The sandbox host answered with 503.');
     case 'rate_limited':
-      throw new HostError('rate_limited', 'The sandbox host wants fewer questions.', {
+      throw new HostError('rate_limited', 'The sandbox host has rate limited Signalbox.', {
         retryAfterMs: leftMs ?? pauseMs,
       });
     case 'forbidden':
-      throw new HostError('forbidden', 'The sandbox host forbids us this.');
+      throw new HostError('forbidden', 'The sandbox host forbids this.');
   }
 }
 
-/** Of one that was opened from a branch git is asked; of others it is as a script says. */
+/** Git decides for a pull request that was opened from a branch; for others a script sets it. */
 async function withMergeability(
   disk: Disk,
   repository: HostRepository,

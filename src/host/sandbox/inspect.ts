@@ -1,13 +1,15 @@
-// What the sandbox says of itself when it is asked whether a queue can work there.
+// What the sandbox reports about itself when a queue is checked.
 
 import { mergeMethods } from '#core/queue/settings.ts';
+import { ensureSandboxConnection } from '#db/account/connection-store.ts';
+import { listSandboxCheckNames } from '#db/sandbox/sandbox-ci-store.ts';
 import { branchRef } from '#git/ref.ts';
 import type { HostRepository, Inspection } from '../host.ts';
 import { type AnnounceOptions, hookUrl } from './announce.ts';
 import { testBranchPrefix } from './ci.ts';
 import type { Disk } from './disk.ts';
 import { findCommit } from './git.ts';
-import { protectionOf, type SandboxSettings } from './setting.ts';
+import { findProtection, type SandboxSettings } from './setting.ts';
 
 type InspectOptions = Omit<AnnounceOptions, 'log'> & { readonly disk: Disk };
 
@@ -17,15 +19,15 @@ export async function inspectSandbox(
   settings: SandboxSettings,
   branch: string,
 ): Promise<Inspection> {
-  const { store, disk } = options;
-  const rules = protectionOf(settings, branch);
+  const { cell, disk } = options;
+  const rules = findProtection(settings, branch);
   const testRules = Object.entries(settings.protection).find(
     ([name, own]) => name.startsWith(testBranchPrefix) && own?.refusePushes === true,
   );
   return {
     version: 'Signalbox sandbox',
     own: 'admin',
-    webhooks: await hooksOf(options, repository, settings),
+    webhooks: await listWebhooks(options, repository, settings),
     branchExists: (await findCommit(await disk.ensure(repository), branchRef(branch))) !== null,
     protection: rules && {
       requiredChecks: rules.requiredChecks,
@@ -37,29 +39,34 @@ export async function inspectSandbox(
     testBranchRule: testRules?.[0] ?? null,
     mergeMethods,
     marksMerged: true,
-    recentHeadChecks: await store.listCheckNames(repository),
+    recentHeadChecks: await listSandboxCheckNames(cell.reader, repository.id),
     othersMayUpdate: null,
     othersMayCreateTestBranches: null,
     workflows: null,
     workflowTokenWrites: null,
+    fixes: {
+      writeAccess: 'The sandbox always gives it.',
+      push: 'Remove refusePushes from the protection of the branch.',
+      markMerged: 'The sandbox always allows it.',
+    },
     lost: [],
-    recentChecks: await store.listCheckNames(repository),
+    recentChecks: await listSandboxCheckNames(cell.reader, repository.id),
   };
 }
 
 /** Null where events are recorded without any. */
-async function hooksOf(
-  { store, cellName, publicUrl }: InspectOptions,
+async function listWebhooks(
+  { cell, publicUrl }: InspectOptions,
   { organizationId }: HostRepository,
   { faults }: SandboxSettings,
 ): Promise<Inspection['webhooks']> {
   if (publicUrl === null) return null;
-  const { id } = await store.connection(organizationId);
+  const { id } = await ensureSandboxConnection(cell.db, organizationId);
   return [
     {
-      url: hookUrl(publicUrl, cellName, id),
+      url: hookUrl(publicUrl, cell.name, id),
       isActive: faults.webhooks !== 'drop',
-      tells: ['pull-request-changed', 'check-changed', 'branch-moved', 'comment-written', 'label-changed'],
+      events: ['pull-request-changed', 'check-changed', 'branch-moved', 'comment-written', 'label-changed'],
       lastStatus: null,
     },
   ];

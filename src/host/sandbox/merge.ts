@@ -1,23 +1,25 @@
-// The sandbox's own merge call: on the head of the branch as it is, with compare-and-swap. The branch and a ref that
-// says which commit merged which head move together, so that a caller who asks again after a crash is answered with
-// the merge that happened.
+// The sandbox's own merge call: on the current head of the branch, with compare-and-swap. The branch and a
+// ref that records which commit merged which head move together, so that a caller that retries after a crash
+// gets the merge that happened.
 
 import type { Clock } from '#base/clock.ts';
-import { isAncestor } from '#git/mirror.ts';
+import type { Cell } from '#db/cell.ts';
+import type { SandboxPullRequest } from '#db/sandbox/sandbox-pull-request.ts';
+import { findSandboxPullRequest, patchSandboxPullRequest } from '#db/sandbox/sandbox-store.ts';
+import { isAncestor } from '#git/mirror/mirror.ts';
 import { branchRef } from '#git/ref.ts';
 import type { HostRepository, MergeAnswer, MergeRequest, RefUpdate } from '../host.ts';
 import type { Announce } from './announce.ts';
 import { mergeHead } from './commit.ts';
 import type { Disk } from './disk.ts';
 import { changeRefs, findCommit } from './git.ts';
-import { personOf } from './made-up.ts';
+import { toGitPerson } from './made-up.ts';
 import { type NoticePush, pullRequestEvent } from './push.ts';
 import { mergedRef, rememberMerged } from './recall.ts';
-import { protectionOf, settingsFrom } from './setting.ts';
-import type { SandboxPullRequest, SandboxStore } from './store.ts';
+import { loadSettings, findProtection } from './setting.ts';
 
 type MergeOptions = {
-  readonly store: SandboxStore;
+  readonly cell: Cell;
   readonly disk: Disk;
   readonly clock: Clock;
   readonly announce: Announce;
@@ -26,19 +28,22 @@ type MergeOptions = {
 
 export type Merger = {
   readonly merge: (request: MergeRequest) => Promise<MergeAnswer>;
-  /** Lets the sandbox show a pull request as merged by a commit that somebody pushed. */
+  /** Makes the sandbox show a pull request as merged by a pushed commit. */
   readonly markMerged: (repository: HostRepository, number: number, sha: string) => Promise<void>;
 };
 
-/** Times that the branch may move under a merge before it gives up. */
+/** How often the branch may move during a merge before it gives up. */
 const attemptsMax = 10;
 
 const refused = (message: string): MergeAnswer => ({ kind: 'refused', message });
 
-export function createMerger({ store, disk, clock, announce, noticePush }: MergeOptions): Merger {
+export function createMerger({ cell, disk, clock, announce, noticePush }: MergeOptions): Merger {
   const show = async (repository: HostRepository, number: number, sha: string) => {
-    const saved = await store.patch(repository, number, { state: 'merged', mergeSha: sha });
-    const { faults } = settingsFrom(await store.findSettings(repository));
+    const saved = await patchSandboxPullRequest(cell.db, repository.id, number, {
+      state: 'merged',
+      mergeSha: sha,
+    });
+    const { faults } = await loadSettings(cell, repository);
     await announce(repository, faults, [pullRequestEvent(repository, number)]);
     return saved;
   };
@@ -66,7 +71,7 @@ export function createMerger({ store, disk, clock, announce, noticePush }: Merge
       if (needsUpToDate && !(await isAncestor({ directory }, tip, headSha)))
         return `#${number} does not contain the tip of ${targetBranch}.`;
       const text = message === '' ? title : `${title}\n\n${message}`;
-      const author = personOf(kept.author);
+      const author = toGitPerson(kept.author);
       const at = clock.now();
       const sha = await mergeHead(directory, { method, tip, head: headSha, message: text, author, at });
       if (sha === null)
@@ -82,15 +87,15 @@ export function createMerger({ store, disk, clock, announce, noticePush }: Merge
 
   const merge: Merger['merge'] = async (request) => {
     const { repository, number, targetBranch, headSha } = request;
-    const kept = (await store.find(repository, number))?.pullRequest;
-    if (kept === undefined || kept.state === 'missing')
-      return refused(`There is no pull request #${number}.`);
+    const kept = await findSandboxPullRequest(cell.reader, repository.id, number);
+    if (kept === null || kept.state === 'missing') return refused(`There is no pull request #${number}.`);
     if (kept.state === 'merged' && kept.mergeSha !== null) return { kind: 'merged', sha: kept.mergeSha };
     if (kept.headSha !== headSha) return { kind: 'head-moved' };
     if (kept.state !== 'open') return refused(`#${number} is ${kept.state}.`);
     if (kept.draft) return refused(`#${number} is a draft.`);
-    if (kept.baseBranch !== targetBranch) return refused(`#${number} is onto ${kept.baseBranch}.`);
-    const rules = protectionOf(settingsFrom(await store.findSettings(repository)), targetBranch);
+    if (kept.baseBranch !== targetBranch)
+      return refused(`The base branch of #${number} is ${kept.baseBranch}.`);
+    const rules = findProtection(await loadSettings(cell, repository), targetBranch);
     if (rules !== null && rules.refuseMerges !== null) return refused(rules.refuseMerges);
     const done = await put(request, kept, rules?.needsUpToDate === true);
     if (typeof done === 'string') return refused(done);

@@ -1,9 +1,9 @@
-// Objects of git, made in memory: a pull request that is made up has the sha of a commit that can be fetched later,
-// and neither the disk nor a process is asked for it.
+// Git objects, created in memory: a made-up pull request has the sha of a commit that can be fetched later,
+// without access to the disk or a git process.
 
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import { commitBytes, commitWords, hashed, type ObjectType, type Person } from '#git/object.ts';
+import { commitBytes, buildCommitContent, hashed, type ObjectType, type Person } from '#git/object.ts';
 
 export type GitObject = { readonly type: ObjectType; readonly sha: string; readonly body: Buffer };
 
@@ -19,12 +19,12 @@ const gitObject = (type: ObjectType, body: Buffer): GitObject => ({
   body,
 });
 
-export const blobOf = (text: string): GitObject => gitObject('blob', Buffer.from(text));
+export const encodeBlob = (text: string): GitObject => gitObject('blob', Buffer.from(text));
 
 /** Git sorts a folder as if its name ended with a slash. */
 const sortKey = ({ mode, name }: TreeEntry): string => (mode === '40000' ? `${name}/` : name);
 
-export function treeOf(entries: readonly TreeEntry[]): GitObject {
+export function encodeTree(entries: readonly TreeEntry[]): GitObject {
   const sorted = entries.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   const parts = sorted.flatMap(({ mode, name, sha }) => [
     Buffer.from(`${mode} ${name}\0`),
@@ -33,16 +33,16 @@ export function treeOf(entries: readonly TreeEntry[]): GitObject {
   return gitObject('tree', Buffer.concat(parts));
 }
 
-/** Its author also commits it. */
-export function commitOf(
+/** The author is also the committer. */
+export function encodeCommit(
   tree: GitObject,
   parents: readonly string[],
   author: Person,
   at: Date,
   message: string,
 ): GitObject {
-  const words = commitWords(author, at, `${message}\n`);
-  return gitObject('commit', commitBytes(tree.sha, parents, words.author, words));
+  const commitContent = buildCommitContent(author, at, `${message}\n`);
+  return gitObject('commit', commitBytes(tree.sha, parents, commitContent.author, commitContent));
 }
 
 const packTypes: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3 };
@@ -61,7 +61,7 @@ function packHead({ type, body }: GitObject): Buffer {
 }
 
 /** A pack file of whole objects. */
-export function packOf(objects: readonly GitObject[]): Buffer {
+export function encodePack(objects: readonly GitObject[]): Buffer {
   const head = Buffer.alloc(12);
   head.write('PACK');
   head.writeUInt32BE(2, 4);

@@ -1,8 +1,19 @@
-// Pull requests of the sandbox, as a script makes and changes them. Every change is told, as by any host.
+// Pull requests of the sandbox, as scripts create and change them. Every change sends an event, as on any
+// host.
 
 import type { Clock } from '#base/clock.ts';
 import { appError } from '#base/error.ts';
 import { fullName } from '#core/repository.ts';
+import type { Cell } from '#db/cell.ts';
+import type { SandboxPullRequest } from '#db/sandbox/sandbox-pull-request.ts';
+import {
+  addSandboxReview,
+  findSandboxPullRequest,
+  insertSandboxPullRequest,
+  patchSandboxPullRequest,
+  type SandboxReview,
+  saveSandboxPullRequest,
+} from '#db/sandbox/sandbox-store.ts';
 import { branchRef, remotePullRef } from '#git/ref.ts';
 import type { HostRepository } from '../host.ts';
 import type { Announce } from './announce.ts';
@@ -10,28 +21,27 @@ import type { Ci } from './ci.ts';
 import { commitFiles, type FileChanges } from './commit.ts';
 import type { Disk } from './disk.ts';
 import { changeRefs, findCommit } from './git.ts';
-import { changePath, changeText, headSha, madeUp, personOf } from './made-up.ts';
+import { changePath, changeText, headSha, madeUp, toGitPerson } from './made-up.ts';
 import { pullRequestEvent } from './push.ts';
-import { settingsFrom } from './setting.ts';
-import type { SandboxPullRequest, SandboxReview, SandboxStore } from './store.ts';
+import { loadSettings } from './setting.ts';
 
-/** What a script says of a pull request; the head in one of four ways, or made up. */
-type PullRequestWish = {
+/** A script's description of a pull request; the head in one of four ways, or made up. */
+type SandboxPullRequestInput = {
   readonly facts: Partial<SandboxPullRequest>;
   /** A commit of these files on top of the base, or of `parentSha`. */
   readonly files?: FileChanges | undefined;
   readonly parentSha?: string | undefined;
-  /** A branch that is there already. */
+  /** An existing branch. */
   readonly branch?: string | undefined;
 };
 
-type PushWish = { readonly sha?: string | undefined; readonly files?: FileChanges | undefined };
+type SandboxPushInput = { readonly sha?: string | undefined; readonly files?: FileChanges | undefined };
 
 export type PullRequestControl = {
   readonly createPullRequest: (
     repository: HostRepository,
     number: number,
-    wish: PullRequestWish,
+    input: SandboxPullRequestInput,
   ) => Promise<SandboxPullRequest>;
   readonly updatePullRequest: (
     repository: HostRepository,
@@ -41,7 +51,7 @@ export type PullRequestControl = {
   readonly pushPullRequest: (
     repository: HostRepository,
     number: number,
-    wish: PushWish,
+    input: SandboxPushInput,
   ) => Promise<SandboxPullRequest>;
   readonly reviewPullRequest: (
     repository: HostRepository,
@@ -53,7 +63,7 @@ export type PullRequestControl = {
 };
 
 export type PullRequestOptions = {
-  readonly store: SandboxStore;
+  readonly cell: Cell;
   readonly disk: Disk;
   readonly clock: Clock;
   readonly announce: Announce;
@@ -63,11 +73,11 @@ export type PullRequestOptions = {
 export const refusal = (message: string) => appError('SANDBOX_REFUSED', { public: message });
 
 export function createPullRequestControl(options: PullRequestOptions): PullRequestControl {
-  const { store, announce, ci, clock } = options;
+  const { cell, announce, ci, clock } = options;
 
   /** After a change: CI of the new head where it runs for pull requests, then the webhook. */
-  const tell = async (repository: HostRepository, saved: SandboxPullRequest, isPush: boolean) => {
-    const settings = settingsFrom(await store.findSettings(repository));
+  const announceChange = async (repository: HostRepository, saved: SandboxPullRequest, isPush: boolean) => {
+    const settings = await loadSettings(cell, repository);
     if (isPush && settings.ciOn === 'all')
       await ci.start(repository, settings, { branch: remotePullRef(saved.number), sha: saved.headSha });
     const head = { sha: saved.headSha, at: (saved.headSince ?? new Date(0)).getTime() };
@@ -77,10 +87,13 @@ export function createPullRequestControl(options: PullRequestOptions): PullReque
   };
 
   const requirePullRequest: PullRequestControl['requirePullRequest'] = async (repository, number) => {
-    const kept = await findPullRequest(store, repository, number);
-    if (kept !== null) return kept;
+    // A script names it: it exists from now on.
+    const kept =
+      (await findSandboxPullRequest(cell.reader, repository.id, number)) ??
+      (await insertSandboxPullRequest(cell.db, repository.id, fresh(repository, number)));
+    if (kept.state !== 'missing') return kept;
     throw appError('PULL_REQUEST_NOT_FOUND', {
-      public: `Pull request #${number} of ${fullName(repository)} was removed. Make it again with /sandbox/v1/createPullRequest.`,
+      public: `Pull request #${number} of ${fullName(repository)} was removed. Create it again with /sandbox/v1/createPullRequest.`,
     });
   };
 
@@ -88,61 +101,67 @@ export function createPullRequestControl(options: PullRequestOptions): PullReque
     const kept = await requirePullRequest(repository, number);
     const isMoved = facts.headSha !== undefined && facts.headSha !== kept.headSha;
     const moved = isMoved ? { ...facts, headSince: clock.now() } : facts;
-    const saved = await store.patch(repository, number, moved);
-    return tell(repository, saved!, facts.headSha !== undefined);
+    const saved = await patchSandboxPullRequest(cell.db, repository.id, number, moved);
+    return announceChange(repository, saved!, facts.headSha !== undefined);
   };
 
   return {
     requirePullRequest,
     updatePullRequest,
-    createPullRequest: async (repository, number, wish) => {
-      const described = { ...fresh(repository, number), ...wish.facts, branch: wish.branch ?? null };
-      const headSha = await createdHead(options, repository, described, wish);
-      // One that is described a second time has been there before: another head is a push.
-      const before = (await store.find(repository, number))?.pullRequest;
-      const isMoved = before !== undefined && before.headSha !== headSha;
+    createPullRequest: async (repository, number, input) => {
+      const described = { ...fresh(repository, number), ...input.facts, branch: input.branch ?? null };
+      const headSha = await createdHead(options, repository, described, input);
+      // A second description is of an existing pull request: another head is a push.
+      const before = await findSandboxPullRequest(cell.reader, repository.id, number);
+      const isMoved = before !== null && before.headSha !== headSha;
       const headSince = isMoved ? clock.now() : (before?.headSince ?? null);
-      return tell(repository, await store.save(repository, { ...described, headSha, headSince }), true);
+      return announceChange(
+        repository,
+        await saveSandboxPullRequest(cell.db, repository.id, { ...described, headSha, headSince }),
+        true,
+      );
     },
-    pushPullRequest: async (repository, number, wish) => {
+    pushPullRequest: async (repository, number, input) => {
       const kept = await requirePullRequest(repository, number);
-      const pushed = await pushedHead(options, repository, kept, wish);
+      const pushed = await pushedHead(options, repository, kept, input);
       return updatePullRequest(repository, number, pushed);
     },
     reviewPullRequest: async (repository, number, { reviewer, state, commit }) => {
       const kept = await requirePullRequest(repository, number);
-      await store.addReview(repository, number, { reviewer, state, commit: commit ?? kept.headSha });
-      await tell(repository, kept, false);
+      await addSandboxReview(cell.db, repository.id, number, {
+        reviewer,
+        state,
+        commit: commit ?? kept.headSha,
+      });
+      await announceChange(repository, kept, false);
     },
     removePullRequest: async (repository, number) => {
       const gone = { ...fresh(repository, number), state: 'missing' as const };
-      await tell(repository, await store.save(repository, gone), false);
+      await announceChange(repository, await saveSandboxPullRequest(cell.db, repository.id, gone), false);
     },
   };
 }
 
-/** Null: the sandbox says that there is none. */
+/** Null: the sandbox has none, or it was removed. */
 export async function findPullRequest(
-  store: SandboxStore,
+  cell: Cell,
   repository: HostRepository,
   number: number,
 ): Promise<SandboxPullRequest | null> {
-  const kept =
-    (await store.find(repository, number))?.pullRequest ??
-    (await store.insert(repository, fresh(repository, number)));
-  return kept.state === 'missing' ? null : kept;
+  const kept = await findSandboxPullRequest(cell.reader, repository.id, number);
+  return kept?.state === 'missing' ? null : kept;
 }
 
-/** A new one is mergeable onto main unless told otherwise. */
+/** A new pull request is open and mergeable onto main unless the script says otherwise. */
 const fresh = (repository: HostRepository, number: number): SandboxPullRequest =>
-  madeUp({ repository, number, targetBranch: 'main' });
+  madeUp(repository, number, 'main');
 
-/** The head that a script's words make. */
+/** The head that a script describes. */
 async function createdHead(
   options: PullRequestOptions,
   repository: HostRepository,
   pullRequest: SandboxPullRequest,
-  { files, parentSha, branch }: PullRequestWish,
+  { files, parentSha, branch }: SandboxPullRequestInput,
 ): Promise<string> {
   const { disk } = options;
   if (branch !== undefined) return requireRevision(await disk.ensure(repository), branchRef(branch), branch);
@@ -154,15 +173,15 @@ async function createdHead(
   return commitPullRequest(options, directory, pullRequest, parent, files);
 }
 
-type Pushed = Pick<SandboxPullRequest, 'headSha' | 'revision'>;
+type PushedRevision = Pick<SandboxPullRequest, 'headSha' | 'revision'>;
 
 /** The head after a push: as given, as files on the head before, or the next revision of what was made up. */
 async function pushedHead(
   options: PullRequestOptions,
   repository: HostRepository,
   kept: SandboxPullRequest,
-  { sha, files }: PushWish,
-): Promise<Pushed> {
+  { sha, files }: SandboxPushInput,
+): Promise<PushedRevision> {
   const { number } = kept;
   if (sha !== undefined) return { headSha: sha, revision: kept.revision };
   const revision = kept.revision + 1;
@@ -171,7 +190,7 @@ async function pushedHead(
   const directory = await options.disk.ensure(repository);
   if ((await findCommit(directory, kept.headSha)) === null) {
     if (files === undefined) return next;
-    throw refusal(`The head ${kept.headSha} of #${number} is no commit: nothing can be put on it.`);
+    throw refusal(`The head ${kept.headSha} of #${number} is not a commit, so nothing can be built on it.`);
   }
   const changes = files ?? { [changePath(number)]: changeText(number, revision) };
   return { headSha: await commitPullRequest(options, directory, kept, kept.headSha, changes), revision };
@@ -188,7 +207,7 @@ async function commitPullRequest(
   const sha = await commitFiles(directory, {
     parent,
     files,
-    author: personOf(author),
+    author: toGitPerson(author),
     message: title,
     at: clock.now(),
   });

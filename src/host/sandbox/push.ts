@@ -1,19 +1,24 @@
-// What follows from a push, whoever pushed: CI begins, pull requests opened from a branch take its new head or are closed
-// with it, those whose head the branch now contains are merged, and webhooks tell of all that. Doing it twice changes
-// nothing.
+// The effects of a push, by any account: CI starts, pull requests opened from a branch take its new head or
+// are closed with it, those whose head the branch now contains are merged, and webhooks report all that.
+// Handling a push twice changes nothing.
 
 import type { Clock } from '#base/clock.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
+import type { Cell } from '#db/cell.ts';
+import {
+  closeSandboxPullRequestsFrom,
+  markContainedPullRequests,
+  moveSandboxHeads,
+} from '#db/sandbox/sandbox-store.ts';
 import { runGit } from '#git/run.ts';
 import type { HostRepository, RefUpdate } from '../host.ts';
 import type { Announce } from './announce.ts';
 import { type Ci, testBranchPrefix } from './ci.ts';
 import type { Disk } from './disk.ts';
-import { type SandboxSettings, settingsFrom } from './setting.ts';
-import type { SandboxStore } from './store.ts';
+import { loadSettings, type SandboxSettings } from './setting.ts';
 
-type PushOptions = {
-  readonly store: SandboxStore;
+type PushNoticeOptions = {
+  readonly cell: Cell;
   readonly disk: Disk;
   readonly ci: Ci;
   readonly announce: Announce;
@@ -22,7 +27,7 @@ type PushOptions = {
 
 export type NoticePush = (repository: HostRepository, updates: readonly RefUpdate[]) => Promise<void>;
 
-/** Of a push it also says the new head, and when it came. */
+/** For a push, with the new head and its time. */
 export const pullRequestEvent = (
   { host, owner, name }: HostRepository,
   number: number,
@@ -34,7 +39,7 @@ export const pullRequestEvent = (
   ...(head === undefined ? {} : { head }),
 });
 
-export function createPushNotice({ store, disk, ci, announce, clock }: PushOptions): NoticePush {
+export function createPushNotice({ cell, disk, ci, announce, clock }: PushNoticeOptions): NoticePush {
   const moveBranch = async (
     repository: HostRepository,
     settings: SandboxSettings,
@@ -48,23 +53,24 @@ export function createPushNotice({ store, disk, ci, announce, clock }: PushOptio
     const moveHeads = async (sha: string) => {
       const at = clock.now();
       const head = { sha, at: at.getTime() };
-      return (await store.moveHeads(repository, branch, sha, at)).map((number) =>
+      return (await moveSandboxHeads(cell.db, repository.id, branch, sha, at)).map((number) =>
         pullRequestEvent(repository, number, head),
       );
     };
-    if (to === null) return [moved, ...changed(await store.closeFrom(repository, branch))];
+    if (to === null)
+      return [moved, ...changed(await closeSandboxPullRequestsFrom(cell.db, repository.id, branch))];
     const isTest = branch.startsWith(testBranchPrefix);
     if (isTest || settings.ciOn === 'all') await ci.start(repository, settings, { branch, sha: to });
     if (isTest)
-      // Nothing was opened yet from a branch that is new.
+      // A new branch has no pull requests yet.
       return from === null ? [moved] : [moved, ...(await moveHeads(to))];
     const added = await addedCommits(await disk.ensure(repository), from, to);
-    const merged = await store.markContained(repository, branch, added, to);
+    const merged = await markContainedPullRequests(cell.db, repository.id, branch, added, to);
     return [moved, ...changed(merged), ...(await moveHeads(to))];
   };
 
   return async (repository, updates) => {
-    const settings = settingsFrom(await store.findSettings(repository));
+    const settings = await loadSettings(cell, repository);
     const events: HostEvent[] = [];
     for (const update of updates)
       if (update.ref.startsWith('refs/heads/'))

@@ -1,5 +1,6 @@
-// CI by script: the tree of a commit is put into a fresh folder and its ci.sh is run there. Whoever can push to the
-// repository chooses what is executed, as the user that Signalbox runs as: the operator must have turned it on.
+// CI by script: the tree of a commit is written to a new folder and its ci.sh is run there. Everyone who can
+// push to the repository chooses what is executed, as the user that Signalbox runs as: the operator must have
+// enabled it.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +31,7 @@ async function checkOut(directory: string, sha: string, archive: string, tree: s
   const options = { env: { PATH: programPath }, stdio: 'ignore', timeout: 60_000 } as const;
   const tar = spawn('tar', ['-x', '-f', archive, '-C', tree], options);
   await once(tar, 'close');
-  if (tar.exitCode !== 0) throw new Error(`the tree of ${sha} could not be put on disk`);
+  if (tar.exitCode !== 0) throw new Error(`the tree of ${sha} could not be written to disk`);
   await rm(archive);
 }
 
@@ -52,7 +53,7 @@ function execute(tree: string, timeoutMs: number): Promise<ScriptResult> {
   };
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
-      keep(`\nci.sh took longer than ${timeoutMs} ms and was ended.\n`);
+      keep(`\nci.sh took longer than ${timeoutMs} ms and was stopped.\n`);
       endGroup();
     }, timeoutMs);
     child.on('error', (error) => {

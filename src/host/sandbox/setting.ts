@@ -1,10 +1,12 @@
 // What can be set on a repository of the sandbox. A setting that is absent has its default.
 
 import type { RequiredCheck } from '#core/queue/check.ts';
-import type { Permission } from '../host.ts';
+import type { Cell } from '#db/cell.ts';
+import { findSandboxSettings } from '#db/sandbox/sandbox-ci-store.ts';
+import type { HostRepository, Permission } from '../host.ts';
 
 export type CiSettings = {
-  /** auto: CI ends by itself; manual: it waits for `setCheck`. */
+  /** auto: CI ends after its duration; manual: it waits for `setCheck`. */
   readonly mode: 'auto' | 'manual';
   /** How long CI takes, in milliseconds. Default 1,000 to 3,000. */
   readonly durationMs: { readonly min: number; readonly max: number };
@@ -20,15 +22,15 @@ export type CiSettings = {
   readonly seed: string;
 };
 
-export type Protection = {
+export type SandboxProtection = {
   readonly requiredChecks: readonly string[];
   /** The id of the app that must report a required check, by its name; a name that is absent may come from any. */
   readonly requiredApps: Readonly<Record<string, string>>;
-  /** Nobody may push to the branch. */
+  /** The branch refuses all pushes. */
   readonly refusePushes: boolean;
-  /** What the merge call answers instead of merging; null: it merges. */
+  /** The refusal that the merge call returns; null: it merges. */
   readonly refuseMerges: string | null;
-  /** The merge call takes only pull requests that contain the tip. */
+  /** The merge call accepts only pull requests that contain the tip. */
   readonly needsUpToDate: boolean;
 };
 
@@ -37,7 +39,7 @@ export type Faults = {
   /** Each webhook is late by up to this many milliseconds, so that they overtake each other. */
   readonly shuffleMs: number;
   readonly answers: 'ok' | '5xx' | 'timeout' | 'rate_limited' | 'forbidden';
-  /** When answers are good again by themselves (ISO 8601); null: when they are set back. */
+  /** When answers become `ok` again (ISO 8601); null: when they are reset. */
   readonly answersUntil: string | null;
 };
 
@@ -46,13 +48,13 @@ export type SandboxSettings = {
   /** Which pushes CI runs for: those to test branches, or also those to other branches and pull requests. */
   readonly ciOn: 'test_branches' | 'all';
   /** By branch; null: not protected. A branch that is absent requires what CI reports. */
-  readonly protection: Readonly<Record<string, Protection | null>>;
-  /** What people may do, by login in lower case; `*` is everybody else. */
+  readonly protection: Readonly<Record<string, SandboxProtection | null>>;
+  /** Permissions of people, by login in lower case; `*` is everyone else. */
   readonly people: Readonly<Record<string, Permission>>;
   readonly faults: Faults;
 };
 
-const noRules: Protection = {
+const noRules: SandboxProtection = {
   requiredChecks: [],
   requiredApps: {},
   refusePushes: false,
@@ -76,7 +78,7 @@ const defaults: SandboxSettings = {
   faults: { webhooks: 'deliver', shuffleMs: 0, answers: 'ok', answersUntil: null },
 };
 
-/** What is given changes, the rest stays; a branch's protection is replaced whole. */
+/** Given settings change, the rest stays; a branch's protection is replaced as a whole. */
 export type SettingsPatch = {
   readonly ci?: Partial<CiSettings>;
   readonly ciOn?: SandboxSettings['ciOn'];
@@ -95,7 +97,7 @@ export function withPatch(settings: SandboxSettings, patch: SettingsPatch): Sand
   };
 }
 
-/** Rules that were stored before there were so many. */
+/** Rules that were stored by a version with fewer fields. */
 const completed = (protection: SandboxSettings['protection'] = {}): SandboxSettings['protection'] =>
   Object.fromEntries(
     Object.entries(protection).map(([branch, rules]) => [branch, rules && { ...noRules, ...rules }]),
@@ -106,12 +108,18 @@ const lowerCased = (people: SandboxSettings['people'] = {}): SandboxSettings['pe
     Object.entries(people).map(([person, permission]) => [person.toLowerCase(), permission]),
   );
 
-/** The settings as they were stored, by an older version perhaps. */
+/** The settings as they were stored, perhaps by an older version. */
 export const settingsFrom = (stored: unknown): SandboxSettings =>
   withPatch(defaults, stored === null ? {} : (stored as SettingsPatch));
 
-export function requiredChecksOf(settings: SandboxSettings, branch: string): readonly RequiredCheck[] | null {
-  const rules = protectionOf(settings, branch);
+export const loadSettings = async (cell: Cell, { id }: HostRepository): Promise<SandboxSettings> =>
+  settingsFrom(await findSandboxSettings(cell.reader, id));
+
+export function listRequiredChecks(
+  settings: SandboxSettings,
+  branch: string,
+): readonly RequiredCheck[] | null {
+  const rules = findProtection(settings, branch);
   if (rules === null) return null;
   return rules.requiredChecks.map((name) => {
     const app = Object.hasOwn(rules.requiredApps, name) ? rules.requiredApps[name] : undefined;
@@ -120,7 +128,10 @@ export function requiredChecksOf(settings: SandboxSettings, branch: string): rea
 }
 
 /** Null: not protected. */
-export function protectionOf({ ci, protection }: SandboxSettings, branch: string): Protection | null {
+export function findProtection(
+  { ci, protection }: SandboxSettings,
+  branch: string,
+): SandboxProtection | null {
   const own = Object.hasOwn(protection, branch) ? protection[branch] : undefined;
   return own === undefined ? { ...noRules, requiredChecks: ci.contexts } : own;
 }

@@ -1,12 +1,12 @@
-// The sandbox's own trial merge of a pull request, under refs/pull/<number>/merge: a commit of the branch's tip and the
-// head, as GitHub keeps one (GitHub REST docs, "Get a pull request": getting one makes it). It is brought up to date when
-// Signalbox reads the pull request to land it.
+// The sandbox's own trial merge of a pull request, under refs/pull/<number>/merge: a commit of the branch's
+// tip and the head, as GitHub keeps one (GitHub REST docs, "Get a pull request": getting one creates it). It
+// is updated when Signalbox reads the pull request to land it.
 
+import type { SandboxPullRequest } from '#db/sandbox/sandbox-pull-request.ts';
 import { branchRef, trialMergeRef } from '#git/ref.ts';
 import { mergeHead } from './commit.ts';
 import { changeRefs, findCommit } from './git.ts';
 import { sandboxPerson } from './made-up.ts';
-import type { SandboxPullRequest } from './store.ts';
 
 export async function updateTrialMerge(
   directory: string,
@@ -20,6 +20,6 @@ export async function updateTrialMerge(
   const message = `Merge ${head} into ${tip}`;
   const merge = { method: 'merge_commit', tip, head, message, author: sandboxPerson, at } as const;
   const made = await mergeHead(directory, merge);
-  // One that does not go together with the branch keeps its last trial merge, which is on another tip.
+  // A pull request with conflicts keeps its last trial merge, which is on another tip.
   if (made !== null) await changeRefs(directory, [{ ref: trialMergeRef(number), to: made }]);
 }

@@ -2,7 +2,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { HostEvent } from '#core/queue/host-event.ts';
-import type { WebhookDelivery, WebhookResult } from '../host.ts';
+import type { IncomingWebhook, WebhookResult } from '../host.ts';
 import { SandboxEvent } from './schema.ts';
 
 export const signatureHeader = 'x-signalbox-sandbox-signature';
@@ -10,14 +10,14 @@ export const signatureHeader = 'x-signalbox-sandbox-signature';
 export const signWebhook = (secret: string, body: Buffer): string =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
-export function parseWebhook({ headers, body, secret }: WebhookDelivery): WebhookResult {
+export function parseWebhook({ headers, body, secret }: IncomingWebhook): WebhookResult {
   const expected = Buffer.from(signWebhook(secret, body));
   const given = Buffer.from(headers[signatureHeader] ?? '');
   if (given.length !== expected.length || !timingSafeEqual(given, expected))
     return { kind: 'refused', reason: 'The signature of the webhook does not match its body.' };
   const event = SandboxEvent.safeParse(parseJson(body));
   // A signed event we do not know is not an error: hosts add kinds of events.
-  return { kind: 'accepted', events: event.success ? [hostEventOf(event.data)] : [] };
+  return { kind: 'accepted', events: event.success ? [toHostEvent(event.data)] : [] };
 }
 
 function parseJson(body: Buffer): unknown {
@@ -28,7 +28,7 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-function hostEventOf(event: SandboxEvent): HostEvent {
+function toHostEvent(event: SandboxEvent): HostEvent {
   const { repository } = event;
   switch (event.event) {
     case 'pull_request': {
@@ -57,7 +57,7 @@ function hostEventOf(event: SandboxEvent): HostEvent {
   }
 }
 
-/** The body of the webhook that tells of the event. */
+/** The body of the webhook for an event. */
 export function webhookBody(event: HostEvent): Buffer {
   const { host, owner, name } = event.repository;
   const body = { repository: { host, owner, name }, ...eventBody(event) };

@@ -1,8 +1,8 @@
-// Who changed what.
+// The audit log: who changed what.
 
 import { type AuditFilter, listAudit } from '#db/audit-store.ts';
-import type { Handlers } from '../context.ts';
-import { auditCursorFrom, auditCursorText } from '../page-token.ts';
+import type { Handlers } from '../endpoint/context.ts';
+import { auditCursorFrom, auditCursorText } from '../guard/page-token.ts';
 
 export const auditHandlers: Handlers<'listAuditLog'> = {
   listAuditLog: async ({ scope, cell }, { cursor, take, ...asked }) => {

@@ -1,7 +1,8 @@
-// Every operation with what answers it.
+// Every operation with its handler.
 
-import { type Endpoint, endpoints, type Operation } from '#contract/endpoint.ts';
-import type { Handler } from '../context.ts';
+import type { Endpoint } from '#contract/endpoint/endpoint-type.ts';
+import { endpoints, type Operation } from '#contract/endpoint/endpoint.ts';
+import type { Handler } from '../endpoint/context.ts';
 import type { Deps } from '../deps.ts';
 import { auditHandlers } from './audit.ts';
 import { organizationHandlers } from './organization.ts';
@@ -42,6 +43,6 @@ export function handlersFor({ sandbox }: Pick<Deps['config'], 'sandbox'>): reado
   return Object.entries(handlers) as [Operation, Handler<Operation>][];
 }
 
-/** Whether its body is something else than JSON. */
+/** Whether its body is not JSON. */
 export const isRaw = ([operation]: OperationHandler): boolean =>
   (endpoints[operation] as Endpoint).body !== undefined;

@@ -1,9 +1,10 @@
 // Connections of an organization to Git hosts, for its admins.
 
 import { appError } from '#base/error.ts';
+import { removeConnection } from '#command/connection.ts';
 import type { HostConnection } from '#contract/host-connection.ts';
-import { type ConnectionRow, listConnections, removeConnection } from '#db/connection-change-store.ts';
-import { auditorOf, type Context, type Handlers } from '../context.ts';
+import { type ConnectionRow, listConnections } from '#db/account/connection-change-store.ts';
+import { auditorFrom, type Context, type Handlers } from '../endpoint/context.ts';
 
 const present = ({ cell, deps }: Context, row: ConnectionRow): HostConnection => ({
   id: row.id,
@@ -24,7 +25,7 @@ export const hostConnectionHandlers: Handlers<'listHostConnections' | 'deleteHos
   },
 
   deleteHostConnection: async (context, { connectionId: id }) => {
-    const row = uuid.test(id) ? await removeConnection(context.cell, auditorOf(context), id) : null;
+    const row = uuid.test(id) ? await removeConnection(context.cell, auditorFrom(context), id) : null;
     if (row === null)
       throw appError('CONNECTION_NOT_FOUND', {
         public: `The organization has no connection ${id} to a Git host. List them with listHostConnections.`,

@@ -1,5 +1,5 @@
 import type { Scope } from '#contract/common.ts';
-import type { Handlers } from '../context.ts';
+import type { Handlers } from '../endpoint/context.ts';
 
 export const organizationHandlers: Handlers<'getOrganization'> = {
   getOrganization: ({ scope: { principal } }) =>

@@ -6,11 +6,12 @@ import { setImpactedTargets } from '#command/set-impacted-targets.ts';
 import type { EntryCommand } from '#core/queue/command.ts';
 import type { PullRequest, Queue } from '#core/queue/model.ts';
 import { fullName, type RepositoryName } from '#core/repository.ts';
-import { listEntries, listNewest, listTimeline } from '#db/queue-view.ts';
-import type { Standing } from '#core/queue/standing.ts';
-import type { Repository } from '#db/scope-view.ts';
-import { readScope } from '#db/scope-view.ts';
-import { listPauses, listTripMoments } from '#db/time-view.ts';
+import { listEntries, listNewest, listTimeline } from '#db/queue/queue-view.ts';
+import type { EntryStatus } from '#core/queue/text/entry-status.ts';
+import type { RepositoryRecord } from '#db/account/scope-view.ts';
+import { readScope } from '#db/account/scope-view.ts';
+import { listPauses, listAttemptMoments } from '#db/history/time-view.ts';
+import { isSandboxHost } from '#host/sandbox/host.ts';
 import {
   type Context,
   type Handlers,
@@ -18,12 +19,12 @@ import {
   isOnlyUpload,
   type QueueScope,
   requireQueue,
-} from '../context.ts';
-import { cursorFrom, cursorText } from '../page-token.ts';
-import { presentEntry } from '../present.ts';
-import { presentTimeSpent } from '../present-time.ts';
+} from '../endpoint/context.ts';
+import { cursorFrom, cursorText } from '../guard/page-token.ts';
+import { presentEntry } from '../endpoint/present.ts';
+import { presentTimeSpent } from '../endpoint/present-time.ts';
 
-type Target = {
+type PullRequestSelector = {
   readonly repo: RepositoryName;
   readonly targetBranch: string;
   readonly pr: { readonly number: number };
@@ -129,7 +130,7 @@ export const pullRequestHandlers: Handlers<
     const filter = { queue: queue.id, state, since, until };
     const after = input.cursor === undefined ? null : cursorFrom(filter, input.cursor);
     const window = { state, concludedFrom: since, concludedBefore: until };
-    // One more than asked for tells whether there is a next page.
+    // One more row than requested shows whether there is a next page.
     const rows = await listNewest(context.cell.reader, queue.id, window, after, take + 1);
     const page = rows.slice(0, take);
     const last = page.at(-1);
@@ -154,15 +155,15 @@ export const pullRequestHandlers: Handlers<
   },
 };
 
-/** Who names a head means that one: a push since then was not looked at. */
+/** A caller that names a head means that head: the caller has not reviewed a later push. */
 function requireHead({ number, headSha }: PullRequest, named: string | undefined): void {
   if (named === undefined || named === headSha.toLowerCase()) return;
   throw appError('PULL_REQUEST_NOT_ENQUEUEABLE', {
-    public: `The request names the head ${named}, but the head of pull request #${number} is ${headSha}. Look at the new head, then submit it by its sha.`,
+    public: `The request names the head ${named}, but the head of pull request #${number} is ${headSha}. Check the new head, then submit it with its SHA.`,
   });
 }
 
-/** The head that the request names, or that the queue knows: a token that may only upload costs no call to a host. */
+/** The head that the request names or the queue knows: an upload-only token causes no call to a host. */
 function requireKnownHead(
   { scope }: Context,
   { pr }: { readonly pr: { readonly sha?: string | undefined } },
@@ -170,34 +171,38 @@ function requireKnownHead(
   const head = pr.sha?.toLowerCase() ?? scope.entry?.entry.pullRequest.headSha;
   if (head !== undefined) return head;
   throw appError('PULL_REQUEST_NOT_FOUND', {
-    public: 'The queue does not know this pull request yet. Name the commit in pr.sha.',
+    public: 'The queue does not know this pull request yet. Set pr.sha to its commit.',
   });
 }
 
-async function readFromHost(context: Context, repository: Repository, input: Target): Promise<PullRequest> {
+async function readFromHost(
+  context: Context,
+  repository: RepositoryRecord,
+  input: PullRequestSelector,
+): Promise<PullRequest> {
   const host = context.deps.hostFor(context.cell.name, repository.host);
-  const pullRequest = await host?.readPullRequest({
-    repository: hostRepository(context, repository),
-    number: input.pr.number,
-    targetBranch: input.targetBranch,
-  });
-  if (pullRequest) return pullRequest;
+  const query = { repository: hostRepository(context, repository), number: input.pr.number };
+  const found = await host?.readPullRequest(query);
+  if (found) return found;
+  // In the sandbox a pull request exists as soon as it is named, with the branch of the request as its base.
+  const created = isSandboxHost(host) ? await host.createNamedPullRequest(query, input.targetBranch) : null;
+  if (created !== null) return created;
   throw appError('PULL_REQUEST_NOT_FOUND', {
-    public: `${repository.host} knows no pull request #${input.pr.number} in ${fullName(repository)}.`,
+    public: `${repository.host} has no pull request #${input.pr.number} in ${fullName(repository)}. Check the number and the repository.`,
   });
 }
 
-async function readTimeSpent({ cell, now }: Context, { id }: Queue, { pr }: Target) {
-  const trips = await listTripMoments(cell.reader, id, pr.number);
-  const since = trips.at(-1)?.moments[0]?.at;
+async function readTimeSpent({ cell, now }: Context, { id }: Queue, { pr }: PullRequestSelector) {
+  const attempts = await listAttemptMoments(cell.reader, id, pr.number);
+  const since = attempts.at(-1)?.moments[0]?.at;
   const pauses = since === undefined ? [] : await listPauses(cell.reader, id, since);
-  return trips.map((trip) => presentTimeSpent(trip, pauses, now));
+  return attempts.map((attempt) => presentTimeSpent(attempt, pauses, now));
 }
 
-const readForecast = ({ readForecast, cell, now }: Context, queue: Queue, entries: readonly Standing[]) =>
+const readForecast = ({ readForecast, cell, now }: Context, queue: Queue, entries: readonly EntryStatus[]) =>
   readForecast(cell, queue, entries, now);
 
-function requireEntry({ scope }: Context, input: Target): Standing {
+function requireEntry({ scope }: Context, input: PullRequestSelector): EntryStatus {
   if (scope.entry !== null) return scope.entry;
   throw appError('PULL_REQUEST_NOT_SUBMITTED', {
     public: `Pull request #${input.pr.number} was never submitted to the queue for ${input.targetBranch} in ${fullName(input.repo)}. Submit it with submitPullRequest.`,
@@ -207,18 +212,18 @@ function requireEntry({ scope }: Context, input: Target): Standing {
 async function change(
   { cell, now }: Context,
   { queue }: QueueScope,
-  input: Target,
+  input: PullRequestSelector,
   commandFor: (nextSeniority: number) => EntryCommand,
 ): Promise<void> {
   const done = await changeEntry({ cell, queueId: queue.id, prNumber: input.pr.number }, commandFor, now);
   if (!done)
     throw appError('QUEUE_NOT_FOUND', {
-      public: 'The queue was deleted meanwhile. Create it with createQueue.',
+      public: 'The queue was deleted during the request. Create it with createQueue.',
     });
 }
 
-/** The record as it is now, exactly as getSubmittedPullRequest shows it. */
-async function present(context: Context, input: Target) {
+/** The current record, exactly as getSubmittedPullRequest returns it. */
+async function present(context: Context, input: PullRequestSelector) {
   const key = { repository: input.repo, branch: input.targetBranch, prNumber: input.pr.number };
   const scope = await readScope(context.cell.reader, context.caller, key);
   const after: Context = { ...context, scope: scope ?? context.scope };

@@ -1,7 +1,8 @@
-// Which failures are excused, and what people decide on tests.
+// Which failures are excused, and what people decide about tests.
 
 import { createHash } from 'node:crypto';
 import { v5 } from 'uuid';
+import { hourMs } from '#base/duration.ts';
 import {
   changeSettings,
   flagTest,
@@ -9,26 +10,26 @@ import {
   setQuarantine,
   type TestChange,
 } from '#command/override-test.ts';
-import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
-import { settingsFromWire, settingsToWire } from '#contract/health-settings.ts';
+import type { RequestOf, ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { settingsFromWire, settingsToWire } from '#contract/health/health-settings.ts';
 import { testCaseId } from '#core/health/identity.ts';
-import { createMessageReader, type MessageReader } from '#core/health/known-message.ts';
+import { createMessageReader, type MessageReader } from '#core/health/fingerprint/known-message.ts';
 import { isExcused } from '#core/health/quarantine.ts';
 import { defaultHealthSettings } from '#core/health/settings.ts';
-import { findHealthSettings } from '#db/health-settings-store.ts';
-import { findMute, type OverrideRow } from '#db/override-store.ts';
-import { findQuarantined, listQuarantinedIds, type QuarantinedTest } from '#db/quarantine-view.ts';
-import type { Repository } from '#db/scope-view.ts';
+import { findHealthSettings } from '#db/health/health-settings-store.ts';
+import { findMute, type OverrideRow } from '#db/health/override-store.ts';
+import { findQuarantined, listQuarantinedIds, type QuarantinedTest } from '#db/health/quarantine-view.ts';
+import type { RepositoryRecord } from '#db/account/scope-view.ts';
 import {
-  auditorOf,
+  auditorFrom,
   type Context,
   ensuredRepository,
   type Handlers,
   knownRepository,
   requireOrganization,
-} from '../context.ts';
+} from '../endpoint/context.ts';
 
-import { type Asked, noSuchTest } from './test-health.ts';
+import { type TestHealthRequest, noSuchTest } from './test-health.ts';
 
 export const quarantineHandlers: Handlers<
   | 'getQuarantineConfig'
@@ -42,7 +43,7 @@ export const quarantineHandlers: Handlers<
     requireOrganization(context, input.orgUrlSlug);
     const repository = knownRepository(context, input.repo);
     if (repository === null) return { isDisabled: !defaultHealthSettings.quarantine.enabled, testIds: [] };
-    // Asked for at once: it is one round trip then.
+    // Both are read at once, which takes one round trip.
     const [settings, excused] = await Promise.all([
       findHealthSettings(context.cell.reader, repository.id),
       excusedIds(context, repository, input),
@@ -67,7 +68,7 @@ export const quarantineHandlers: Handlers<
   muteMonitor: async (context, input) => {
     const { monitor, reason, hours, test_case_id: testId } = input;
     const change = testChange(context, input);
-    const inHours = (given: number) => new Date(context.now.getTime() + given * 3_600_000);
+    const inHours = (given: number) => new Date(context.now.getTime() + given * hourMs);
     const until = input.until ?? (typeof hours === 'number' ? inHours(hours) : null);
     if ((await muteMonitor(change, { monitor, until, reason })) === null) throw noSuchTest(testId);
     const mute = await findMute(context.cell.db, change.repository.id, testId, monitor);
@@ -88,18 +89,21 @@ export const quarantineHandlers: Handlers<
     requireOrganization(context, input.org_url_slug);
     const repository = await ensuredRepository(context, input.repo);
     const { cell } = context;
-    const wish = settingsFromWire(input.settings);
-    const settings = await changeSettings({ cell, repository, by: auditorOf(context) }, wish);
+    const changes = settingsFromWire(input.settings);
+    const settings = await changeSettings({ cell, repository, by: auditorFrom(context) }, changes);
     return { settings: settingsToWire(settings) };
   },
 };
 
-function testChange(context: Context, input: Asked & { readonly test_case_id: string }): TestChange {
+function testChange(
+  context: Context,
+  input: TestHealthRequest & { readonly test_case_id: string },
+): TestChange {
   requireOrganization(context, input.org_url_slug);
   const repository = knownRepository(context, input.repo);
   if (repository === null) throw noSuchTest(input.test_case_id);
   const { cell } = context;
-  return { cell, repository, testCaseId: input.test_case_id, by: auditorOf(context) };
+  return { cell, repository, testCaseId: input.test_case_id, by: auditorFrom(context) };
 }
 
 function present(row: OverrideRow | null, testCaseIdAsked: string): ResponseOf<'setQuarantine'> {
@@ -119,20 +123,20 @@ function present(row: OverrideRow | null, testCaseIdAsked: string): ResponseOf<'
 type Identifier = NonNullable<RequestOf<'getQuarantineConfig'>['testIdentifiers']>[number];
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const uuidOf = (text: string): string => v5(text, v5.URL);
+const hashToUuid = (text: string): string => v5(text, v5.URL);
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The tests whose failure, as far as the client tells of it, is the test's own fault. */
+/** The tests whose failure, as far as the client describes it, is the test's own fault. */
 async function excusedIds(
   context: Context,
-  repository: Repository,
+  repository: RepositoryRecord,
   { testIdentifiers }: RequestOf<'getQuarantineConfig'>,
 ): Promise<ReadonlySet<string>> {
   const { cell, now, scope } = context;
   if (!testIdentifiers || testIdentifiers.length === 0)
     return new Set(await listQuarantinedIds(cell.reader, repository.id, now));
   const asked = testIdentifiers.map((identifier) => ({
-    id: idOf(scope.principal.organizationSlug, repository, identifier),
+    id: resolveTestId(scope.principal.organizationSlug, repository, identifier),
     identifier,
   }));
   const ids = [...new Set(asked.map(({ id }) => id))];
@@ -143,12 +147,16 @@ async function excusedIds(
     const test = byId.get(id);
     return test !== undefined && excuses(test, identifier, reader);
   };
-  // One failure of a test that is not excused stands against all of its others.
+  // If one failure of a test is not excused, none of that test's failures is.
   const bad = new Set(asked.filter((row) => !isGood(row)).map(({ id }) => id));
   return new Set(ids.filter((id) => !bad.has(id)));
 }
 
-function idOf(organizationSlug: string, repository: Repository, identifier: Identifier): string {
+function resolveTestId(
+  organizationSlug: string,
+  repository: RepositoryRecord,
+  identifier: Identifier,
+): string {
   const own = (identifier.id ?? '').toLowerCase();
   if (uuid.test(own)) return own;
   const { name, parentName, className, file, variant } = identifier;
@@ -162,11 +170,11 @@ function idOf(organizationSlug: string, repository: Repository, identifier: Iden
       name: name ?? '',
       variant: variant ?? '',
     },
-    uuidOf,
+    hashToUuid,
   );
 }
 
-/** Without a message only the test can be judged; with one, whether it is known to fail so. */
+/** Without a message only the quarantine counts; with one, the test must be known to fail in this way. */
 function excuses(
   test: QuarantinedTest,
   { failure_message: message, name }: Identifier,

@@ -1,7 +1,7 @@
-// What became of the pull requests of a queue over time, and the pull requests behind each figure.
+// The results of a queue's pull requests over time, and the pull requests behind each number.
 
 import { appError } from '#base/error.ts';
-import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
+import type { RequestOf, ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { sizeFor } from '#core/queue/history-range.ts';
 import {
   countTargets,
@@ -13,19 +13,19 @@ import {
   listSpans,
   type OutcomeRow,
   type SpanRow,
-} from '#db/queue-history-view.ts';
-import { listPastRuns, type PastRunRow } from '#db/past-run-view.ts';
-import { listTrips, type TripRow } from '#db/trip-view.ts';
-import { type Context, type Handlers, requireQueue } from '../context.ts';
-import { runCursorFrom, runCursorText, tripCursorFrom, tripCursorText } from '../page-token.ts';
+} from '#db/history/queue-history-view.ts';
+import { listPastRuns, type PastRunRow } from '#db/history/past-run-view.ts';
+import { listAttempts, type ConcludedAttemptRow } from '#db/history/attempt-view.ts';
+import { type Context, type Handlers, requireQueue } from '../endpoint/context.ts';
+import { runCursorFrom, runCursorText, attemptCursorFrom, attemptCursorText } from '../guard/page-token.ts';
 
-type Asked = RequestOf<'getQueueHistory'> | RequestOf<'listTrips'>;
-type Figures = ResponseOf<'getQueueHistory'>['totals'];
+type HistoryRequest = RequestOf<'getQueueHistory'> | RequestOf<'listTrips'>;
+type HistoryMetrics = ResponseOf<'getQueueHistory'>['totals'];
 
 export const queueHistoryHandlers: Handlers<'getQueueHistory' | 'listTestRuns' | 'listTrips'> = {
   getQueueHistory: async (context, input) => {
     const { cell, now } = context;
-    const window = await windowOf(context, input);
+    const window = await buildHistoryWindow(context, input);
     const { since, until } = window;
     const { bucket = sizeFor(until.getTime() - since.getTime()), timeZone = 'UTC' } = input;
     const edges = await listEdges(cell.db, window, bucket, timeZone);
@@ -35,7 +35,7 @@ export const queueHistoryHandlers: Handlers<'getQueueHistory' | 'listTestRuns' |
       input.impactedTarget === undefined ? listCiMinutes(cell.db, window, edges, now) : null,
       input.impactedTarget === undefined ? listSavedMinutes(cell.db, window, edges) : null,
     ]);
-    const ofTotals = ci && saved && { ciMinutes: sumOf(ci), ciMinutesSaved: sumOf(saved) };
+    const ofTotals = ci && saved && { ciMinutes: sumMinutes(ci), ciMinutesSaved: sumMinutes(saved) };
     const ofPart = (n: number) => ci && saved && { ciMinutes: at(ci, n), ciMinutesSaved: at(saved, n) };
     const byPlace = Map.groupBy(outcomes, ({ n }) => n);
     const spanOf = new Map(spans.map((row) => [row.n, row]));
@@ -44,27 +44,27 @@ export const queueHistoryHandlers: Handlers<'getQueueHistory' | 'listTestRuns' |
       timeZone,
       since: since.toISOString(),
       until: until.toISOString(),
-      totals: figuresOf(outcomes, spanOf.get(0), ofTotals),
+      totals: computeHistoryMetrics(outcomes, spanOf.get(0), ofTotals),
       buckets: edges.map((from, index) => ({
         from: from.toISOString(),
         to: (edges[index + 1] ?? until).toISOString(),
-        ...figuresOf(byPlace.get(index + 1) ?? [], spanOf.get(index + 1), ofPart(index + 1)),
+        ...computeHistoryMetrics(byPlace.get(index + 1) ?? [], spanOf.get(index + 1), ofPart(index + 1)),
       })),
     };
   },
 
   listTrips: async (context, input) => {
-    const window = await windowOf(context, input);
+    const window = await buildHistoryWindow(context, input);
     const { conclusion, reason, take } = input;
     const filter = { ...window, conclusion, reason };
-    const after = input.cursor === undefined ? null : tripCursorFrom(filter, input.cursor);
-    // One more than asked for tells whether there is a next page.
-    const rows = await listTrips(context.cell.db, window, { conclusion, reason }, after, take + 1);
+    const after = input.cursor === undefined ? null : attemptCursorFrom(filter, input.cursor);
+    // One more row than requested shows whether there is a next page.
+    const rows = await listAttempts(context.cell.db, window, { conclusion, reason }, after, take + 1);
     const page = rows.slice(0, take);
     const last = page.at(-1);
     return {
-      trips: page.map(presentTrip),
-      ...(rows.length > take && last ? { nextCursor: tripCursorText(filter, cursorOf(last)) } : {}),
+      trips: page.map(presentAttempt),
+      ...(rows.length > take && last ? { nextCursor: attemptCursorText(filter, attemptCursor(last)) } : {}),
     };
   },
 
@@ -85,33 +85,33 @@ export const queueHistoryHandlers: Handlers<'getQueueHistory' | 'listTestRuns' |
   },
 };
 
-/** Targets that are looked at for one answer: a few hundred milliseconds. */
+/** Targets that are read for one answer: a few hundred milliseconds. */
 const targetsMax = 20_000_000;
 
-async function windowOf(context: Context, input: Asked): Promise<HistoryWindow> {
+async function buildHistoryWindow(context: Context, input: HistoryRequest): Promise<HistoryWindow> {
   const { queue, repository } = requireQueue(context, input);
   const { since, until, impactedTarget: target } = input;
   const window = { queueId: queue.id, repositoryId: repository.id, since, until, target };
   if (target !== undefined && (await countTargets(context.cell.db, window)) > targetsMax)
     throw appError('VALIDATION_FAILED', {
       public:
-        'The pull requests of this time impact too many targets to look for one of them. Ask for a shorter time.',
-      details: [{ path: 'since', message: 'must be later where impactedTarget is given' }],
+        'The pull requests of this period impact too many targets to search for one. Request a shorter period.',
+      details: [{ path: 'since', message: 'must be later if impactedTarget is set' }],
     });
   return window;
 }
 
 type Minutes = readonly { readonly n: number; readonly minutes: number }[];
 
-const sumOf = (rows: Minutes): number => rows.reduce((sum, row) => sum + row.minutes, 0);
+const sumMinutes = (rows: Minutes): number => rows.reduce((sum, row) => sum + row.minutes, 0);
 const at = (rows: Minutes, n: number): number => rows.find((row) => row.n === n)?.minutes ?? 0;
 
 /** `ci` is null with impactedTarget. */
-function figuresOf(
+function computeHistoryMetrics(
   outcomes: readonly OutcomeRow[],
   spans: SpanRow | undefined,
   ci: { readonly ciMinutes: number; readonly ciMinutesSaved: number } | null,
-): Figures {
+): HistoryMetrics {
   const { ciMinutes = null, ciMinutesSaved = null } = ci ?? {};
   const count = (rows: readonly OutcomeRow[]) => rows.reduce((sum, row) => sum + row.count, 0);
   const concluded = Map.groupBy(outcomes, ({ conclusion }) => conclusion);
@@ -124,9 +124,9 @@ function figuresOf(
       .map((rows) => ({ conclusion: rows[0]!.conclusion, reason: rows[0]!.reason, count: count(rows) }))
       .toSorted((a, b) => b.count - a.count),
     restarts: outcomes.reduce((sum, row) => sum + row.restarts, 0),
-    timeInQueueSeconds: threeOf(spans?.in_queue),
-    waitSeconds: twoOf(spans?.wait),
-    testSeconds: twoOf(spans?.test),
+    timeInQueueSeconds: toThreePercentiles(spans?.in_queue),
+    waitSeconds: toTwoPercentiles(spans?.wait),
+    testSeconds: toTwoPercentiles(spans?.test),
     ciMinutes,
     ciMinutesSaved,
     ciMinutesPerMerged: ciMinutes === null || merged === 0 ? null : ciMinutes / merged,
@@ -136,32 +136,32 @@ function figuresOf(
 type Spans = readonly number[] | null | undefined;
 
 /** Whole milliseconds. */
-const secondsOf = (ms: number): number => Math.round(ms) / 1_000;
+const toSeconds = (ms: number): number => Math.round(ms) / 1_000;
 
-const twoOf = (ms: Spans): Figures['waitSeconds'] =>
-  ms ? { p50: secondsOf(ms[0]!), p95: secondsOf(ms[1]!) } : null;
+const toTwoPercentiles = (ms: Spans): HistoryMetrics['waitSeconds'] =>
+  ms ? { p50: toSeconds(ms[0]!), p95: toSeconds(ms[1]!) } : null;
 
-const threeOf = (ms: Spans): Figures['timeInQueueSeconds'] =>
-  ms ? { p50: secondsOf(ms[0]!), p95: secondsOf(ms[1]!), p99: secondsOf(ms[2]!) } : null;
+const toThreePercentiles = (ms: Spans): HistoryMetrics['timeInQueueSeconds'] =>
+  ms ? { p50: toSeconds(ms[0]!), p95: toSeconds(ms[1]!), p99: toSeconds(ms[2]!) } : null;
 
-const cursorOf = ({ concluded_at: concludedAt, pr_number: prNumber, trip }: TripRow) => ({
+const attemptCursor = ({ concluded_at: concludedAt, pr_number: prNumber, attempt }: ConcludedAttemptRow) => ({
   concludedAt,
   prNumber,
-  trip,
+  attempt,
 });
 
-const presentTrip = (row: TripRow): ResponseOf<'listTrips'>['trips'][number] => ({
+const presentAttempt = (row: ConcludedAttemptRow): ResponseOf<'listTrips'>['trips'][number] => ({
   prNumber: row.pr_number,
   prTitle: row.pr_title,
   prAuthor: row.pr_author,
-  trip: row.trip,
+  trip: row.attempt,
   conclusion: row.conclusion,
   reason: row.reason,
   submittedAt: row.submitted_at.toISOString(),
   concludedAt: row.concluded_at.toISOString(),
-  timeInQueueSeconds: secondsOf(row.in_queue_ms),
-  waitSeconds: secondsOf(row.wait_ms),
-  testSeconds: secondsOf(row.test_ms),
+  timeInQueueSeconds: toSeconds(row.in_queue_ms),
+  waitSeconds: toSeconds(row.wait_ms),
+  testSeconds: toSeconds(row.test_ms),
   restarts: row.restarts,
   headSha: row.head_sha,
   priorityValue: row.priority,

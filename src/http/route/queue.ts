@@ -2,24 +2,24 @@
 
 import { appError } from '#base/error.ts';
 import { changeQueue, createQueue, deleteQueue } from '#command/change-queue.ts';
-import type { RequestOf } from '#contract/endpoint.ts';
+import type { RequestOf } from '#contract/endpoint/endpoint.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
-import { readQueueNumbers } from '#db/metrics-view.ts';
-import { readRepositoryFetch } from '#db/mirror-store.ts';
-import { listQueuesAfter } from '#db/queue-list-view.ts';
-import { listEnqueued } from '#db/queue-view.ts';
+import { readQueueNumbers } from '#db/history/metrics-view.ts';
+import { readRepositoryFetch } from '#db/host/mirror-store.ts';
+import { listQueuesAfter } from '#db/queue/queue-list-view.ts';
+import { listEnqueued } from '#db/queue/queue-view.ts';
 import { renderMetrics } from '#event/metrics.ts';
 import {
-  auditorOf,
+  auditorFrom,
   connectedRepository,
   type Handlers,
   knownRepository,
   noQueue,
   requireQueue,
-} from '../context.ts';
-import { queueCursorFrom, queueCursorText } from '../page-token.ts';
-import { presentEnqueued, presentListed, presentQueue } from '../present.ts';
-import { metricsRepository } from '../scope-key.ts';
+} from '../endpoint/context.ts';
+import { queueCursorFrom, queueCursorText } from '../guard/page-token.ts';
+import { presentEnqueued, presentListed, presentQueue } from '../endpoint/present.ts';
+import { metricsRepository } from '../guard/scope-key.ts';
 
 export const queueHandlers: Handlers<
   | 'createQueue'
@@ -34,8 +34,8 @@ export const queueHandlers: Handlers<
     const repo = await connectedRepository(context, input.repo);
     const { queue, repository } = await createQueue(
       context.cell,
-      { repository: repo, branch: input.targetBranch, settings: settingsOf(input) },
-      auditorOf(context),
+      { repository: repo, branch: input.targetBranch, settings: givenSettings(input) },
+      auditorFrom(context),
     );
     return presentQueue(repository, queue);
   },
@@ -43,15 +43,15 @@ export const queueHandlers: Handlers<
   updateQueue: async (context, input) => {
     const { queue, repository } = requireQueue(context, input);
     const { cell } = context;
-    const change = { settings: settingsOf(input), state: input.state };
-    const ref = { cell, queueId: queue.id, repository, by: auditorOf(context) };
+    const change = { settings: givenSettings(input), state: input.state };
+    const ref = { cell, queueId: queue.id, repository, by: auditorFrom(context) };
     return presentQueue(repository, await changeQueue(ref, change));
   },
 
   deleteQueue: async (context, input) => {
     const { queue, repository } = requireQueue(context, input);
     const { cell } = context;
-    await deleteQueue({ cell, queueId: queue.id, repository, by: auditorOf(context) });
+    await deleteQueue({ cell, queueId: queue.id, repository, by: auditorFrom(context) });
     return {};
   },
 
@@ -80,7 +80,7 @@ export const queueHandlers: Handlers<
   listQueues: async ({ cell, scope, now }, { cursor, take, query = null }) => {
     const after = cursor === undefined ? null : queueCursorFrom(cursor);
     const { organizationId } = scope.principal;
-    // One more than asked for tells whether there is a next page.
+    // One more row than requested shows whether there is a next page.
     const rows = await listQueuesAfter(cell.reader, { organizationId, query }, after, take + 1, now);
     const page = rows.slice(0, take);
     const last = page.at(-1);
@@ -110,8 +110,8 @@ export const queueHandlers: Handlers<
   },
 };
 
-/** The settings that were given: what is absent stays out, so that it does not overwrite. */
-function settingsOf(input: RequestOf<'createQueue'>): Partial<QueueSettings> {
+/** Only the given settings: an absent one must not overwrite. */
+function givenSettings(input: RequestOf<'createQueue'>): Partial<QueueSettings> {
   const { repo: _repo, targetBranch: _branch, deleteRequiredStatuses, ...rest } = input;
   const { state: _state, ...settings } = rest as typeof rest & { readonly state?: unknown };
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);

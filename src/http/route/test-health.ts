@@ -2,22 +2,21 @@
 
 import { appError } from '#base/error.ts';
 import { setTicket } from '#command/override-test.ts';
-import type { ResponseOf } from '#contract/endpoint.ts';
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { type RepositoryName, repositoryUrl } from '#core/repository.ts';
-import type { KeysetPage } from '#db/keyset.ts';
+import type { KeysetPage, PageRequest } from '#db/keyset.ts';
 import {
   findTestDetails,
   listFailing,
   listQuarantined,
   listUnhealthy,
-  type PageWish,
   type QuarantinedRow,
   type TestFilter,
-} from '#db/test-view.ts';
-import { type FoundTest, searchTests } from '#db/test-search-view.ts';
+} from '#db/health/test-view.ts';
+import { type FoundTest, searchTests } from '#db/health/test-search-view.ts';
 import { presentDetails, presentOverride, presentTest, testPageUrl } from '#event/present-test.ts';
-import { type Context, type Handlers, knownRepository, requireOrganization } from '../context.ts';
-import { type Filter, pageCursorFrom, pageOf } from '../page-token.ts';
+import { type Context, type Handlers, knownRepository, requireOrganization } from '../endpoint/context.ts';
+import { type Filter, pageCursorFrom, presentPage } from '../guard/page-token.ts';
 
 export const testHealthHandlers: Handlers<
   | 'listUnhealthyTests'
@@ -29,10 +28,10 @@ export const testHealthHandlers: Handlers<
 > = {
   listUnhealthyTests: async (context, input) => {
     const status = input.status === 'FLAKY' ? 'flaky' : 'broken';
-    const filter = { status, ...filterOf(input) } as const;
+    const filter = { status, ...parseFilter(input) } as const;
     const list = listing(context, input, { list: 'unhealthy', ...filter });
-    const page = await list.read((repositoryId, wish) =>
-      listUnhealthy(context.cell.reader, repositoryId, filter, wish),
+    const page = await list.read((repositoryId, request) =>
+      listUnhealthy(context.cell.reader, repositoryId, filter, request),
     );
     return {
       tests: page.rows.map((row) => presentTest(context.deps.config, input.repo, row)),
@@ -63,10 +62,10 @@ export const testHealthHandlers: Handlers<
   },
 
   listQuarantinedTests: async (context, input) => {
-    const filter = filterOf(input);
+    const filter = parseFilter(input);
     const list = listing(context, input, { list: 'quarantined', ...filter });
-    const page = await list.read((repositoryId, wish) =>
-      listQuarantined(context.cell.reader, repositoryId, filter, wish, context.now),
+    const page = await list.read((repositoryId, request) =>
+      listQuarantined(context.cell.reader, repositoryId, filter, request, context.now),
     );
     return { quarantined_tests: page.rows.map(presentQuarantined), page: list.page(page) };
   },
@@ -74,8 +73,8 @@ export const testHealthHandlers: Handlers<
   listFailingTests: async (context, input) => {
     const span = { start: input.start_time, end: input.end_time };
     const list = listing(context, input, { list: 'failing', ...span });
-    const page = await list.read((repositoryId, wish) =>
-      listFailing(context.cell.reader, repositoryId, span, wish, context.now),
+    const page = await list.read((repositoryId, request) =>
+      listFailing(context.cell.reader, repositoryId, span, request, context.now),
     );
     return {
       tests: page.rows.map((row) => presentDetails(context.deps.config, input.repo, row)),
@@ -88,18 +87,20 @@ export const testHealthHandlers: Handlers<
     if (repository === null) throw noSuchTest(input.test_case_id);
     const { cell, scope, actor, now } = context;
     const by = { organizationId: scope.principal.organizationId, actor, now };
-    const wish = { testCaseId: input.test_case_id, ticketId: input.external_ticket_id };
-    if (!(await setTicket({ cell, repository, by }, wish))) throw noSuchTest(input.test_case_id);
+    const request = { testCaseId: input.test_case_id, ticketId: input.external_ticket_id };
+    if (!(await setTicket({ cell, repository, by }, request))) throw noSuchTest(input.test_case_id);
     return {};
   },
 };
 
 export const noSuchTest = (id: string) =>
-  appError('TEST_CASE_NOT_FOUND', { public: `The repository has no test case ${id}.` });
+  appError('TEST_CASE_NOT_FOUND', {
+    public: `The repository has no test case ${id}. Check the ID and the repository.`,
+  });
 
-export type Asked = { readonly repo: RepositoryName; readonly org_url_slug: string };
+export type TestHealthRequest = { readonly repo: RepositoryName; readonly org_url_slug: string };
 
-function resolve(context: Context, { repo, org_url_slug }: Asked) {
+function resolve(context: Context, { repo, org_url_slug }: TestHealthRequest) {
   requireOrganization(context, org_url_slug);
   return { repository: knownRepository(context, repo) };
 }
@@ -113,10 +114,12 @@ const emptyPage: KeysetPage<never> = {
   last: null,
 };
 
-/** One list of one repository: reads a page of it and says how to reach the others. */
+/** One list of one repository: returns a page of it and the tokens of the others. */
 export function listing(
   context: Context,
-  input: Asked & { readonly page_query: { readonly page_size: number; readonly page_token: string } },
+  input: TestHealthRequest & {
+    readonly page_query: { readonly page_size: number; readonly page_token: string };
+  },
   what: Filter,
 ) {
   const { repository } = resolve(context, input);
@@ -125,9 +128,12 @@ export function listing(
   const cursor = pageCursorFrom(filter, token);
   return {
     read: async <Row>(
-      rows: (repositoryId: NonNullable<typeof repository>['id'], wish: PageWish) => Promise<KeysetPage<Row>>,
+      rows: (
+        repositoryId: NonNullable<typeof repository>['id'],
+        request: PageRequest,
+      ) => Promise<KeysetPage<Row>>,
     ): Promise<KeysetPage<Row>> => (repository === null ? emptyPage : rows(repository.id, { size, cursor })),
-    page: (page: KeysetPage<unknown>) => pageOf(filter, size, page),
+    page: (page: KeysetPage<unknown>) => presentPage(filter, size, page),
   };
 }
 
@@ -136,8 +142,8 @@ type FilterInput = {
   readonly codeowner?: string | null | undefined;
 };
 
-/** A search for blanks alone is for anything. */
-const filterOf = ({ search, codeowner }: FilterInput): TestFilter => ({
+/** A search for blanks only matches everything. */
+const parseFilter = ({ search, codeowner }: FilterInput): TestFilter => ({
   search: search?.trim() || null,
   codeowner: codeowner ?? null,
 });

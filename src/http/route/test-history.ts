@@ -1,16 +1,17 @@
 // One test over time, and what quarantine saved.
 
-import type { ResponseOf } from '#contract/endpoint.ts';
+import { dayMs } from '#base/duration.ts';
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { branchClasses } from '#core/health/branch.ts';
-import { dayMs, dayOf, emptyHistory, type History } from '#core/health/history.ts';
-import { evaluate } from '#core/health/monitor.ts';
-import { saysOf, seenBy } from '#core/health/monitor-view.ts';
-import { type HealthSettings, defaultHealthSettings, monitorIds } from '#core/health/settings.ts';
+import { dayNumber, emptyHistory, type TestCaseHistory } from '#core/health/history.ts';
+import { evaluate } from '#core/health/monitor/monitor.ts';
+import { describeBy, monitorIds, monitors as knownMonitors } from '#core/health/monitor/monitors.ts';
+import { type ResolvedHealthSettings, defaultHealthSettings } from '#core/health/settings.ts';
 import type { HealthStatus } from '#core/health/status.ts';
 import type { RepositoryId } from '#base/id.ts';
-import { findHealthSettings } from '#db/health-settings-store.ts';
-import { findHistoriesOf, type WatchedTest } from '#db/history-store.ts';
-import { failuresOfRepositoryMax, readQuarantineSummary } from '#db/quarantine-gain-view.ts';
+import { findHealthSettings } from '#db/health/health-settings-store.ts';
+import { findHistoriesByTestId, type WatchedTest } from '#db/health/history-store.ts';
+import { failuresOfRepositoryMax, readQuarantineSummary } from '#db/health/quarantine-gain-view.ts';
 import {
   type ChangeRow,
   type FailureDay,
@@ -21,12 +22,12 @@ import {
   listTestChanges,
   listTestMutes,
   type TestMute,
-} from '#db/test-history-view.ts';
-import { findTestDetails, type TestDetailsRow } from '#db/test-view.ts';
-import { type Context, type Handlers, knownRepository, requireOrganization } from '../context.ts';
+} from '#db/health/test-history-view.ts';
+import { findTestDetails, type TestDetailsRow } from '#db/health/test-view.ts';
+import { type Context, type Handlers, knownRepository, requireOrganization } from '../endpoint/context.ts';
 import { noSuchTest } from './test-health.ts';
 
-type Answer = ResponseOf<'getTestHistory'>;
+type TestHistoryAnswer = ResponseOf<'getTestHistory'>;
 
 export const testHistoryHandlers: Handlers<'getTestHistory' | 'getQuarantineSummary'> = {
   getTestHistory: async (context, input) => {
@@ -35,7 +36,7 @@ export const testHistoryHandlers: Handlers<'getTestHistory' | 'getQuarantineSumm
     const { reader } = context.cell;
     const test = repository && (await findTestDetails(reader, repository.id, input.test_id, context.now));
     if (!test) throw noSuchTest(input.test_id);
-    return historyOf(context, repository.id, test, input.days);
+    return readHistory(context, repository.id, test, input.days);
   },
 
   getQuarantineSummary: async (context, input) => {
@@ -58,13 +59,13 @@ export const testHistoryHandlers: Handlers<'getTestHistory' | 'getQuarantineSumm
   },
 };
 
-async function historyOf(
+async function readHistory(
   { cell: { reader }, now }: Context,
   repositoryId: RepositoryId,
   test: TestDetailsRow,
   days: number,
-): Promise<Answer> {
-  const first = dayOf(now.getTime()) - days + 1;
+): Promise<TestHistoryAnswer> {
+  const first = dayNumber(now.getTime()) - days + 1;
   const since = new Date(first * dayMs);
   const ofTest = [reader, repositoryId, test.id] as const;
   const [failureDays, groups, pullRequests, changes, mutes, settings, [watched]] = await Promise.all([
@@ -74,13 +75,13 @@ async function historyOf(
     listTestChanges(...ofTest),
     listTestMutes(...ofTest, now),
     findHealthSettings(reader, repositoryId),
-    findHistoriesOf(reader, repositoryId, [test.id]),
+    findHistoriesByTestId(reader, repositoryId, [test.id]),
   ]);
   const counted = failureDays.reduce((sum, day) => sum + day.failed + day.flaky + day.suspect, 0);
   const all = mutes.find(({ monitor }) => monitor === '*');
   return {
     since: dayText(first),
-    days: [...daysOf(watched?.history ?? emptyHistory, failureDays, first)],
+    days: [...presentDays(watched?.history ?? emptyHistory, failureDays, first)],
     is_cut: counted >= failuresMax,
     failures: groups.map(({ flake_count, ...group }) => ({
       ...group,
@@ -92,27 +93,31 @@ async function historyOf(
       last_failed_at: hit.last_failed_at.toISOString(),
       target_branches: [...hit.target_branches],
     })),
-    monitors: test.ordinal === null ? [] : [...monitorsOf(test, watched, settings, mutes, now)],
+    monitors: test.ordinal === null ? [] : [...presentMonitors(test, watched, settings, mutes, now)],
     all_muted_until: all?.until.toISOString() ?? null,
     all_mute_reason: all?.reason ?? null,
-    changes: changes.map(changeOf),
+    changes: changes.map(presentChange),
   };
 }
 
 const dayText = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);
 
-/** Runs are known of the days that the history holds; failures also of those before. */
-function daysOf(history: History, failureDays: readonly FailureDay[], first: number): Answer['days'] {
-  const days = new Map<string, Answer['days'][number]>();
-  const keyOf = (day: string, branchClass: string) =>
+/** Runs are known for the days of the stored history; failures also for earlier days. */
+function presentDays(
+  history: TestCaseHistory,
+  failureDays: readonly FailureDay[],
+  first: number,
+): TestHistoryAnswer['days'] {
+  const days = new Map<string, TestHistoryAnswer['days'][number]>();
+  const dayKey = (day: string, branchClass: string) =>
     `${day} ${branchClasses.findIndex((known) => known === branchClass)}`;
   for (const { day, branch_class, ...counts } of failureDays)
-    days.set(keyOf(day, branch_class), { day, branch_class, runs: null, contradicted: 0, ...counts });
+    days.set(dayKey(day, branch_class), { day, branch_class, runs: null, contradicted: 0, ...counts });
   for (const { day, branchClass, runs, failed, contradicted } of history.days) {
     if (day < first) continue;
     const text = dayText(day);
-    const known = days.get(keyOf(text, branchClass));
-    days.set(keyOf(text, branchClass), {
+    const known = days.get(dayKey(text, branchClass));
+    days.set(dayKey(text, branchClass), {
       day: text,
       branch_class: branchClass,
       runs,
@@ -125,32 +130,32 @@ function daysOf(history: History, failureDays: readonly FailureDay[], first: num
   return [...days].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, day]) => day);
 }
 
-function monitorsOf(
+function presentMonitors(
   test: TestDetailsRow,
   watched: WatchedTest | undefined,
-  settings: HealthSettings,
+  settings: ResolvedHealthSettings,
   mutes: readonly TestMute[],
   now: Date,
-): Answer['monitors'] {
+): TestHistoryAnswer['monitors'] {
   const history = watched?.history ?? emptyHistory;
-  const judged = {
+  const before = {
     mutes: [],
     manualStatus: test.manual_status as HealthStatus | null,
     wasActive: watched?.activeMonitors ?? [],
   };
-  const { monitors } = evaluate(history, settings, judged, now.getTime());
+  const { monitors } = evaluate(history, settings, before, now.getTime());
   return monitorIds.map((monitor) => {
     const state = monitors.find((known) => known.monitor === monitor);
     const mute = mutes.find((known) => known.monitor === monitor);
     const evidence = state?.evidence ?? '';
     return {
       monitor,
-      says: saysOf(monitor),
+      says: knownMonitors[monitor].says,
       is_on: settings.monitors[monitor].isOn,
       is_active: state?.isActive ?? false,
       sees:
         evidence === ''
-          ? seenBy(monitor, history, settings, now.getTime())
+          ? describeBy(monitor, history, settings.monitors, now.getTime())
           : `${evidence.charAt(0).toUpperCase()}${evidence.slice(1)}.`,
       muted_until: mute?.until.toISOString() ?? null,
       mute_reason: mute?.reason ?? null,
@@ -158,23 +163,29 @@ function monitorsOf(
   });
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const stringOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** What was before and what is now, as one word each. */
-function changeOf({ recorded_at, kind, before, after, trigger }: ChangeRow): Answer['changes'][number] {
-  const word = (side: ChangeRow['before']): string =>
+/** The old and the new value, in short form. */
+function presentChange({
+  recorded_at,
+  kind,
+  before,
+  after,
+  trigger,
+}: ChangeRow): TestHistoryAnswer['changes'][number] {
+  const presentValue = (side: ChangeRow['before']): string =>
     kind === 'monitor_status_changed'
       ? side['isActive'] === true
         ? 'active'
         : 'quiet'
-      : textOf(side[kind === 'status_changed' ? 'value' : 'setting']);
+      : stringOrEmpty(side[kind === 'status_changed' ? 'value' : 'setting']);
   return {
     at: recorded_at.toISOString(),
     kind,
     monitor: typeof after['monitor'] === 'string' ? after['monitor'] : null,
-    before: word(before),
-    after: word(after),
-    reason: textOf(after[kind === 'monitor_status_changed' ? 'evidence' : 'reason']),
+    before: presentValue(before),
+    after: presentValue(after),
+    reason: stringOrEmpty(after[kind === 'monitor_status_changed' ? 'evidence' : 'reason']),
     trigger: trigger.kind,
     upload_id: trigger.kind === 'upload' ? trigger.uploadId : null,
     actor: trigger.kind === 'person' ? trigger.actor : null,

@@ -1,15 +1,15 @@
 // Test runs.
 
 import { appError } from '#base/error.ts';
-import type { ResponseOf } from '#contract/endpoint.ts';
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import type { TestRun } from '#contract/testing.ts';
 import { isUnderTest } from '#core/queue/model.ts';
-import { namesOf, type RuleChange } from '#core/queue/rule.ts';
-import { findLanding, type LandingRow } from '#db/landing-view.ts';
-import { countRuns, listRuns, type RunMember, type RunRow } from '#db/run-view.ts';
-import { readTargetNames } from '#db/target-store.ts';
-import { type Context, type Handlers, type QueueScope, requireQueue } from '../context.ts';
-import { presentFailedTests } from '../present.ts';
+import { uniqueCheckNames, type RuleChange } from '#core/queue/rule.ts';
+import { findLanding, type LandingRow } from '#db/run/landing-view.ts';
+import { countRuns, listRuns, type RunMember, type RunRow } from '#db/run/run-view.ts';
+import { readTargetNames } from '#db/run/target-store.ts';
+import { type Context, type Handlers, type QueueScope, requireQueue } from '../endpoint/context.ts';
+import { presentFailedTests } from '../endpoint/present.ts';
 
 export const testingHandlers: Handlers<
   'getLanding' | 'getMergeQueueTestingDetails' | 'listMergeQueueTestingResults'
@@ -21,7 +21,7 @@ export const testingHandlers: Handlers<
     if (landing !== null) return presentLanding(landing);
     const what = 'commit' in by ? `commit ${by.commit}` : `pull request #${by.prNumber}`;
     throw appError('LANDING_NOT_FOUND', {
-      public: `The queue for ${queue.targetBranch} has not landed ${what}. Ask getSubmittedPullRequest where a pull request is.`,
+      public: `The queue for ${queue.targetBranch} has not merged ${what}. Call getSubmittedPullRequest to see the state of a pull request.`,
     });
   },
 
@@ -73,9 +73,10 @@ function presentLanding(row: LandingRow): ResponseOf<'getLanding'> {
     landedTreeSha: row.landed_tree,
     testRunId: row.test_run_id,
     testBranchSha: row.test_branch_sha,
-    requiredStatuses: namesOf(row.required),
+    requiredStatuses: uniqueCheckNames(row.required),
     requiredChecks: row.required.map(({ name, source }) => ({ name, source })),
     ruleChanges: row.rule_changes.map(presentRuleChange),
+    flakyTestRunIds: [...row.flaky_runs],
     statusChecks: row.checks.map((check) => ({ ...check })),
     members: row.members.map((member) => ({ ...member })),
   };
@@ -114,7 +115,7 @@ async function presentRuns(
 function presentRun(run: RunRow, targets: ReadonlyMap<number, readonly string[]>): TestRun {
   const tested = run.members.filter((member) => member.underTest);
   const others = run.members.filter((member) => !member.underTest);
-  const targetsOf = (members: readonly RunMember[]) => [
+  const collectTargets = (members: readonly RunMember[]) => [
     ...new Set(members.flatMap((member) => targets.get(member.prNumber) ?? [])),
   ];
   return {
@@ -127,7 +128,7 @@ function presentRun(run: RunRow, targets: ReadonlyMap<number, readonly string[]>
     testBranchSha: run.test_branch_sha,
     testTreeSha: run.test_tree_sha,
     baseSha: run.base_sha,
-    requiredStatuses: namesOf(run.required),
+    requiredStatuses: uniqueCheckNames(run.required),
     requiredStatusesSource: run.required_statuses_source as TestRun['requiredStatusesSource'],
     requiredChecks: run.required.map(({ name, source }) => ({ name, source })),
     ruleChanges: run.rule_changes.map(presentRuleChange),
@@ -136,8 +137,8 @@ function presentRun(run: RunRow, targets: ReadonlyMap<number, readonly string[]>
     testedPullRequests: tested.map(presentMember),
     dependentPrs: others.map(presentMember),
     failedTests: presentFailedTests(run.failed_tests),
-    impactedTargets: targetsOf(run.members),
-    impactedTargetsForTestedPrs: targetsOf(tested),
+    impactedTargets: collectTargets(run.members),
+    impactedTargetsForTestedPrs: collectTargets(tested),
   };
 }
 

@@ -1,14 +1,16 @@
 // API tokens of an organization, for its admins.
 
+import { dayMs } from '#base/duration.ts';
 import { appError } from '#base/error.ts';
 import type { RepositoryId } from '#base/id.ts';
+import { issueToken, revokeToken } from '#command/token.ts';
 import type { Scope } from '#contract/common.ts';
 import type { ApiToken } from '#contract/token.ts';
 import { type RepositoryName, repositoryKey } from '#core/repository.ts';
-import { findRepositoryIds } from '#db/repository-store.ts';
-import type { Principal } from '#db/scope-view.ts';
-import { findToken, issueToken, listTokens, revokeToken, type TokenRow } from '#db/token-store.ts';
-import { type Context, type Handlers, isOnlyUpload, notConnected } from '../context.ts';
+import { findRepositoryIds } from '#db/account/repository-store.ts';
+import type { Principal } from '#db/account/scope-view.ts';
+import { findToken, listTokens, type TokenRow } from '#db/account/token-store.ts';
+import { auditorFrom, type Context, type Handlers, isOnlyUpload, notConnected } from '../endpoint/context.ts';
 
 function presentToken(row: TokenRow, principal: Principal, now: Date): ApiToken {
   const isExpired = row.expires_at !== null && row.expires_at <= now;
@@ -25,15 +27,7 @@ function presentToken(row: TokenRow, principal: Principal, now: Date): ApiToken 
   };
 }
 
-const auditorOf = ({ scope, actor, now }: Context) => ({
-  organizationId: scope.principal.organizationId,
-  actor,
-  now,
-});
-
-const dayMs = 86_400_000;
-
-/** A token that may only upload may be published, so it is bound to repositories; others see the whole organization. */
+/** An upload-only token may be public, so it is bound to repositories; others see the organization. */
 async function boundTo(
   { cell, scope }: Context,
   scopes: readonly Scope[],
@@ -43,8 +37,8 @@ async function boundTo(
   if (isUploadOnly !== (repositories !== undefined))
     throw appError('VALIDATION_FAILED', {
       public: isUploadOnly
-        ? 'A token whose only scope is upload needs repositories: those that it may send reports for.'
-        : 'Only a token whose only scope is upload can be bound to repositories. Leave them out.',
+        ? 'A token whose only scope is upload needs repositories. List those that it may send reports for.'
+        : 'Only a token whose only scope is upload can be limited to repositories. Leave them out.',
       details: [{ path: 'repositories', message: isUploadOnly ? 'is required' : 'must be absent' }],
     });
   if (repositories === undefined) return null;
@@ -76,19 +70,19 @@ export const tokenHandlers: Handlers<'listTokens' | 'createToken' | 'revokeToken
     const repositoryIds = await boundTo(context, scopes, repositories);
     const expiresAt = expiresInDays ? new Date(now.getTime() + expiresInDays * dayMs) : null;
     const wanted = { name: name.trim(), scopes: [...new Set(scopes)], expiresAt, repositoryIds };
-    const { row, secret } = await issueToken(cell, auditorOf(context), wanted);
+    const { row, secret } = await issueToken(cell, auditorFrom(context), wanted);
     return { token: presentToken(row, scope.principal, now), value: secret };
   },
 
   revokeToken: async (context, { tokenId: id }) => {
     const { cell, now, scope } = context;
     const { organizationId } = scope.principal;
-    const revoked = await revokeToken(cell, { id, organizationId }, auditorOf(context));
-    // Twice is the same as once.
+    const revoked = await revokeToken(cell, { id, organizationId }, auditorFrom(context));
+    // Revoking twice is the same as once.
     const row = revoked ?? (await findToken(cell.db, organizationId, id));
     if (row === null)
       throw appError('TOKEN_NOT_FOUND', {
-        public: `The organization has no token ${id}. Its tokens are told by listTokens.`,
+        public: `The organization has no token ${id}. List them with listTokens.`,
       });
     return { token: presentToken(row, scope.principal, now) };
   },

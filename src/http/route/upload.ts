@@ -1,4 +1,4 @@
-// Uploads of test reports: by the four steps that existing uploaders speak, and by our own door.
+// Uploads of test reports: by the four steps that existing uploaders use, and by Signalbox's own endpoint.
 
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -6,14 +6,19 @@ import { promisify } from 'node:util';
 import { zstdCompress } from 'node:zlib';
 import { appError } from '#base/error.ts';
 import { acceptReport, expectUpload } from '#command/accept-upload.ts';
-import type { RequestOf, ResponseOf } from '#contract/endpoint.ts';
+import type { RequestOf, ResponseOf } from '#contract/endpoint/endpoint.ts';
 import type { UploadProblem } from '#core/health/reported-case.ts';
-import { newUploadKey, type NewUpload, type UploadSource, type UploadTrust } from '#db/upload-store.ts';
-import { takeUploadQuota } from '#db/token-use-store.ts';
-import { findUpload, listUploads, type UploadDetails, type UploadSummary } from '#db/upload-view.ts';
-import type { Repository } from '#db/scope-view.ts';
-import { type ContentSummary, readContent } from '#report/content.ts';
-import { bodyBytesMax } from '../body.ts';
+import {
+  newUploadKey,
+  type NewUpload,
+  type UploadSource,
+  type UploadTrust,
+} from '#db/health/upload-store.ts';
+import { takeUploadQuota } from '#db/account/token-use-store.ts';
+import { findUpload, listUploads, type UploadDetails, type UploadSummary } from '#db/health/upload-view.ts';
+import type { RepositoryRecord } from '#db/account/scope-view.ts';
+import { type ContentSummary, readContent } from '#report/bundle/content.ts';
+import { bodyBytesMax } from '../body/body.ts';
 import {
   type Context,
   ensuredRepository,
@@ -21,9 +26,9 @@ import {
   isOnlyUpload,
   knownRepository,
   requireOrganization,
-} from '../context.ts';
-import { passOver, readChunks, reportTooLarge } from '../raw-body.ts';
-import { formOf, overQuota } from '../upload-address.ts';
+} from '../endpoint/context.ts';
+import { passOver, readChunks, reportTooLarge } from '../body/raw-body.ts';
+import { detectForm, overQuota } from '../guard/upload-address.ts';
 import { listing } from './test-health.ts';
 
 export const uploadHandlers: Handlers<
@@ -50,12 +55,12 @@ export const uploadHandlers: Handlers<
     for (const chunk of chunks) hash.update(chunk);
     const upload = newUpload(context, repository, '');
     const start = chunks.find((chunk) => chunk.length > 0) ?? Buffer.alloc(0);
-    const form = formOf(start, 'zstd');
+    const form = detectForm(start, 'zstd');
     const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
     await takeQuota(context, bytes);
     const { uploadId } = await acceptReport(context.cell, {
       upload,
-      source: sourceOf(input),
+      source: toUploadSource(input),
       content: { hash: hash.digest(), bytes, form },
       storeBytes: () => context.deps.blobsOf(context.cell).write(upload, compressed(chunks, form)),
     });
@@ -68,7 +73,9 @@ export const uploadHandlers: Handlers<
     const { reader } = context.cell;
     const found = repository && (await findUpload(reader, repository.id, input.upload_id));
     if (!found)
-      throw appError('UPLOAD_NOT_FOUND', { public: `The repository has no upload ${input.upload_id}.` });
+      throw appError('UPLOAD_NOT_FOUND', {
+        public: `The repository has no upload ${input.upload_id}. List them with listUploads.`,
+      });
     const first =
       found.duplicate_of === null ? null : await findUpload(reader, repository.id, found.duplicate_of);
     return { upload: presentDetails(found, first ?? found) };
@@ -82,8 +89,8 @@ export const uploadHandlers: Handlers<
       ...(input.with_problems === true ? ({ withProblems: true } as const) : {}),
     };
     const list = listing(context, input, { list: 'uploads', ...filter });
-    const page = await list.read((repositoryId, wish) =>
-      listUploads(context.cell.reader, repositoryId, wish, filter),
+    const page = await list.read((repositoryId, pageRequest) =>
+      listUploads(context.cell.reader, repositoryId, pageRequest, filter),
     );
     return { uploads: page.rows.map(present), page: list.page(page) };
   },
@@ -96,11 +103,11 @@ export const uploadHandlers: Handlers<
 
 const zstd = promisify(zstdCompress);
 
-/** What a token that may do no more than upload sends may come from unreviewed code: it classifies no test. */
-const trustOf = ({ scope: { principal } }: Context): UploadTrust =>
+/** An upload by an upload-only token may come from unreviewed code: it does not classify tests. */
+const decideTrust = ({ scope: { principal } }: Context): UploadTrust =>
   isOnlyUpload(principal.scopes) ? 'untrusted' : 'full';
 
-/** The token, if it is one of those whose uploads are counted: unreviewed code may be able to read it. */
+/** The token, if its uploads are counted: unreviewed code may be able to read it. */
 const countedToken = ({ scope: { principal } }: Context): string | null =>
   principal.kind === 'token' && isOnlyUpload(principal.scopes) ? principal.id : null;
 
@@ -113,15 +120,15 @@ async function takeQuota(context: Context, bytes: number): Promise<void> {
   if (!(await takeUploadQuota(cell.db, token, use, deps.config.upload.quota, now))) throw overQuota(now);
 }
 
-const newUpload = (context: Context, repository: Repository, clientVersion: string): NewUpload => ({
+const newUpload = (context: Context, repository: RepositoryRecord, clientVersion: string): NewUpload => ({
   ...newUploadKey(repository.id, context.now),
   organizationId: context.scope.principal.organizationId,
-  trust: trustOf(context),
+  trust: decideTrust(context),
   countedToken: countedToken(context),
   uploader: [context.actor, clientVersion].filter((text) => text !== '').join(' '),
 });
 
-const sourceOf = (input: RequestOf<'uploadReport'>): UploadSource => ({
+const toUploadSource = (input: RequestOf<'uploadReport'>): UploadSource => ({
   sha: input.sha.toLowerCase(),
   branch: input.branch,
   prNumber: input.pr ?? null,
@@ -132,10 +139,10 @@ const sourceOf = (input: RequestOf<'uploadReport'>): UploadSource => ({
   ciUrl: input.url ?? '',
 });
 
-/** Bytes that are read in one turn of the event loop. */
+/** Bytes that are parsed in one turn of the event loop. */
 const turnBytes = 32_768;
 
-/** The bytes in small pieces, with other requests in between: all of them are here already. */
+/** The bytes in small chunks, with other requests in between: all of them have arrived already. */
 async function* inTurns(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
   for (const chunk of chunks)
     for (let at = 0; at < chunk.length; at += turnBytes) {
@@ -144,14 +151,14 @@ async function* inTurns(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
     }
 }
 
-/** Reads it as it will be read later, so that the answer says what is there. What holds no report at all is refused. */
+/** Parses the report as the worker will, so that the answer describes it. A body without one is refused. */
 async function readReport(chunks: readonly Buffer[]): Promise<ContentSummary> {
   const summary = await readContent(inTurns(chunks), { onCase: () => undefined }, { bytesMax: bodyBytesMax });
   const { form, cases, problems } = summary;
   if (problems.some(({ code }) => code === 'TOO_LARGE' || code === 'TOO_DENSE')) throw reportTooLarge();
   if (form === 'bundle')
     throw appError('NOT_A_REPORT', {
-      public: 'This is a bundle. Send it by createBundleUpload, or send the report alone.',
+      public: 'This is a bundle. Send it with createBundleUpload, or send the report alone.',
     });
   const notOne = problems.find(({ code }) => code === 'NOT_A_REPORT' || code === 'EMPTY');
   if (cases === 0 && notOne !== undefined)
@@ -162,10 +169,10 @@ async function readReport(chunks: readonly Buffer[]): Promise<ContentSummary> {
   return summary;
 }
 
-/** What grows more than this when it is decompressed may be taken for a bomb later on. */
+/** Content that grows more than this on decompression may later be taken for a bomb. */
 const ratioMax = 50;
 
-/** What came plain is kept compressed; it is read by its first bytes in any case. */
+/** A plain report is stored compressed; the reader detects the form by its first bytes. */
 async function* compressed(chunks: readonly Buffer[], form: string): AsyncGenerator<Uint8Array> {
   const plainBytes = form === 'plain' ? Buffer.concat(chunks) : null;
   const small = plainBytes === null ? null : await zstd(plainBytes);
@@ -203,7 +210,7 @@ const present = (upload: UploadSummary): Shown => ({
   problems: upload.problems.map(plain),
 });
 
-/** A duplicate shows what was read of the one before it. */
+/** A duplicate shows the content of the upload that it repeats. */
 function presentDetails(upload: UploadDetails, read: UploadDetails): ResponseOf<'getUpload'>['upload'] {
   const { id, trust, uploaded_at, duplicate_of } = present(upload);
   const failures = read.failures.map(({ classname, parent, file, ...failure }) => ({

@@ -1,29 +1,28 @@
-// Endpoints that events are sent to, for the admins of an organization.
+// Webhook endpoints of an organization, for its admins.
 
 import { v7 as newId } from 'uuid';
+import { dayMs } from '#base/duration.ts';
 import { appError } from '#base/error.ts';
 import type { RepositoryId } from '#base/id.ts';
-import type { WebhookDelivery, WebhookEndpoint } from '#contract/webhook.ts';
-import type { WebhookType } from '#contract/webhook-event.ts';
-import { fullName, type RepositoryName, repositoryKey } from '#core/repository.ts';
-import { insertTestDelivery, replayOne, replaySince } from '#db/delivery-store.ts';
-import { type DeliveryRow, listDeliveries } from '#db/delivery-view.ts';
-import { findRepositoryIds } from '#db/repository-store.ts';
-import type { SecretKey } from '#db/seal.ts';
 import {
   changeEndpoint,
   createEndpoint,
   deleteEndpoint,
   type EndpointChange,
   endpointsMax,
-  type EndpointView,
-  findEndpoint,
-  listEndpoints,
-} from '#db/webhook-store.ts';
-import { payloadOf } from '#event/webhook-payload.ts';
+} from '#command/webhook-endpoint.ts';
+import type { WebhookDelivery, WebhookEndpoint } from '#contract/webhook.ts';
+import type { WebhookType } from '#contract/webhook-event.ts';
+import { fullName, type RepositoryName, repositoryKey } from '#core/repository.ts';
+import { insertTestDelivery, replayOne, replaySince } from '#db/webhook/delivery-store.ts';
+import { type DeliveryRow, listDeliveries } from '#db/webhook/delivery-view.ts';
+import { findRepositoryIds } from '#db/account/repository-store.ts';
+import type { SecretKey } from '#db/seal.ts';
+import { type EndpointView, findEndpoint, listEndpoints } from '#db/webhook/webhook-store.ts';
+import { buildPayload } from '#event/webhook-payload.ts';
 import { newWebhookSecret } from '#event/webhook-request.ts';
-import { judgeName } from '#event/webhook-send.ts';
-import { auditorOf, type Context, type Handlers } from '../context.ts';
+import { checkHostName } from '#event/webhook-send.ts';
+import { auditorFrom, type Context, type Handlers } from '../endpoint/context.ts';
 
 const instant = (at: Date | null): string | null => at?.toISOString() ?? null;
 
@@ -54,27 +53,27 @@ const presentDelivery = ({ deps }: Context, row: DeliveryRow): WebhookDelivery =
   deliveredAt: instant(row.delivered_at),
   nextAttemptAt: row.status === 'pending' ? row.due_at.toISOString() : null,
   attempts: [...row.log],
-  payload: payloadOf(row.type, row.payload, deps.config) as WebhookDelivery['payload'],
+  payload: buildPayload(row.type, row.payload, deps.config) as WebhookDelivery['payload'],
 });
 
 const unknown = (id: string) =>
   appError('WEBHOOK_ENDPOINT_NOT_FOUND', {
-    public: `The organization has no webhook endpoint ${id}. Its endpoints are told by listWebhookEndpoints.`,
+    public: `The organization has no webhook endpoint ${id}. List them with listWebhookEndpoints.`,
   });
 
-/** What seals addresses and secrets. */
-function keyOf({ deps }: Context): SecretKey {
+/** The key that encrypts URLs and secrets. */
+function requireSecretKey({ deps }: Context): SecretKey {
   if (deps.config.secretKey !== null) return deps.config.secretKey;
   throw appError('SECRET_KEY_MISSING', {
     public:
-      'Addresses and secrets of webhooks are kept sealed, and this installation has no key for that. Make one with `openssl rand -base64 32`, set it as SIGNALBOX_SECRET_KEY for every process, and start them anew.',
+      'Signalbox encrypts webhook URLs and secrets, and this installation has no key. Create one with `openssl rand -base64 32`, set it as SIGNALBOX_SECRET_KEY for every process, and restart them.',
   });
 }
 
 async function requireUrl({ deps }: Context, url: string): Promise<string> {
-  const why = await judgeName(url, deps.config.webhook.allow);
+  const why = await checkHostName(url, deps.config.webhook.allow);
   if (why === null) return new URL(url).href;
-  throw appError('WEBHOOK_URL_REFUSED', { public: `Events cannot be sent to this address. ${why}` });
+  throw appError('WEBHOOK_URL_REFUSED', { public: `Signalbox cannot send events to this URL. ${why}` });
 }
 
 async function repositoryIds(
@@ -94,7 +93,7 @@ async function repositoryIds(
   });
 }
 
-/** What people want to know without being asked; a program is sent everything. */
+/** What people want to be notified of; a program gets every type. */
 const chatTypes: readonly WebhookType[] = [
   'pull_request.merged',
   'pull_request.failed',
@@ -108,18 +107,24 @@ async function required(context: Context, id: string): Promise<EndpointView> {
   return row;
 }
 
-async function change(context: Context, id: string, wish: EndpointChange): Promise<EndpointView> {
-  const changed = await changeEndpoint(context.cell, keyOf(context), auditorOf(context), id, wish);
+async function change(context: Context, id: string, fields: EndpointChange): Promise<EndpointView> {
+  const changed = await changeEndpoint(
+    context.cell,
+    requireSecretKey(context),
+    auditorFrom(context),
+    id,
+    fields,
+  );
   if (changed.kind === 'changed') return changed.row;
   if (changed.kind === 'unknown') throw unknown(id);
   throw appError('SECRET_KEY_MISSING', {
     public:
-      'What is known of this endpoint was sealed with another SIGNALBOX_SECRET_KEY. Set that key again, or delete the endpoint and make it anew.',
+      'This endpoint was encrypted with another SIGNALBOX_SECRET_KEY. Set that key again, or delete the endpoint and create it again.',
   });
 }
 
-/** How long a secret that was replaced is signed with too. */
-const previousMs = 86_400_000;
+/** How long deliveries are also signed with a replaced secret. */
+const previousMs = dayMs;
 
 export const webhookHandlers: Handlers<
   | 'listWebhookEndpoints'
@@ -137,9 +142,9 @@ export const webhookHandlers: Handlers<
   },
 
   createWebhookEndpoint: async (context, { kind, name, url, eventTypes, repositories }) => {
-    const key = keyOf(context);
+    const key = requireSecretKey(context);
     const address = await requireUrl(context, url);
-    const wish = {
+    const fields = {
       kind,
       name: name.trim(),
       eventTypes: [...new Set<string>(eventTypes ?? (kind === 'webhook' ? [] : chatTypes))],
@@ -147,10 +152,10 @@ export const webhookHandlers: Handlers<
     };
     const secret = newWebhookSecret();
     const credentials = { url: address, secret, previous: null };
-    const row = await createEndpoint(context.cell, key, auditorOf(context), newId(), wish, credentials);
+    const row = await createEndpoint(context.cell, key, auditorFrom(context), newId(), fields, credentials);
     if (row === null)
       throw appError('WEBHOOK_LIMIT_REACHED', {
-        public: `An organization has at most ${endpointsMax} webhook endpoints. Delete one that is not needed any more.`,
+        public: `An organization has at most ${endpointsMax} webhook endpoints. Delete one that you no longer need.`,
       });
     return { endpoint: present(row), signingSecret: kind === 'webhook' ? secret : null };
   },
@@ -168,7 +173,7 @@ export const webhookHandlers: Handlers<
   },
 
   deleteWebhookEndpoint: async (context, { endpointId }) => {
-    if (!(await deleteEndpoint(context.cell, auditorOf(context), endpointId))) throw unknown(endpointId);
+    if (!(await deleteEndpoint(context.cell, auditorFrom(context), endpointId))) throw unknown(endpointId);
     return {};
   },
 
@@ -177,7 +182,7 @@ export const webhookHandlers: Handlers<
     if (kind !== 'webhook')
       throw appError('WEBHOOK_NOT_SIGNED', {
         public:
-          'Messages to a chat are not signed. Its address is the secret: make a new one there, and update it here.',
+          'Messages to a chat are not signed: its URL is the secret. Create a new URL in the chat, and update the endpoint with it.',
       });
     const secret = newWebhookSecret();
     const previousUntil = new Date(context.now.getTime() + previousMs);
@@ -204,7 +209,7 @@ export const webhookHandlers: Handlers<
       return { replayed: await replaySince(cell.db, endpointId, { since: since!, failedOnly }, now) };
     if (await replayOne(cell.db, endpointId, deliveryId, now)) return { replayed: 1 };
     throw appError('WEBHOOK_DELIVERY_NOT_FOUND', {
-      public: `The endpoint has no delivery ${deliveryId}. Deliveries are kept for 14 days; listWebhookDeliveries tells them.`,
+      public: `The endpoint has no delivery ${deliveryId}. Deliveries are kept for 14 days. List them with listWebhookDeliveries.`,
     });
   },
 

@@ -124,7 +124,7 @@ export const pullPayload = (site: Site, repository: Repository, pull: PullReques
 
 /** As in a list; webhooks write the state in small letters, and no text as null. */
 export function reviewJson(site: Site, repository: Repository, pull: PullRequest, review: Review) {
-  const { id, by, word, body, sha, at } = review;
+  const { id, by, state: word, body, sha, at } = review;
   const url = `${repositoryUrl(site, repository)}/pulls/${pull.number}`;
   const page = `${repositoryPage(site, repository)}/pull/${pull.number}#pullrequestreview-${id}`;
   return {
@@ -146,7 +146,7 @@ export function reviewJson(site: Site, repository: Repository, pull: PullRequest
 export function reviewPayload(site: Site, repository: Repository, pull: PullRequest, review: Review) {
   const json = reviewJson(site, repository, pull, review);
   return {
-    review: { ...json, body: review.body === '' ? null : review.body, state: review.word },
+    review: { ...json, body: review.body === '' ? null : review.body, state: review.state },
     pull_request: simplePullJson(site, repository, pull),
   };
 }

@@ -20,7 +20,7 @@ import { deliveryJson, hookJson } from '../json/hook.ts';
 import { fullRepositoryJson, permissionsJson, repositoryUrl } from '../json/repository.ts';
 import { type Access, atLeast } from '../model.ts';
 import { protectionOf } from '../policy.ts';
-import { judgePush } from '../push-rule.ts';
+import { checkPush } from '../push-rule.ts';
 import { noticePush } from '../push.ts';
 import {
   administer,
@@ -133,7 +133,7 @@ async function moveRef(call: RepositoryCall, ref: string, from: string | null, t
   const { site, repository, principal } = call;
   const nothing = '0'.repeat(40);
   const command = { ref, old: from ?? nothing, new: to ?? nothing };
-  const { rules, content } = await judgePush(repository, principal, [command]);
+  const { rules, content } = await checkPush(repository, principal, [command]);
   const refusal = rules.find(({ rule }) => rule === 'refuse');
   if (refusal !== undefined) return refused(422, refusal.words);
   for (const { headline, rule } of to === null ? [] : content) {

@@ -1,21 +1,22 @@
-// The search of a batch for its culprit, as people are told of it: the rounds so far, what each run of a round tested,
-// and who is left. Every run tests a prefix of the batch (see planner/search.ts), so a run is told by its length.
+// The bisection of a batch as it is displayed: the rounds so far, what each run of a round tested, and which
+// entries are still suspected. Every run tests a prefix of the batch (see planner/search.ts), so its length
+// identifies it.
 //
-// Eight were tested together and failed. Round 1 with one slot: the first 4, which pass. Round 2: the first 6, under way.
-// Then 4 are cleared by a run that passed, and 4 are suspected: 5 to 8.
+// Eight were tested together and failed. Round 1 with one slot: the first 4, which pass. Round 2: the first
+// 6, running. Then 4 are cleared by a run that passed, and 4 are suspected: 5 to 8.
 
 import { isActive, type Run, type Search } from '../planner/model.ts';
 
 type BisectionRun = {
   /** Its number in the plan. */
   readonly run: number;
-  /** It tests so many of the batch, from the first on. */
+  /** How many of the batch it tests, from the first on. */
   readonly length: number;
   readonly status: 'under_way' | 'passed' | 'failed' | 'retrying';
 };
 
-type Round = {
-  /** The suspects before the round, by place: from the first of these up to the second, without it. */
+type BisectionRoundSummary = {
+  /** The suspects before the round, by position: from `from` up to, but not including, `to`. */
   readonly from: number;
   readonly to: number;
   /** The shortest first. */
@@ -26,16 +27,16 @@ export type Bisection = {
   readonly search: number;
   readonly base: string;
   readonly members: readonly number[];
-  /** So many pass together, from the first on: none of them breaks the batch by itself. */
+  /** So many pass together, from the first on: none of these alone breaks the batch. */
   readonly cleared: number;
-  /** The first so many fail together: the culprit is the last suspect or before it. */
+  /** The first so many fail together: the culprit is among them. */
   readonly failing: number;
-  readonly rounds: readonly Round[];
+  readonly rounds: readonly BisectionRoundSummary[];
 };
 
-export function bisectionOf(search: Search, runs: readonly Run[]): Bisection {
+export function summarizeBisection(search: Search, runs: readonly Run[]): Bisection {
   const own = runs
-    // A run older than the search is the line's, taken over.
+    // A run older than the bisection is the line's, reused.
     .filter(({ id, of }) => of.kind === 'search' && of.search === search.id && id > search.id)
     .toSorted((a, b) => a.id - b.id);
   return {
@@ -44,16 +45,16 @@ export function bisectionOf(search: Search, runs: readonly Run[]): Bisection {
     members: search.members,
     cleared: search.passes,
     failing: search.fails,
-    rounds: roundsOf(search.members.length, own),
+    rounds: groupIntoRounds(search.members.length, own),
   };
 }
 
-/** A round is asked for in one go; what is tried once more belongs to the round it was first in. */
-function roundsOf(length: number, runs: readonly Run[]): readonly Round[] {
+/** The runs of a round are requested at once; a repeated run belongs to the round of its first attempt. */
+function groupIntoRounds(length: number, runs: readonly Run[]): readonly BisectionRoundSummary[] {
   const rounds: Run[][] = [];
   let askedAt: number | null = null;
   for (const run of runs) {
-    const isRetry = run.attempt > 0 && rounds.length > 0;
+    const isRetry = (run.attempt > 0 || (run.flakes ?? 0) > 0) && rounds.length > 0;
     if (!isRetry && run.requestedAt !== askedAt) rounds.push([]);
     if (!isRetry) askedAt = run.requestedAt;
     rounds.at(-1)!.push(run);

@@ -1,26 +1,29 @@
-// The queue as a graph: who is tested together, on top of what, and whom each waits for because of which targets. Made
-// by the planner's own walk over the line, so that what is shown is what is decided.
+// The queue as a graph: which entries are tested together, on top of what, and which entries each waits for
+// because of which targets. Built by the planner's own walk over the queue, so that the graph shows what the
+// planner decides.
 //
-// Groups stand in line order: batches that are searched, then the line, then whoever is pending, each by itself, as if
-// it were started behind everybody ahead. What is searched stands beside the line: nobody waits for it.
+// Groups are in queue order: batches under bisection and screens, then the line, then each pending entry alone, as if it
+// were started behind every entry ahead. Batches under bisection and screens are outside the line: no other entry waits
+// for them.
 
 import { assumed } from '../planner/line.ts';
 import { LaneWalk, type Targets } from '../planner/lane.ts';
-import type { Place, Run } from '../planner/model.ts';
+import { isScreen, type QueuePosition, type Run, type Search } from '../planner/model.ts';
 import type { QueueSettings } from '../settings.ts';
 
-type GraphEntry = { readonly pr: number; readonly place: Place; readonly targets: Targets };
+type GraphEntry = { readonly pr: number; readonly place: QueuePosition; readonly targets: Targets };
 
 export type GraphInput = {
   readonly mode: QueueSettings['mode'];
-  /** In line order. */
+  /** In queue order. */
   readonly entries: readonly GraphEntry[];
+  readonly searches: readonly Search[];
   readonly runs: readonly Run[];
-  /** What orders targets where only the first few are told. */
+  /** Orders targets where only the first few are shown. */
   readonly rankOf: (target: number) => number;
 };
 
-/** Why one waits for another: its place in a single line, one of them impacts everything, or targets they share. */
+/** Why an entry waits for another: order in single mode, one impacts everything, or they share targets. */
 export type Dependency = {
   /** The first pull request of the group ahead. */
   readonly on: number;
@@ -31,43 +34,45 @@ export type Dependency = {
 };
 
 export type GraphGroup = {
-  readonly kind: 'line' | 'search' | 'pending';
+  readonly kind: 'line' | 'search' | 'screen' | 'pending';
   readonly members: readonly number[];
-  /** The run that tests it in the line. */
+  /** The run that tests it in the line, or as a screen. */
   readonly run: Run | null;
-  /** What that run has below the group and above the branch, in line order. */
+  /** What that run has below the group and above the branch, in queue order. */
   readonly testedOn: readonly number[];
-  /** It conflicts with this one, and is tested once that has landed or left. */
+  /** It conflicts with this pull request, and is tested once that has landed or left. */
   readonly conflictsWith: number | null;
   readonly dependencyCount: number;
   /** Direct ones, the nearest first, at most `dependenciesShown`. */
   readonly dependsOn: readonly Dependency[];
 };
 
-/** The nearest are enough to see whom one waits for: they depend on the others. */
+/** The nearest are enough to see what a group waits for: they depend on the others. */
 const dependenciesShown = 8;
 const sharedShown = 3;
 
-type Gathered = Pick<GraphGroup, 'kind' | 'members'> & {
+type GatheredGroup = Pick<GraphGroup, 'kind' | 'members'> & {
   readonly id: number;
-  readonly place: Place;
+  readonly place: QueuePosition;
   readonly members: number[];
   readonly targets: Targets[];
-  /** Everything that its members impact. Made when it is first asked for. */
+  /** All targets that its members impact. Computed on first use. */
   all?: Targets;
 };
 
-export function graphOf({ mode, entries, runs, rankOf }: GraphInput): readonly GraphGroup[] {
-  const groups = gather(entries);
+export function buildGraph({ mode, entries, searches, runs, rankOf }: GraphInput): readonly GraphGroup[] {
+  const screens = new Set(searches.filter(isScreen).map(({ id }) => id));
+  const groups = gather(entries, screens);
   const runOf = new Map(
-    runs.flatMap((run) => (run.of.kind === 'line' ? [[run.of.group, run] as const] : [])),
+    runs.map((run) => [run.of.kind === 'line' ? run.of.group : run.of.search, run] as const),
   );
   const walk = new LaneWalk(mode);
   return groups.map((group, index) => {
     const { kind, members, place } = group;
-    const ahead = kind === 'search' ? [] : walk.dependencies(group.targets).toSorted((a, b) => b - a);
-    if (kind !== 'search') walk.add(index, group.targets);
-    const run = (kind === 'line' ? runOf.get(group.id) : undefined) ?? null;
+    const isBeside = kind === 'search' || kind === 'screen';
+    const ahead = isBeside ? [] : walk.dependencies(group.targets).toSorted((a, b) => b - a);
+    if (!isBeside) walk.add(index, group.targets);
+    const run = (kind === 'line' || kind === 'screen' ? runOf.get(group.id) : undefined) ?? null;
     return {
       kind,
       members,
@@ -82,11 +87,18 @@ export function graphOf({ mode, entries, runs, rankOf }: GraphInput): readonly G
   });
 }
 
-function gather(entries: readonly GraphEntry[]): readonly Gathered[] {
-  const groups = new Map<string, Gathered>();
+const shownKinds = {
+  not_ready: 'pending',
+  pending: 'pending',
+  line: 'line',
+  search: 'search',
+} as const satisfies Record<QueuePosition['kind'], GraphGroup['kind']>;
+
+function gather(entries: readonly GraphEntry[], screens: ReadonlySet<number>): readonly GatheredGroup[] {
+  const groups = new Map<string, GatheredGroup>();
   for (const { pr, place, targets } of entries) {
     const id = place.kind === 'line' ? place.group : place.kind === 'search' ? place.search : pr;
-    const kind = place.kind === 'not_ready' ? 'pending' : place.kind;
+    const kind = place.kind === 'search' && screens.has(id) ? 'screen' : shownKinds[place.kind];
     const key = `${kind} ${id}`;
     const known = groups.get(key);
     if (known === undefined) groups.set(key, { id, kind, place, members: [pr], targets: [targets] });
@@ -100,19 +112,19 @@ function gather(entries: readonly GraphEntry[]): readonly Gathered[] {
 
 function dependency(
   mode: QueueSettings['mode'],
-  group: Gathered,
-  ahead: Gathered,
+  group: GatheredGroup,
+  ahead: GatheredGroup,
   rankOf: GraphInput['rankOf'],
 ): Dependency {
   const on = ahead.members[0]!;
   if (mode === 'single') return { on, why: 'order', sharedCount: 0, shared: [] };
-  const shared = sharedBy(unionOf(group), unionOf(ahead));
+  const shared = sharedBy(collectTargets(group), collectTargets(ahead));
   if (shared === 'ALL') return { on, why: 'everything', sharedCount: 0, shared: [] };
-  return { on, why: 'targets', sharedCount: shared.length, shared: firstOf(shared, rankOf) };
+  return { on, why: 'targets', sharedCount: shared.length, shared: pickLowestRanked(shared, rankOf) };
 }
 
-/** The few that rank lowest, in one pass: two pull requests may share thousands. */
-function firstOf(targets: readonly number[], rankOf: GraphInput['rankOf']): readonly number[] {
+/** The few targets with the lowest rank, in one pass: two pull requests may share thousands. */
+function pickLowestRanked(targets: readonly number[], rankOf: GraphInput['rankOf']): readonly number[] {
   const first: number[] = [];
   for (const target of targets) {
     if (first.length === sharedShown && rankOf(target) >= rankOf(first.at(-1)!)) continue;
@@ -123,7 +135,7 @@ function firstOf(targets: readonly number[], rankOf: GraphInput['rankOf']): read
   return first;
 }
 
-function unionOf(group: Gathered): Targets {
+function collectTargets(group: GatheredGroup): Targets {
   group.all ??= union(group.targets);
   return group.all;
 }

@@ -1,15 +1,15 @@
-// The stored plan of a long line, in few bytes. A run in a line names everything ahead of it, so n runs name n * n / 2
-// entries: 1,000 runs half a million, which would be read and written with every reconcile. Packed, the entries that runs
-// name are listed once, in line order, and a run names ranges of that list. In a single line that is one range.
+// The stored plan of a long line, in few bytes. A run in a line names everything ahead of it, so n runs name
+// n * n / 2 entries: 1,000 runs half a million, which would be read and written with every reconcile. Packed,
+// the entries that runs name are listed once, in the order of the line, and a run names ranges of that list:
+// in single mode one range.
 //
 //   line 1 2 3, runs 1 | 1 2 | 1 2 3   →   entries [1, 2, 3], ranges [0, 1] | [0, 2] | [0, 3]
 
-import type { StoredPlan } from './stored.ts';
+import type { StoredPlan, StoredPlanRun } from './stored.ts';
 
-type StoredRun = StoredPlan['runs'][number];
-type PackedRun = Omit<StoredRun, 'composition'> & {
-  readonly composition: Omit<StoredRun['composition'], 'members'> & {
-    /** From and up to, one after the other. */
+type PackedRun = Omit<StoredPlanRun, 'composition'> & {
+  readonly composition: Omit<StoredPlanRun['composition'], 'members'> & {
+    /** Start and end of each range, in sequence. */
     readonly ranges: readonly number[];
   };
 };
@@ -32,12 +32,12 @@ export function packPlan(plan: StoredPlan): StoredPlan | PackedPlan {
   for (const { composition } of plan.runs) composition.members.forEach(add);
   const runs = plan.runs.map(({ composition: { members, ...composition }, ...run }): PackedRun => ({
     ...run,
-    composition: { ...composition, ranges: rangesOf(members, indexes) },
+    composition: { ...composition, ranges: packRanges(members, indexes) },
   }));
   return { ...plan, entries: [...indexes.keys()], runs };
 }
 
-function rangesOf(members: readonly number[], indexes: ReadonlyMap<number, number>): number[] {
+function packRanges(members: readonly number[], indexes: ReadonlyMap<number, number>): number[] {
   const ranges: number[] = [];
   for (const pr of members) {
     const index = indexes.get(pr)!;
@@ -53,12 +53,12 @@ export function unpackPlan(plan: StoredPlan | PackedPlan): StoredPlan {
   return { ...rest, runs: unpackRuns(entries, runs) };
 }
 
-/** Where `entries` is null the runs are not packed. */
+/** If `entries` is null the runs are not packed. */
 export function unpackRuns(
   entries: readonly number[] | null,
-  runs: readonly (StoredRun | PackedRun)[],
-): readonly StoredRun[] {
-  if (entries === null) return runs as readonly StoredRun[];
+  runs: readonly (StoredPlanRun | PackedRun)[],
+): readonly StoredPlanRun[] {
+  if (entries === null) return runs as readonly StoredPlanRun[];
   return (runs as readonly PackedRun[]).map(({ composition: { ranges, ...composition }, ...run }) => {
     const members: number[] = [];
     for (let at = 0; at < ranges.length; at += 2) members.push(...entries.slice(ranges[at], ranges[at + 1]));

@@ -1,97 +1,130 @@
-// From a picture to what the planner looks at: the snapshot it left, and the events that lead from there to the present.
-// Events are found by comparing, never by counting signals: a signal that was lost, doubled or late changes nothing.
+// From the input of a reconcile to the planner's input: the stored snapshot combined with the current rows, and the events
+// that lead from there to the present. Events are found by comparing, never by counting signals: a lost,
+// repeated or late signal changes nothing. Model check and property tests go through the same restore
+// (test/planner/reading.ts).
 
-import { verdictOf } from '../check.ts';
+import { evaluateChecks } from '../check.ts';
 import { isEnded } from '../model.ts';
+import { mayRepeatFlake } from '../planner/clock.ts';
 import { noTargets, type Targets } from '../planner/lane.ts';
 import { isActive, type Item, type Run, type Snapshot } from '../planner/model.ts';
-import type { Current, Event } from '../planner/observe.ts';
-import { isReady, readinessOf } from '../readiness.ts';
-import type { Picture, PictureEntry, RunReport } from './picture.ts';
-import type { StoredItem } from './stored.ts';
+import type { Current, PlannerEvent } from '../planner/observe.ts';
+import { isReady, assessReadiness } from '../rule/readiness.ts';
+import type { FailedTestsReport, InputEntry, ReconcileInput, RunReport } from './reconcile-input.ts';
+import { emptyPlan, type RememberedItem, type StoredItem, type StoredPlan } from './stored.ts';
 
-export function restore(picture: Picture): Snapshot {
-  const { queue, stored, branchSha } = picture;
-  const items = new Map<number, Item>();
-  for (const entry of picture.entries)
-    if (entry.stored !== null) items.set(numberOf(entry), restoreItem(picture, entry, entry.stored));
+/** The part of a queue that every reconcile reads: commands and its own history change it at any time. */
+export type QueueReading = Pick<Snapshot, 'state' | 'settings' | 'limits' | 'failureShare' | 'switching'>;
+
+/** The part of an entry that every reconcile reads: commands and the Git host change it at any time. */
+export type EntryReading = Omit<Item, keyof RememberedItem>;
+
+/** The planner's whole input: what it stored, and what is read now. There is no other way in. */
+export function restoreSnapshot(
+  { state, settings, limits, failureShare, switching }: QueueReading,
+  { runs, gone, outageSince = null, ...plan }: StoredPlan,
+  items: Iterable<Item>,
+): Snapshot {
   return {
-    state: queue.state,
-    settings: queue.settings,
-    limits: picture.limits,
-    switching: queue.switching,
-    tip: stored?.tip ?? branchSha ?? '',
-    items,
-    line: stored?.line ?? [],
-    searches: stored?.searches ?? [],
-    runs: new Map(stored?.runs.map((run) => [run.id, { pushedAt: null, timeouts: 0, ...run }])),
-    landing: stored?.landing ?? null,
-    gone: new Map(stored?.gone),
-    frozenAt: stored?.frozenAt ?? null,
-    outageSince: stored?.outageSince ?? null,
-    nextId: stored?.nextId ?? 1,
+    ...plan,
+    state,
+    settings,
+    limits,
+    failureShare,
+    switching,
+    items: new Map(Array.from(items, (item) => [item.pr, item])),
+    runs: new Map(runs.map((run) => [run.id, isWhole(run) ? run : { pushedAt: null, timeouts: 0, ...run }])),
+    gone: new Map(gone),
+    outageSince,
   };
 }
 
-const numberOf = ({ entry }: PictureEntry): number => entry.pullRequest.number;
+/** A run that an earlier version stored lacks the fields that this version added. */
+const isWhole = (run: StoredPlan['runs'][number]): run is Run =>
+  run.pushedAt !== undefined && run.timeouts !== undefined;
 
-/** In a single line targets mean nothing; in lanes one without targets is not ready, and shares with everybody. */
-function targetsOf({ queue }: Picture, { targets }: PictureEntry): Targets {
+export const restoreItem = (
+  reading: EntryReading,
+  { place, queuedAt, patienceFrom, testedOnTip, screen = 'none', findings }: RememberedItem,
+): Item => ({
+  ...reading,
+  place,
+  queuedAt,
+  patienceFrom,
+  testedOnTip,
+  screen,
+  ...(findings === undefined ? {} : { findings }),
+});
+
+export function restore(input: ReconcileInput): Snapshot {
+  const { queue, limits, failureShare, stored, branchSha } = input;
+  const items: Item[] = [];
+  for (const shown of input.entries)
+    if (shown.stored !== null) items.push(restoreItem(readEntry(input, shown, shown.stored), shown.stored));
+  const { state, settings, switching } = queue;
+  return restoreSnapshot(
+    { state, settings, limits, failureShare, switching },
+    stored ?? emptyPlan(branchSha ?? ''),
+    items,
+  );
+}
+
+const pullRequestNumber = ({ entry }: InputEntry): number => entry.pullRequest.number;
+
+/**
+ * Single mode ignores targets; in parallel mode an entry without targets is not ready and counts as `ALL`.
+ */
+function effectiveTargets({ queue }: ReconcileInput, { targets }: InputEntry): Targets {
   if (queue.settings.mode === 'single' && queue.switching === null) return noTargets;
   return targets?.set ?? 'ALL';
 }
 
-/** An entry that may merge directly waits until it is known whether it may. */
-export function needsProbe(picture: Picture, { entry, probedTip }: PictureEntry): boolean {
-  const { queue, stored, branchSha } = picture;
+/** An entry that may merge directly waits until that is known. */
+export function needsProbe(input: ReconcileInput, { entry, probedTip }: InputEntry): boolean {
+  const { queue, stored, branchSha } = input;
   if (queue.settings.directMergeMode === 'off' || branchSha === null) return false;
   if ((stored?.line.length ?? 0) > 0 || (stored?.landing ?? null) !== null) return false;
   const waits = entry.stage.kind === 'not_ready' || entry.stage.kind === 'pending';
   return waits && probedTip !== branchSha;
 }
 
-const readyOf = (picture: Picture, shown: PictureEntry): boolean =>
-  isReady(readinessOf(picture.queue, shown.entry, shown.targets !== null)) && !needsProbe(picture, shown);
+const isEntryReady = (input: ReconcileInput, shown: InputEntry): boolean =>
+  isReady(assessReadiness(input.queue, shown.entry, shown.targets !== null)) && !needsProbe(input, shown);
 
-/** What a command may change at any time is read from the entry, what the planner decides from what it left. */
-function restoreItem(picture: Picture, shown: PictureEntry, stored: StoredItem): Item {
+function readEntry(input: ReconcileInput, shown: InputEntry, stored: StoredItem): EntryReading {
   const { entry } = shown;
-  // Submitted anew since: what the planner knows is about the trip before.
-  const isCurrent = stored.trip === entry.trip;
+  // After a new submission, what the planner stored is about the attempt before.
+  const isCurrent = stored.attempt === entry.attempt;
   return {
-    pr: numberOf(shown),
+    pr: pullRequestNumber(shown),
     priority: entry.priority,
     seniority: entry.seniority,
     submittedAt: entry.submittedAt.getTime(),
     noBatch: entry.noBatch,
-    ready: isCurrent && readyOf(picture, shown),
-    queuedAt: stored.queuedAt,
-    patienceFrom: stored.patienceFrom,
-    testedOnTip: stored.testedOnTip,
-    targets: targetsOf(picture, shown),
-    place: stored.place,
+    ready: isCurrent && isEntryReady(input, shown),
+    targets: effectiveTargets(input, shown),
     endRequested: entry.endRequested,
   };
 }
 
-/** What happened since the planner last looked. Each is asked for when those before it have been taken in. */
-export function* eventsSince(picture: Picture, current: Current): Generator<Event> {
-  const { branchSha, landing, hostAwayAt } = picture;
+/** What happened since the last reconcile. Each event is requested when those before it have been applied. */
+export function* eventsSince(input: ReconcileInput, current: Current): Generator<PlannerEvent> {
+  const { branchSha, landing, hostAwayAt } = input;
   const away = hostAwayAt !== null || branchSha === null;
   if (away !== (current.frozenAt !== null)) yield { kind: away ? 'host-away' : 'host-back' };
   if (landing !== null) yield* landingEvents(landing);
   if (current.landing === null && branchSha !== null && branchSha !== current.tip)
     yield { kind: 'branch-moved', tip: branchSha };
-  for (const shown of picture.entries)
+  for (const shown of input.entries)
     if (mayHaveEnded(shown)) yield* endingsOf(shown, branchSha ?? current.tip);
-  for (const shown of picture.entries) if (mayHaveChanged(shown)) yield* changesOf(picture, shown);
-  for (const report of picture.runs) {
+  for (const shown of input.entries) if (mayHaveChanged(shown)) yield* changesOf(input, shown);
+  for (const report of input.runs) {
     const run = current.runs.get(report.number);
-    if (run !== undefined && isActive(run)) yield* reportOf(picture, report, run);
+    if (run !== undefined && isActive(run)) yield* reportOf(input, report, run);
   }
 }
 
-function* landingEvents(landing: NonNullable<Picture['landing']>): Generator<Event> {
+function* landingEvents(landing: NonNullable<ReconcileInput['landing']>): Generator<PlannerEvent> {
   const { number } = landing;
   switch (landing.kind) {
     case 'landed':
@@ -108,31 +141,31 @@ function* landingEvents(landing: NonNullable<Picture['landing']>): Generator<Eve
   }
 }
 
-// Asked of every entry of a queue that may have 10,000, hardly any of which has changed.
-const mayHaveEnded = ({ entry, stored }: PictureEntry): boolean =>
-  stored !== null && (stored.trip !== entry.trip || isEnded(entry.stage));
+// Called for every entry of a queue that may have 10,000, hardly any of which has changed.
+const mayHaveEnded = ({ entry, stored }: InputEntry): boolean =>
+  stored !== null && (stored.attempt !== entry.attempt || isEnded(entry.stage));
 
-const mayHaveChanged = ({ entry, stored, targets, testedOnTip }: PictureEntry): boolean =>
-  stored?.trip !== entry.trip ||
+const mayHaveChanged = ({ entry, stored, targets, testedOnTip }: InputEntry): boolean =>
+  stored?.attempt !== entry.attempt ||
   (targets?.at ?? null) !== stored.targetsAt ||
   testedOnTip !== stored.testedOnTip ||
   entry.restartRequested;
 
-function* endingsOf(shown: PictureEntry, tip: string): Generator<Event> {
+function* endingsOf(shown: InputEntry, tip: string): Generator<PlannerEvent> {
   const { entry, stored } = shown;
   if (stored === null) return;
   const { stage } = entry;
-  const pr = numberOf(shown);
-  if (stored.trip !== entry.trip) yield { kind: 'ended', pr, reason: 'USER_REQUESTED' };
+  const pr = pullRequestNumber(shown);
+  if (stored.attempt !== entry.attempt) yield { kind: 'ended', pr, reason: 'USER_REQUESTED' };
   else if (stage.kind === 'merged') yield { kind: 'merged-by-hand', pr, tip };
   else if (stage.kind === 'cancelled') yield { kind: 'ended', pr, reason: stage.reason };
 }
 
-function* changesOf(picture: Picture, shown: PictureEntry): Generator<Event> {
+function* changesOf(input: ReconcileInput, shown: InputEntry): Generator<PlannerEvent> {
   const { entry, stored, targets } = shown;
-  const pr = numberOf(shown);
+  const pr = pullRequestNumber(shown);
   if (isEnded(entry.stage)) return;
-  if (stored === null || stored.trip !== entry.trip) {
+  if (stored === null || stored.attempt !== entry.attempt) {
     const { priority, seniority, noBatch } = entry;
     const item = {
       pr,
@@ -140,22 +173,22 @@ function* changesOf(picture: Picture, shown: PictureEntry): Generator<Event> {
       seniority,
       noBatch,
       submittedAt: entry.submittedAt.getTime(),
-      ready: readyOf(picture, shown),
-      targets: targetsOf(picture, shown),
+      ready: isEntryReady(input, shown),
+      targets: effectiveTargets(input, shown),
     };
     yield { kind: 'submitted', item };
   } else if ((targets?.at ?? null) !== stored.targetsAt)
-    yield { kind: 'targets', pr, targets: targetsOf(picture, shown) };
+    yield { kind: 'targets', pr, targets: effectiveTargets(input, shown) };
   if (shown.testedOnTip !== (stored?.testedOnTip ?? null))
     yield { kind: 'tested-on-tip', pr, tip: shown.testedOnTip };
   if (entry.restartRequested) yield { kind: 'restart', pr };
 }
 
 function* reportOf(
-  { queue }: Picture,
+  { queue }: ReconcileInput,
   { number: run, outcome, ...report }: RunReport,
   known: Run,
-): Generator<Event> {
+): Generator<PlannerEvent> {
   switch (outcome?.kind) {
     case 'not_started':
       yield { kind: 'run-not-started', run, ...(outcome.why === null ? {} : { why: outcome.why }) };
@@ -170,12 +203,18 @@ function* reportOf(
   }
   if (report.pushedAt === null) return;
   if (known.pushedAt === null) yield { kind: 'run-pushed', run, at: report.pushedAt };
-  const verdict = verdictOf(report.required, report.checks, queue.settings.skippableStatuses);
+  const verdict = evaluateChecks(report.required, report.checks, queue.settings.skippableStatuses);
+  const tests = mayRepeatFlake(queue, known) ? report.failedTests : undefined;
   const { startedAt: at } = report;
   if (verdict.kind === 'passed') yield { kind: 'run-passed', run };
-  else if (verdict.kind === 'failed') yield { kind: 'run-failed', run };
+  else if (verdict.kind === 'failed' && tests?.isReading !== true)
+    yield { kind: isByFlakes(tests, verdict.by) ? 'run-failed-by-flakes' : 'run-failed', run };
   else if (verdict.kind === 'infrastructure') {
     const timedOut = verdict.by.some(({ conclusion }) => conclusion === 'timed_out');
     yield { kind: 'run-infrastructure-failed', run, timedOut };
   } else if (at !== null && known.status === 'starting') yield { kind: 'run-started', run, at };
 }
+
+/** A failed check without a report of failed tests may have failed for any reason: then the failure counts. */
+const isByFlakes = (tests: FailedTestsReport | undefined, failedChecks: readonly string[]): boolean =>
+  tests?.areAllFlaky === true && failedChecks.length > 0 && tests.failedJobs >= failedChecks.length;

@@ -1,17 +1,18 @@
-// What the planner remembers between two looks, in the shape in which it is kept. Everything else is read anew: a
-// queue's settings, an entry's priority and readiness, what CI said.
+// What the planner stores between two reconciles, and in which form. Everything else is read again: a queue's
+// settings, an entry's priority and readiness, check results.
 
-import type { Departure, Group, Landing, Place, Run, Search, Tip } from '../planner/model.ts';
+import type { Situation } from '../situation.ts';
+import type { Departure, Group, Item, Landing, Run, Search, Snapshot, Tip } from '../planner/model.ts';
 
-/** A run that an earlier version stored lacks what was not kept then. */
-type StoredRun = Omit<Run, 'pushedAt' | 'timeouts'> & Partial<Pick<Run, 'pushedAt' | 'timeouts'>>;
+/** A run that an earlier version stored lacks the fields that this version added. */
+export type StoredPlanRun = Omit<Run, 'pushedAt' | 'timeouts'> & Partial<Pick<Run, 'pushedAt' | 'timeouts'>>;
 
-/** Kept per queue: what is under test, and what lands. Its size follows the test slots, not the length of the line. */
+/** Stored per queue: what is under test or landing. Its size follows the test slots, not the queue length. */
 export type StoredPlan = {
   readonly tip: Tip;
   readonly line: readonly Group[];
   readonly searches: readonly Search[];
-  readonly runs: readonly StoredRun[];
+  readonly runs: readonly StoredPlanRun[];
   readonly landing: Landing | null;
   readonly gone: readonly (readonly [number, Departure])[];
   readonly frozenAt: number | null;
@@ -20,31 +21,74 @@ export type StoredPlan = {
   readonly nextId: number;
 };
 
-/** Kept per entry. */
-export type StoredItem = {
-  /** The trip it is about: an entry that was submitted anew is another one to the planner. */
-  readonly trip: number;
-  readonly place: Place;
-  readonly queuedAt: number | null;
-  readonly patienceFrom: number;
-  readonly testedOnTip: Tip | null;
-  /** When the targets were uploaded that it was placed by; null without targets. */
-  readonly targetsAt: number | null;
+export const emptyPlan = (tip: Tip): StoredPlan => ({
+  tip,
+  line: [],
+  searches: [],
+  runs: [],
+  landing: null,
+  gone: [],
+  frozenAt: null,
+  outageSince: null,
+  nextId: 1,
+});
+
+/** The part of a snapshot that is stored for the queue. */
+export function storedPlan(snapshot: Snapshot): StoredPlan {
+  const { tip, line, searches, runs, landing, gone, frozenAt, outageSince, nextId } = snapshot;
+  return {
+    tip,
+    line,
+    searches,
+    runs: [...runs.values()],
+    landing,
+    gone: [...gone],
+    frozenAt,
+    outageSince,
+    nextId,
+  };
+}
+
+/** What the planner decides about an entry and therefore stores. */
+export type RememberedItem = Pick<Item, 'place' | 'queuedAt' | 'patienceFrom' | 'testedOnTip'> & {
+  /** Absent: none, as for most entries. */
+  readonly screen?: Item['screen'];
+  /** Absent: none, as for most entries. */
+  readonly findings?: Item['findings'];
 };
 
-/** The place of an entry that stayed where it is is the very object that was restored. */
+/** Stored per entry. */
+export type StoredItem = RememberedItem & {
+  /** Its attempt: to the planner, an entry that was submitted again is another one. */
+  readonly attempt: number;
+  /** The upload time of the targets that decided its position; null without targets. */
+  readonly targetsAt: number | null;
+  /** Why the entry waits, for display only. Null: it is not in the queue. An earlier version stored none. */
+  readonly situation?: Situation | null;
+};
+
+/** If an entry did not move, its place is the very object that was restored. */
 export const isSameItem = (a: StoredItem | null, b: StoredItem | null): boolean =>
   a === b ||
   (a !== null &&
     b !== null &&
-    a.trip === b.trip &&
+    a.attempt === b.attempt &&
     a.queuedAt === b.queuedAt &&
     a.patienceFrom === b.patienceFrom &&
     a.testedOnTip === b.testedOnTip &&
     a.targetsAt === b.targetsAt &&
+    a.screen === b.screen &&
+    isSameJson(a.findings, b.findings) &&
+    isSameSituation(a.situation ?? null, b.situation ?? null) &&
     isSameJson(a.place, b.place));
 
-/** The database keeps the fields of an object in an order of its own. */
+/** Called for every entry of a queue that may have 10,000, most of which are pending. */
+const isSameSituation = (a: Situation | null, b: Situation | null): boolean =>
+  a?.kind === 'pending' && b?.kind === 'pending'
+    ? a.conflictsWith === b.conflictsWith && a.startsAlone === b.startsAlone && a.isScreened === b.isScreened
+    : isSameJson(a, b);
+
+/** The database orders the fields of an object in its own way. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

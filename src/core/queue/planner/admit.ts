@@ -1,16 +1,17 @@
-// Who is in the line at all: a ready entry of a RUNNING queue becomes pending, one that is no longer ready goes back and
-// keeps its seniority, and one that never was ready is cancelled when the queue's patience is over. With direct merge,
-// what is already tested on the tip lands at once if nothing is ahead of it.
+// Which entries are in the queue at all: a ready entry of a RUNNING queue becomes pending, one that is no
+// longer ready goes back and keeps its seniority, and one that was never ready is cancelled after
+// `notReadyTimeoutHours`. With direct merge, an entry that is already tested on the tip lands at once if
+// nothing is ahead of it.
 //
-// An entry under test that is no longer ready, because an approval was withdrawn or changes were requested, leaves the line
-// at once: its run is cancelled, and what was tested on top of it is tested again without it. While it is landing only the
-// branch can say how that ends: it leaves if the landing does not happen.
+// An entry under test that is no longer ready, because an approval was withdrawn or changes were requested,
+// leaves the line at once: its run is cancelled, and entries on top of it are tested again without it. During
+// a landing only the branch shows how that ends: the entry leaves if the landing does not happen.
 
+import { hourMs } from '#base/duration.ts';
 import type { Draft } from './draft.ts';
 import { LaneWalk } from './lane.ts';
+import type { Item } from './model.ts';
 import { inOrder } from './order.ts';
-
-const hourMs = 3_600_000;
 
 /** Takes every entry under test that is no longer ready out of the line. */
 export function withdrawUnready(draft: Draft): void {
@@ -48,15 +49,19 @@ function losePatience(draft: Draft, pr: number, from: number): void {
   draft.leave(pr, 'cancelled');
 }
 
-/** Intends to land what its own checks proved on the tip, where nothing stands ahead of it. */
+/** Begins to land an entry that its own checks proved on the tip, if nothing is ahead of it. */
 export function mergeDirectly(draft: Draft): void {
   if (draft.settings.directMergeMode === 'off' || draft.state !== 'RUNNING' || draft.landing !== null) return;
   const walk = new LaneWalk(draft.settings.mode);
   draft.line.forEach((group, index) => walk.add(index, draft.targetsOf(group)));
-  // What is being searched may land later, on top of whatever is on the branch then.
-  const pending = [...draft.items.values()].filter(({ place }) => place.kind === 'pending');
-  for (const [index, item] of inOrder(pending, draft.now).entries()) {
-    if (item.testedOnTip === draft.tip && walk.dependencies([item.targets]).length === 0) {
+  // Entries under bisection may land later, on top of the branch as it is then.
+  // A screen begins with entries that were pending, and they stay ahead.
+  const isAhead = ({ place }: Item) =>
+    place.kind === 'pending' || (draft.sharesSlots && place.kind === 'search');
+  const waiting = [...draft.items.values()].filter(isAhead);
+  for (const [index, item] of inOrder(waiting, draft.now).entries()) {
+    const mayLand = item.place.kind === 'pending' && item.testedOnTip === draft.tip;
+    if (mayLand && walk.dependencies([item.targets]).length === 0) {
       draft.landing = { id: draft.nextId++, members: [item.pr], proof: { kind: 'direct' } };
       draft.actions.push({ kind: 'land', landing: draft.landing, base: draft.tip });
       return;

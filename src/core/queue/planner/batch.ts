@@ -1,16 +1,16 @@
-// Forming groups from pending entries, in their order. Without batching every entry is a group. With it, a group takes
-// entries until it has the target size; it starts when it is full, when its oldest has waited long enough, or when what
-// comes next in the line may not be in it. Urgent entries, those that asked for it and those that a broken batch left
-// over are alone. In parallel mode a batch takes entries that share targets before entries that do not.
+// Forming groups from pending entries, in their order. Without batching every entry is a group. With
+// batching, a group takes entries until it has the target size; it starts when it is full, when its oldest
+// entry has waited long enough, or when the next entry in the queue may not join it. Urgent entries, entries
+// with `noBatch` and entries left over from a broken batch are tested alone. In parallel mode a batch takes
+// entries that share targets before entries that do not.
 //
-// Nobody is overtaken by somebody who shares a target with them: whoever depends on an entry that stays pending stays.
+// An entry is never overtaken by one that shares a target: if an entry stays pending, so do its dependents.
 
+import { minuteMs } from '#base/duration.ts';
 import { isUrgent } from '../priority.ts';
 import type { QueueSettings } from '../settings.ts';
 import { share, type Targets } from './lane.ts';
 import type { Item } from './model.ts';
-
-const minuteMs = 60_000;
 
 export type Formation = {
   /** Groups that may start now, in order. */
@@ -27,12 +27,12 @@ export function formGroups(
   now: number,
 ): Formation {
   const groups: Item[][] = [];
-  /** Targets of those that stay pending: who shares one with them stays too. */
+  /** Targets of entries that stay pending: an entry that shares one of them stays pending too. */
   const held: Targets[] = [];
   const taken = new Set<number>();
   let wakeAt: number | null = null;
-  const isHeld = (item: Item) =>
-    settings.mode === 'single' ? held.length > 0 : held.some((targets) => share(targets, item.targets));
+  // In single mode no entry is behind a batch that waits: the next entry closes the batch, which starts then.
+  const isHeld = (item: Item) => held.some((targets) => share(targets, item.targets));
 
   for (const [index, item] of pending.entries()) {
     if (groups.length >= free) break;
@@ -42,7 +42,7 @@ export function formGroups(
       continue;
     }
     const group = isAlone(item, settings) ? [item] : fill(pending, index, settings, taken);
-    const startsAt = startOf(group, pending, settings);
+    const startsAt = earliestStart(group, pending, settings);
     if (startsAt > now) {
       for (const member of group) held.push(member.targets);
       for (const member of group) taken.add(member.pr);
@@ -55,12 +55,13 @@ export function formGroups(
   return { groups, wakeAt };
 }
 
-function isAlone(item: Item, settings: QueueSettings): boolean {
-  if (!settings.batch || item.noBatch || isUrgent(item.priority)) return true;
-  return item.place.kind === 'pending' && item.place.alone;
-}
+/** Whether an entry is tested alone, even where the queue batches. */
+export const mustBeAlone = ({ noBatch, priority, place }: Item): boolean =>
+  noBatch || isUrgent(priority) || (place.kind === 'pending' && place.alone);
 
-/** The entry at `from` and those behind it that may be with it, up to the target size. */
+const isAlone = (item: Item, { batch }: QueueSettings): boolean => !batch || mustBeAlone(item);
+
+/** The entry at `from` and the entries behind it that may join it, up to the target size. */
 function fill(
   pending: readonly Item[],
   from: number,
@@ -71,7 +72,6 @@ function fill(
   if (settings.mode === 'single') {
     for (let at = from + 1; at < pending.length && group.length < settings.batchingMinSize; at++) {
       const item = pending[at]!;
-      if (taken.has(item.pr)) continue;
       if (isAlone(item, settings)) break;
       group.push(item);
     }
@@ -89,23 +89,23 @@ function fill(
       else passed.push(item);
     }
   }
-  // Members stand in the order in which they were considered.
+  // Members keep the order in which they were considered.
   const places = new Map(candidates.map((item, at) => [item.pr, at]));
   return group.toSorted((a, b) => (places.get(a.pr) ?? -1) - (places.get(b.pr) ?? -1));
 }
 
-/** When the group may start: at once if it is full or cannot grow, else when its oldest has waited. */
-function startOf(group: readonly Item[], pending: readonly Item[], settings: QueueSettings): number {
+/** When the group may start: at once if it is full or cannot grow, else when its oldest entry has waited. */
+function earliestStart(group: readonly Item[], pending: readonly Item[], settings: QueueSettings): number {
   const [first] = group;
   if (first === undefined || isAlone(first, settings) || group.length >= settings.batchingMinSize) return 0;
   const inGroup = new Set(group.map((item) => item.pr));
   const last = pending.findLastIndex((item) => inGroup.has(item.pr));
-  // In a single line whoever stands behind and must be alone closes the group.
+  // In single mode the next entry, which must be alone, closes the group.
   if (settings.mode === 'single' && last + 1 < pending.length) return 0;
   const since = Math.min(...group.map(waitsSince));
   return since + settings.batchingMaxWaitTimeMinutes * minuteMs;
 }
 
-/** What was under test before has waited enough. */
-const waitsSince = ({ place }: Item): number =>
+/** An entry that was under test before does not wait again. */
+export const waitsSince = ({ place }: Item): number =>
   place.kind !== 'pending' || place.restarting ? Number.NEGATIVE_INFINITY : place.since;

@@ -1,23 +1,27 @@
-// A plan in the making: a copy of the snapshot that the steps of the kernel change, with what they record and ask for.
+// A plan being made: a copy of the snapshot that the planner's steps change, with their facts and actions.
 
 import { assert } from '#base/assert.ts';
 import type { FailedReason, QueuedReason } from '../reason.ts';
-import { Lanes, type Targets } from './lane.ts';
+import { DirectLanes, type LaneOrder, Lanes, type Targets } from './lane.ts';
 import {
   type Action,
   type Composition,
   type Departure,
   type Evidence,
-  type Fact,
+  type Findings,
+  type PlannerFact,
   type Group,
   type Item,
   isActive,
   type Landing,
-  type Place,
+  type QueuePosition,
   type Run,
+  type ScreenResult,
   type Search,
+  sameMembers,
   type Snapshot,
 } from './model.ts';
+import type { Strategy } from './strategy.ts';
 
 const restartReasons = {
   failed: 'PREREQUISITE_MERGE_ITEM_FAILED',
@@ -25,12 +29,14 @@ const restartReasons = {
   merged_by_hand: 'PREREQUISITE_MERGE_ITEM_MANUALLY_MERGED',
 } as const satisfies Record<Departure, QueuedReason>;
 
-/** A map that says how often it was changed, so that what was computed from it can be kept until it is. */
+const noFindings: Findings = { passed: false, passedWith: [], failedBehind: [] };
+
+/** A map that counts its changes, so that what was computed from it can be kept until the next change. */
 class CountedMap<Key, Value> extends Map<Key, Value> {
   changes = 0;
 
   constructor(entries: Iterable<readonly [Key, Value]>) {
-    // Not handed on to Map, which would count before there is a counter.
+    // Not passed to Map, which would count before the counter exists.
     super();
     for (const [key, value] of entries) super.set(key, value);
   }
@@ -50,6 +56,7 @@ export class Draft {
   state: Snapshot['state'];
   settings: Snapshot['settings'];
   readonly limits: Snapshot['limits'];
+  readonly failureShare: Snapshot['failureShare'];
   switching: Snapshot['switching'];
   tip: Snapshot['tip'];
   readonly items: Map<number, Item>;
@@ -62,15 +69,19 @@ export class Draft {
   outageSince: number | null;
   nextId: number;
   readonly now: number;
-  readonly facts: Fact[] = [];
+  /** The strategy screens: strategy.ts says what follows from that. */
+  screens: boolean;
+  readonly facts: PlannerFact[] = [];
   readonly actions: Action[] = [];
   wakeAt: number | null = null;
-  #lanes: { readonly line: Group[]; readonly mode: string; readonly lanes: Lanes } | undefined;
+  readonly #hasDirectDependencies: boolean;
+  #lanes: { readonly line: Group[]; readonly mode: string; readonly lanes: LaneOrder } | undefined;
 
-  constructor(snapshot: Snapshot, now: number) {
+  constructor(snapshot: Snapshot, now: number, strategy: Omit<Strategy, 'propose'> = { screens: false }) {
     this.state = snapshot.state;
     this.settings = snapshot.settings;
     this.limits = snapshot.limits;
+    this.failureShare = snapshot.failureShare;
     this.switching = snapshot.switching;
     this.tip = snapshot.tip;
     this.items = new Map(snapshot.items);
@@ -83,15 +94,18 @@ export class Draft {
     this.outageSince = snapshot.outageSince;
     this.nextId = snapshot.nextId;
     this.now = now;
+    this.screens = strategy.screens;
+    this.#hasDirectDependencies = strategy.hasDirectDependencies ?? false;
   }
 
   snapshot(): Snapshot {
     const { state, settings, limits, switching, tip, items, line, searches, runs, landing, gone } = this;
-    const { frozenAt, outageSince, nextId } = this;
+    const { failureShare, frozenAt, outageSince, nextId } = this;
     return {
       state,
       settings,
       limits,
+      failureShare,
       switching,
       tip,
       items,
@@ -106,14 +120,29 @@ export class Draft {
     };
   }
 
+  /** Whether dependencies are direct (strategy.ts). */
+  get direct(): boolean {
+    return this.#hasDirectDependencies && this.settings.mode === 'parallel';
+  }
+
+  /** Whether all runs share one budget of slots. */
+  get sharesSlots(): boolean {
+    return this.screens || this.direct;
+  }
+
   item(pr: number): Item {
     const item = this.items.get(pr);
     assert(item !== undefined, `#${pr} is live`);
     return item;
   }
 
-  put(pr: number, place: Place): void {
+  put(pr: number, place: QueuePosition): void {
     this.items.set(pr, { ...this.item(pr), place });
+  }
+
+  setScreen(pr: number, next: Readonly<Record<ScreenResult, ScreenResult>>): void {
+    const item = this.item(pr);
+    this.items.set(pr, { ...item, screen: next[item.screen] });
   }
 
   /** Time alone changes the plan at this instant. */
@@ -121,7 +150,7 @@ export class Draft {
     if (at > this.now && (this.wakeAt === null || at < this.wakeAt)) this.wakeAt = at;
   }
 
-  /** Back to pending, where it keeps its seniority. */
+  /** Moves the entry back to pending, where it keeps its seniority. */
   requeue(pr: number, reason: QueuedReason, how: { alone?: boolean; behind?: number } = {}): void {
     this.put(pr, {
       kind: 'pending',
@@ -133,7 +162,7 @@ export class Draft {
     this.facts.push({ kind: 'queued', pr, reason });
   }
 
-  /** Takes an entry out for good. Whoever was tested with it begins anew; those on top of it are pruned. */
+  /** Removes an entry for good. Entries tested in its group restart; runs on top of it are pruned. */
   leave(pr: number, departure: Departure): void {
     this.items.delete(pr);
     this.gone.set(pr, departure);
@@ -144,9 +173,10 @@ export class Draft {
   fail(pr: number, reason: FailedReason, evidence: Evidence | null): void {
     this.facts.push({ kind: 'failed', pr, reason, evidence });
     this.leave(pr, 'failed');
+    if (this.direct) this.#explainFailures(pr);
   }
 
-  startRun(of: Run['of'], composition: Composition, { attempt = 0, timeouts = 0 } = {}): Run {
+  startRun(of: Run['of'], composition: Composition, { attempt = 0, timeouts = 0, flakes = 0 } = {}): Run {
     const run: Run = {
       id: this.nextId++,
       of,
@@ -157,6 +187,7 @@ export class Draft {
       startedAt: null,
       attempt,
       timeouts,
+      ...(flakes === 0 ? {} : { flakes }),
       notBefore: this.now,
       drifted: false,
       why: null,
@@ -170,19 +201,56 @@ export class Draft {
   dropRun(run: Run): void {
     this.runs.delete(run.id);
     if (isActive(run)) this.actions.push({ kind: 'cancel-run', run: run.id });
+    else if (this.direct) this.#remember(run);
   }
 
-  /** The same composition once more, in place, because this run ended without a result. */
+  /** Keeps what a run has shown about the entries that it tested. */
+  #remember({ status, why, composition: { members, tested } }: Run): void {
+    if (status !== 'passed' && (status !== 'failed' || why !== null)) return;
+    const ahead = members.slice(0, members.length - tested);
+    for (const pr of members.slice(-tested)) {
+      const item = this.items.get(pr);
+      if (item === undefined) continue;
+      const known = item.findings ?? noFindings;
+      const findings = status === 'passed' ? this.#afterPass(known, ahead) : this.#afterFailure(known, ahead);
+      if (findings !== known) this.items.set(pr, { ...item, findings });
+    }
+  }
+
+  #afterPass({ passedWith, failedBehind }: Findings, ahead: readonly number[]): Findings {
+    const others = [...passedWith, ...ahead].filter((pr) => this.items.has(pr));
+    return { passed: true, passedWith: [...new Set(others)].toSorted((a, b) => a - b), failedBehind };
+  }
+
+  /** A failure on the branch itself is followed by a test alone, and one with an entry that has failed is explained. */
+  #afterFailure(known: Findings, ahead: readonly number[]): Findings {
+    const isExplained = ahead.length === 0 || ahead.some((pr) => this.gone.get(pr) === 'failed');
+    if (isExplained || known.failedBehind.some((other) => sameMembers(other, ahead))) return known;
+    return { ...known, failedBehind: [...known.failedBehind, ahead] };
+  }
+
+  /** Failed runs that assumed this entry are explained by its failure. */
+  #explainFailures(pr: number): void {
+    for (const item of this.items.values()) {
+      const { findings } = item;
+      if (findings?.failedBehind.some((ahead) => ahead.includes(pr)) !== true) continue;
+      const failedBehind = findings.failedBehind.filter((ahead) => !ahead.includes(pr));
+      this.items.set(item.pr, { ...item, findings: { ...findings, failedBehind } });
+    }
+  }
+
+  /** Runs the same composition once more, in place, because this run ended without a result. */
   repeatRun(run: Run): void {
-    const { of, composition, attempt, status, timeouts } = run;
+    const { of, composition, attempt, status, timeouts, flakes = 0 } = run;
     this.dropRun(run);
     this.startRun(of, composition, {
       attempt: attempt + 1,
       timeouts: timeouts + (status === 'timed_out' ? 1 : 0),
+      flakes,
     });
   }
 
-  /** The same composition once more, in place, as soon as there is room; it counts as a first attempt. */
+  /** Runs the same composition once more, in place, once a slot is free; it counts as a first attempt. */
   runAgain(run: Run): void {
     this.dropRun(run);
     this.runs.set(run.id, {
@@ -190,6 +258,7 @@ export class Draft {
       status: 'start_failed',
       attempt: -1,
       timeouts: 0,
+      flakes: 0,
       why: null,
       notBefore: this.now,
     });
@@ -204,8 +273,8 @@ export class Draft {
   }
 
   /**
-   * Takes an entry that is no longer ready out of the line, where it keeps its seniority. Entries that were tested with it
-   * or on top of it are tested again without it.
+   * Takes an entry that is no longer ready out of the line; it keeps its seniority. Entries that were tested
+   * with it or on top of it are tested again without it.
    */
   withdraw(pr: number): void {
     this.put(pr, { kind: 'not_ready' });
@@ -215,7 +284,7 @@ export class Draft {
     if (group !== undefined) this.dissolve(group, restartReasons.cancelled);
   }
 
-  /** Ends a search: its runs are dropped. Where its members go is for the caller to say. */
+  /** Ends a bisection: its runs are dropped. The caller decides where its members go. */
   dropSearch(search: Search): void {
     this.searches = this.searches.filter((other) => other.id !== search.id);
     for (const run of this.runsOfSearch(search)) this.dropRun(run);
@@ -235,24 +304,31 @@ export class Draft {
     return count;
   }
 
+  /** Runs of this kind that may be started now. */
+  freeSlots(kind: Run['of']['kind']): number {
+    const { concurrency, bisectionConcurrency } = this.settings;
+    if (this.sharesSlots) return concurrency - this.activeRuns('line') - this.activeRuns('search');
+    return (kind === 'line' ? concurrency : bisectionConcurrency || concurrency) - this.activeRuns(kind);
+  }
+
   targetsOf(group: Group): Targets[] {
     return group.members.map((pr) => this.item(pr).targets);
   }
 
-  /** The lanes of the line as it is. Computed once for as long as the line stays the same array. */
-  lanes(): Lanes {
+  /** The lanes of the current line. Computed once for as long as the line stays the same array. */
+  lanes(): LaneOrder {
     if (this.#lanes?.line !== this.line || this.#lanes.mode !== this.settings.mode) {
       const targets = this.line.map((group) => this.targetsOf(group));
       this.#lanes = {
         line: this.line,
         mode: this.settings.mode,
-        lanes: new Lanes(this.settings.mode, targets),
+        lanes: this.direct ? new DirectLanes(targets) : new Lanes(this.settings.mode, targets),
       };
     }
     return this.#lanes.lanes;
   }
 
-  /** Puts a group at the end of the line and answers with the entries it depends on, in line order. */
+  /** Appends a group to the line and returns the entries it depends on, in the order of the line. */
   append(group: Group): number[] {
     const lanes = this.lanes();
     const ahead = lanes.append(this.targetsOf(group)).flatMap((index) => this.line[index]!.members);
@@ -265,7 +341,7 @@ export class Draft {
     return this.landing?.members.includes(pr) ?? false;
   }
 
-  /** It is being put on the branch: nothing but the branch can say what becomes of it. */
+  /** The group is landing: only the branch shows how that ends. */
   isProtected(group: Group): boolean {
     return this.landing !== null && group.members.some((pr) => this.isLanding(pr));
   }

@@ -1,13 +1,15 @@
 import type { QueueSettings } from '../settings.ts';
-import { defaultSettings } from '../settings.ts';
+import { changeSettings, defaultSettings } from '../settings.ts';
 import { limitsWithoutHistory } from './clock.ts';
+import { usualFailureShare } from './failure-share.ts';
 import type { Snapshot, Tip } from './model.ts';
 
 /** A running queue that nothing was submitted to yet. */
 export const emptySnapshot = (settings: Partial<QueueSettings>, tip: Tip): Snapshot => ({
   state: 'RUNNING',
-  settings: { ...defaultSettings, ...settings },
+  settings: changeSettings(defaultSettings, settings),
   limits: limitsWithoutHistory,
+  failureShare: usualFailureShare,
   switching: null,
   tip,
   items: new Map(),

@@ -1,30 +1,38 @@
-// What must always hold, as one function over a snapshot and one over a step. Both answer with sentences about what is
-// wrong, so that a failing test reads like a story. Checked in tests, in simulation, and before a plan is committed.
+// The invariants, as one function over a snapshot and one over a step. Both return sentences about what is
+// wrong, so that a failing test is easy to read. Checked in tests, in simulation, and before a plan is
+// committed.
 
 import type { FailedReason } from '../reason.ts';
 import { outageRepeatsMax } from './clock.ts';
-import { explain } from './explain.ts';
 import { assumed } from './line.ts';
 import {
   type Action,
   type Evidence,
-  type Fact,
+  type PlannerFact,
   isActive,
   type Run,
   sameMembers,
   type Snapshot,
 } from './model.ts';
+import { failuresToBlame, isSameFailure } from './search.ts';
+import { situations } from './situation.ts';
+import { strategyFor } from './strategies.ts';
+import type { Strategy } from './strategy.ts';
 
 const names = (prs: readonly number[]): string => prs.map((pr) => `#${pr}`).join(' ');
 
-/** What is wrong with a snapshot that a plan made. */
-export function violationsOf(snapshot: Snapshot, now: number): string[] {
-  return [...misshapen(snapshot), ...speechless(snapshot, now)];
+/**
+ * What is wrong with a snapshot that a plan made.
+ *
+ * @internal
+ */
+export function findViolations(snapshot: Snapshot): string[] {
+  return [...checkStructure(snapshot), ...unexplained(snapshot)];
 }
 
-/** What makes a plan dangerous to act on: cheap enough to be asked before every commit. */
-export function misshapen(snapshot: Snapshot): string[] {
-  // While the host is away nothing is decided: what happened meanwhile is taken in when it is back.
+/** What makes a plan dangerous to act on: cheap enough to check before every commit. */
+export function checkStructure(snapshot: Snapshot): string[] {
+  // While the host is unreachable nothing is decided: what happened meanwhile is observed when it is back.
   if (snapshot.frozenAt !== null) return [];
   return [
     ...misplaced(snapshot),
@@ -34,7 +42,7 @@ export function misshapen(snapshot: Snapshot): string[] {
   ];
 }
 
-/** An entry is in one place, and that place knows it. */
+/** An entry is in one place, and that place lists it. */
 function* misplaced({ items, line, searches }: Snapshot): Generator<string> {
   const seen = new Map<number, string>();
   const holders = [
@@ -57,23 +65,36 @@ function* misplaced({ items, line, searches }: Snapshot): Generator<string> {
       yield `#${pr} is in no ${place.kind}`;
 }
 
-/** A run belongs to somebody, and everybody under test has one. */
-function* orphaned({ line, searches, runs, tip }: Snapshot): Generator<string> {
+/**
+ * Each run belongs to a group or a bisection, and every group under test has a run. A group may also keep its position
+ * without one, if dependencies are direct: it is then shown as pending, so that the check holds for every strategy.
+ */
+function* orphaned({ items, line, searches, runs, tip }: Snapshot): Generator<string> {
   const groups = new Set(line.map((group) => group.id));
   const searched = new Set(searches.map((search) => search.id));
   const tested = new Set<number>();
   for (const { id, of, composition } of runs.values()) {
     if (of.kind === 'line' ? !groups.has(of.group) : !searched.has(of.search))
-      yield `run ${id} belongs to nobody`;
+      yield `run ${id} belongs to no group`;
     if (of.kind === 'line') {
       tested.add(of.group);
       if (composition.base !== tip) yield `run ${id} is about ${composition.base}, the tip is ${tip}`;
     }
   }
-  for (const { id } of line) if (!tested.has(id)) yield `group ${id} is in the line without a run`;
+  for (const { id, members } of line) {
+    const isShownPending = members.every((pr) => {
+      const place = items.get(pr)?.place;
+      return place?.kind === 'line' && place.shown === 'pending';
+    });
+    if (!tested.has(id) && !isShownPending) yield `group ${id} is in the line without a run`;
+    if (tested.has(id) && isShownPending) yield `group ${id} is shown as pending and has a run`;
+  }
 }
 
-/** Nothing lands without a proof for exactly what lands, nor ahead of what it depends on. */
+/**
+ * Nothing lands without a proof for exactly this landing, nor ahead of an entry that it depends on. That an entry
+ * passed a screen proves nothing: its landing has a run on the branch as it is, like every other.
+ */
 function* wrongLanding({ landing, runs, items, tip, line, settings }: Snapshot): Generator<string> {
   if (landing === null) return;
   const { members, proof } = landing;
@@ -85,6 +106,8 @@ function* wrongLanding({ landing, runs, items, tip, line, settings }: Snapshot):
     if (run?.status !== 'passed') yield `${names(members)} lands by run ${proof.run}, which did not pass`;
     else if (run.composition.base !== tip || !sameMembers(run.composition.members, members))
       yield `${names(members)} lands by a run of ${run.composition.base}+${names(run.composition.members)} on ${tip}`;
+    else if (run.of.kind !== 'line')
+      yield `${names(members)} lands by run ${proof.run}, which was beside the line and proves nothing`;
     else if (run.drifted !== (proof.kind === 'lane'))
       yield `${names(members)} lands with a proof of the wrong kind`;
   }
@@ -95,39 +118,53 @@ function* wrongLanding({ landing, runs, items, tip, line, settings }: Snapshot):
     yield `${names(members)} lands before ${names(first)}`;
 }
 
-/** What the host would not merge is not under test, unless it is landing already. */
+/** An entry that the host would not merge is not under test, unless it is landing already. */
 function* testedUnready({ items, landing }: Snapshot): Generator<string> {
   for (const { pr, ready, place } of items.values())
     if (!ready && (place.kind === 'line' || place.kind === 'search') && !landing?.members.includes(pr))
       yield `#${pr} is under test and not ready`;
 }
 
-/** Every live entry waits for something, and the plan can name it. */
-function* speechless(snapshot: Snapshot, now: number): Generator<string> {
-  for (const pr of snapshot.items.keys())
-    if (explain(snapshot, pr, now).length === 0) yield `#${pr} waits for nothing`;
+/** Every entry in the queue waits for something, and the plan can name it. */
+function* unexplained(snapshot: Snapshot): Generator<string> {
+  if (snapshot.frozenAt !== null) return;
+  const explained = situations(snapshot);
+  for (const { pr, place } of snapshot.items.values())
+    if (place.kind !== 'not_ready' && !explained.has(pr)) yield `#${pr} waits for nothing`;
 }
 
-type Step = {
+type PlanStep = {
   readonly snapshot: Snapshot;
-  readonly facts: readonly Fact[];
+  readonly facts: readonly PlannerFact[];
   readonly actions: readonly Action[];
 };
 
-/** What is wrong with a step from one snapshot to the next. */
-export function violationsOfStep(before: Snapshot, step: Step): string[] {
-  return [...unjust(before, step), ...unfair(before, step), ...overBudget(step)];
+/** What is wrong with a step from one snapshot to the next, by the rules of the strategy. */
+export function violationsOfStep(
+  before: Snapshot,
+  step: PlanStep,
+  strategy: Omit<Strategy, 'propose'> = strategyFor(before.settings),
+): string[] {
+  const { screens, hasDirectDependencies = false } = strategy;
+  const isDirect = hasDirectDependencies && before.settings.mode === 'parallel';
+  return [
+    ...unjust(before, step),
+    ...(screens ? namedByOneFailure(before, step) : []),
+    ...(isDirect ? failedInLineOnly(before, step) : []),
+    ...unfair(before, step),
+    ...overBudget(step, screens || isDirect),
+  ];
 }
 
-/** What git or the host says of one change itself. */
+/** What git or the host reports about one change itself. */
 const provedByHost: ReadonlySet<FailedReason> = new Set([
   'START_TEST_RUN_MERGE_CONFLICT',
   'MERGE_REFUSED_BY_HOST',
   'PR_UPDATED_AT_MERGE_TIME',
 ]);
 
-/** Nobody fails without direct evidence. */
-function* unjust(before: Snapshot, { facts }: Step): Generator<string> {
+/** No entry fails without direct evidence. */
+function* unjust(before: Snapshot, { facts }: PlanStep): Generator<string> {
   let mayBeOutage = before.outageSince !== null;
   for (const fact of facts) {
     if (fact.kind !== 'failed') continue;
@@ -147,13 +184,33 @@ function* unjust(before: Snapshot, { facts }: Step): Generator<string> {
   }
 }
 
-/** Reasons that say that a required check failed. */
+/** If the strategy screens, two failed runs of the same commits single out an entry that failed. */
+function* namedByOneFailure({ runs }: Snapshot, { facts }: PlanStep): Generator<string> {
+  for (const fact of facts) {
+    if (fact.kind !== 'failed' || !redReasons.has(fact.reason) || fact.evidence === null) continue;
+    const failed = runs.get(fact.evidence.failedRun);
+    if (failed === undefined) continue;
+    const failures = [...runs.values()].filter((run) => isSameFailure(failed, run));
+    if (failures.length < failuresToBlame) yield `#${fact.pr} failed by run ${failed.id} alone`;
+  }
+}
+
+/** If dependencies are direct, no entry fails by a run of the line: only by one alone on the branch, after that. */
+function* failedInLineOnly({ runs }: Snapshot, { facts }: PlanStep): Generator<string> {
+  for (const fact of facts) {
+    if (fact.kind !== 'failed' || !redReasons.has(fact.reason) || fact.evidence === null) continue;
+    if (runs.get(fact.evidence.failedRun)?.of.kind === 'line')
+      yield `#${fact.pr} failed by run ${fact.evidence.failedRun} of the line, and was not tested alone`;
+  }
+}
+
+/** Reasons that mean that a required check failed. */
 const redReasons: ReadonlySet<FailedReason> = new Set([
   'TEST_RUN_REQUIRED_STATUS_FAILED',
   'TEST_RUN_FAILED_BY_OPTIMIZATION',
 ]);
 
-/** Reasons that say that CI, or the way to it, gave no result. */
+/** Reasons that mean that CI, or the connection to it, gave no result. */
 const inconclusiveReasons: ReadonlySet<FailedReason> = new Set([
   'TEST_RUN_INFRASTRUCTURE_FAILED',
   'TEST_RUN_TIMEOUT',
@@ -182,8 +239,8 @@ function* unproved(before: Snapshot, pr: number, { failedRun, withoutIt }: Evide
     yield `#${pr} failed though nothing shows that ${names(without)} passes without it`;
 }
 
-/** Seniority is kept. */
-function* unfair(before: Snapshot, { snapshot }: Step): Generator<string> {
+/** An entry keeps its seniority. */
+function* unfair(before: Snapshot, { snapshot }: PlanStep): Generator<string> {
   for (const [pr, item] of snapshot.items) {
     const earlier = before.items.get(pr);
     if (
@@ -196,18 +253,26 @@ function* unfair(before: Snapshot, { snapshot }: Step): Generator<string> {
 }
 
 /** Nothing is started over the budgets, nor where nothing may start. */
-function* overBudget({ snapshot, actions }: Step): Generator<string> {
+function* overBudget({ snapshot, actions }: PlanStep, sharesSlots: boolean): Generator<string> {
   const { settings, runs, state } = snapshot;
-  const started = actions.flatMap((action) => (action.kind === 'start-run' ? [action.run] : []));
+  // A run that was requested and dropped within one step never starts.
+  const started = actions.flatMap((action) =>
+    action.kind === 'start-run' && runs.has(action.run.id) ? [action.run] : [],
+  );
   if (started.length > 0 && state === 'PAUSED') yield 'tests start in a paused queue';
-  const budgets = {
-    line: settings.concurrency,
-    search: settings.bisectionConcurrency || settings.concurrency,
-  };
-  for (const kind of ['line', 'search'] as const) {
-    const active = [...runs.values()].filter((run: Run) => run.of.kind === kind && isActive(run)).length;
-    if (started.some((run) => run.of.kind === kind) && active > budgets[kind])
-      yield `${active} ${kind} runs at once, the budget is ${budgets[kind]}`;
+  const { concurrency, bisectionConcurrency } = settings;
+  const budgets = sharesSlots
+    ? [{ name: 'line and search', kinds: ['line', 'search'], most: concurrency }]
+    : [
+        { name: 'line', kinds: ['line'], most: concurrency },
+        { name: 'search', kinds: ['search'], most: bisectionConcurrency || concurrency },
+      ];
+  for (const { name, kinds, most } of budgets) {
+    const active = [...runs.values()].filter(
+      (run: Run) => kinds.includes(run.of.kind) && isActive(run),
+    ).length;
+    if (started.some((run) => kinds.includes(run.of.kind)) && active > most)
+      yield `${active} ${name} runs at once, the budget is ${most}`;
   }
   for (const run of started)
     for (const pr of assumed(run))

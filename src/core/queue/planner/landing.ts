@@ -1,4 +1,4 @@
-// How a landing ends, and what that makes of everything that was tested on the branch as it was.
+// How a landing ends, and how that changes the runs that were built on the branch as it was.
 
 import type { CancelledReason, FailedReason } from '../reason.ts';
 import { withOneMoreAttempt } from './clock.ts';
@@ -6,7 +6,7 @@ import type { Draft } from './draft.ts';
 import { share, type Targets } from './lane.ts';
 import type { Landing, Run, Tip } from './model.ts';
 
-/** The landing happened. Runs that were about the branch with it are now about the branch as it is. */
+/** The landing happened. Runs on top of the branch with it are now runs on top of the branch itself. */
 export function landed(draft: Draft, tip: Tip): void {
   const { landing } = draft;
   if (landing === null) return;
@@ -40,17 +40,21 @@ function rebased(draft: Draft, run: Run, members: readonly number[], targets: re
   const moved = { ...run, composition: { ...composition, base: draft.tip, members: rest } };
   if (exact) return moved;
   if (draft.settings.mode === 'single') return run;
-  // Other lanes landed in between: what they touch must be apart from everything that is still to land by this run.
-  const apart = rest.every((pr) => {
+  // Other lanes landed in between: their targets must be disjoint from those of the entries left in this run. If
+  // dependencies are direct, an assumed entry has its own run, and only the group must be apart.
+  const others = members.filter((landedPr) => !composition.members.includes(landedPr));
+  const isApart = (pr: number) => {
     const own = draft.items.get(pr)?.targets ?? 'ALL';
-    const others = members.filter((landedPr) => !composition.members.includes(landedPr));
     return others.every((landedPr) => !share(own, targets[members.indexOf(landedPr)]!));
-  });
-  // With optimistic merging what landed as one is proved as one: a part of it alone is not.
+  };
+  const isGroupApart = rest.slice(-composition.tested).every(isApart);
+  const isDirectOnly = run.isDirectOnly === true || !rest.every(isApart);
+  // With optimistic merging, entries that landed as one are proved as one, but not a part of them alone.
   const held = members.filter((pr) => composition.members.includes(pr)).length;
   const inPart = draft.settings.canOptimisticallyMerge && held > 0 && held < members.length;
   const overtaken = run.overtaken || inPart;
-  return apart ? { ...moved, drifted: true, overtaken } : run;
+  if (!isGroupApart) return run;
+  return { ...moved, drifted: true, overtaken, ...(isDirectOnly ? { isDirectOnly } : {}) };
 }
 
 /** Nothing was pushed, because the branch had moved. */
@@ -64,7 +68,7 @@ export function landingLost(draft: Draft, movedTo: Tip): void {
 
 export type LandingRefusal = Extract<FailedReason, 'MERGE_REFUSED_BY_HOST' | 'PR_UPDATED_AT_MERGE_TIME'>;
 
-/** Nothing was pushed, because the host will not have one of them. */
+/** Nothing was pushed, because the host refused one of the members. */
 export function landingRefused(draft: Draft, { pr, reason }: { pr: number; reason: LandingRefusal }): void {
   const { landing } = draft;
   if (landing === null || !landing.members.includes(pr)) return;
@@ -73,15 +77,15 @@ export function landingRefused(draft: Draft, { pr, reason }: { pr: number; reaso
   standDown(draft, landing);
 }
 
-type InPart = {
+type PartialLanding = {
   members: readonly number[];
   tip: Tip;
   pr: number | null;
   reason: LandingRefusal | null;
 };
 
-/** Some of it is on the branch, and the next will not be: it is refused, or (null) it may not land now. */
-export function landedInPart(draft: Draft, { members, tip, pr, reason }: InPart): void {
+/** Only some members landed: the host refused the next one, or (null) it may not land now. */
+export function landedInPart(draft: Draft, { members, tip, pr, reason }: PartialLanding): void {
   const { landing } = draft;
   if (landing === null || (pr !== null && !landing.members.includes(pr))) return;
   draft.landing = { ...landing, members };
@@ -93,7 +97,7 @@ export function landedInPart(draft: Draft, { members, tip, pr, reason }: InPart)
       : rest.every((member) => draft.item(member).ready)
         ? 'MANUAL_PUSH_TO_TARGET_BRANCH'
         : 'PREREQUISITE_MERGE_ITEM_CANCELLED';
-  // Members that were in one group with what landed have lost it.
+  // Members that shared a group with a landed entry have lost that group.
   for (const member of rest) {
     const { place } = draft.item(member);
     if (place.kind === 'line' && !draft.line.some((group) => group.id === place.group))
@@ -108,14 +112,15 @@ export function mergedByHand(draft: Draft, pr: number, tip: Tip): void {
   const landing = draft.isLanding(pr) ? draft.landing : null;
   if (landing !== null) draft.landing = null;
   draft.leave(pr, 'merged_by_hand');
-  // Another landing that is under way says itself where the branch is.
+  // If another landing is in progress, its outcome shows where the branch is.
   if (draft.landing === null) draft.tip = tip;
   if (landing !== null) standDown(draft, landing);
 }
 
 /**
- * The landing did not happen: whoever asked to leave meanwhile does so now. What other lanes overtook begins anew, because
- * targets may have changed while nobody was to touch it, and then its proof is none.
+ * The landing did not happen: members that were to be cancelled meanwhile are cancelled now. Runs that other
+ * lanes overtook restart: their targets may have changed during the landing, which would make the lane proof
+ * void.
  */
 function standDown(draft: Draft, { members }: Landing): void {
   for (const run of draft.runs.values()) {

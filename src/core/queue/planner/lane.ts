@@ -1,8 +1,10 @@
-// Lanes: who depends on whom. In single mode on everybody ahead. In parallel mode on everybody ahead who shares an
-// impacted target, transitively; `ALL` shares with everybody, the empty list with nobody.
+// Lanes: which entry depends on which. In single mode an entry depends on every entry ahead. In parallel mode
+// it depends on every entry ahead that shares an impacted target, transitively; `ALL` shares with every
+// non-empty list, the empty list with none.
 //
-// Targets are numbered densely, so the last one to hold each target fits an array, and one pass over a line finds every
-// direct dependency: of several earlier holders of a target only the last matters, because it depends on the others.
+// Targets are numbered densely, so the last entry to hold each target fits an array, and one pass over a
+// queue finds every direct dependency: of several earlier holders of a target only the last matters, because
+// it depends on the others. If dependencies are direct (strategy.ts), every earlier holder matters.
 
 import type { QueueSettings } from '../settings.ts';
 
@@ -11,42 +13,42 @@ export type Targets = 'ALL' | Uint32Array;
 
 export const noTargets: Targets = new Uint32Array(0);
 
-const nobody = -1;
+const none = -1;
 
-/** Walks a line front to back and says of each whom it depends on directly. */
+/** Walks a queue front to back and finds the direct dependencies of each entry. */
 export class LaneWalk {
   readonly #parallel: boolean;
-  /** The index of the last one to hold each target. */
-  #holders = new Int32Array(1024).fill(nobody);
-  /** The last one to hold every target, and everything seen since the beginning. */
-  #barrier = nobody;
+  /** The index of the last entry to hold each target. */
+  #holders = new Int32Array(1024).fill(none);
+  /** The last entry to hold every target, and all entries with targets since then. */
+  #barrier = none;
   #sinceBarrier: number[] = [];
-  #last = nobody;
+  #last = none;
 
   constructor(mode: QueueSettings['mode']) {
     this.#parallel = mode === 'parallel';
   }
 
-  /** The direct dependencies of whoever stands next with these targets, by index; does not put it in the line. */
+  /** The direct dependencies of the next entry with these targets, by index; does not add it to the queue. */
   dependencies(targets: readonly Targets[]): number[] {
-    if (!this.#parallel) return this.#last === nobody ? [] : [this.#last];
+    if (!this.#parallel) return this.#last === none ? [] : [this.#last];
     if (targets.includes('ALL'))
-      return this.#barrier === nobody ? [...this.#sinceBarrier] : [this.#barrier, ...this.#sinceBarrier];
+      return this.#barrier === none ? [...this.#sinceBarrier] : [this.#barrier, ...this.#sinceBarrier];
     const found = new Set<number>();
     for (const list of targets) {
       if (list === 'ALL' || list.length === 0) continue;
-      if (this.#barrier !== nobody) found.add(this.#barrier);
+      if (this.#barrier !== none) found.add(this.#barrier);
       const holders = this.#holders;
       for (let index = 0; index < list.length; index++) {
         const target = list[index]!;
-        const holder = target < holders.length ? holders[target]! : nobody;
+        const holder = target < holders.length ? holders[target]! : none;
         if (holder > this.#barrier) found.add(holder);
       }
     }
     return [...found];
   }
 
-  /** Puts it in the line at this index. */
+  /** Adds the entry to the queue at this index. */
   add(index: number, targets: readonly Targets[]): void {
     this.#last = index;
     if (!this.#parallel) return;
@@ -63,14 +65,14 @@ export class LaneWalk {
       const holders = this.#holders;
       for (let at = 0; at < list.length; at++) holders[list[at]!] = index;
     }
-    // What holds nothing shares with nobody, not even with those that hold everything.
+    // An entry without targets shares with no other entry, not even with one that holds every target.
     if (holdsAny) this.#sinceBarrier.push(index);
   }
 
   #grow(list: Uint32Array): void {
     const largest = list.at(-1) ?? 0;
     if (largest < this.#holders.length) return;
-    const grown = new Int32Array(Math.max(largest + 1, this.#holders.length * 2)).fill(nobody);
+    const grown = new Int32Array(Math.max(largest + 1, this.#holders.length * 2)).fill(none);
     grown.set(this.#holders);
     this.#holders = grown;
   }
@@ -80,6 +82,7 @@ export class LaneWalk {
 export function share(a: Targets, b: Targets): boolean {
   if (a === 'ALL') return b === 'ALL' || b.length > 0;
   if (b === 'ALL') return a.length > 0;
+  if (a.length === 0 || b.length === 0 || a.at(-1)! < b[0]! || b.at(-1)! < a[0]!) return false;
   let i = 0;
   let j = 0;
   while (i < a.length && j < b.length) {
@@ -91,39 +94,102 @@ export function share(a: Targets, b: Targets): boolean {
   return false;
 }
 
-/** A line that grows at its end: for each place everything ahead that it depends on, transitively, in line order. */
-export class Lanes {
+/** A queue that grows at its end: for each entry, in order, all entries ahead that it depends on. */
+export type LaneOrder = {
+  readonly closed: readonly (readonly number[])[];
+  /** Appends an entry and returns the indexes of all entries that it depends on, rising. */
+  readonly append: (targets: readonly Targets[]) => readonly number[];
+};
+
+/** What an entry depends on, also through others. */
+export class Lanes implements LaneOrder {
   readonly #walk: LaneWalk;
-  /** What each depends on as bits: uniting them is most of the work where many share. */
+  /**
+   * The dependencies of each entry as bits: uniting them is most of the work if many entries share targets.
+   */
   readonly #bits: Uint32Array[] = [];
   readonly closed: number[][] = [];
 
-  constructor(mode: QueueSettings['mode'], line: readonly (readonly Targets[])[] = []) {
+  constructor(mode: QueueSettings['mode'], line: readonly (readonly Targets[])[]) {
     this.#walk = new LaneWalk(mode);
     for (const targets of line) this.append(targets);
   }
 
-  /** What whoever stands here depends on, by index; it is in the line from now on. */
   append(targets: readonly Targets[]): readonly number[] {
     const index = this.closed.length;
     const bits = new Uint32Array((index >>> 5) + 1);
     for (const direct of this.#walk.dependencies(targets)) {
       const theirs = this.#bits[direct]!;
-      for (let word = 0; word < theirs.length; word++) bits[word]! |= theirs[word]!;
+      for (let part = 0; part < theirs.length; part++) bits[part]! |= theirs[part]!;
       bits[direct >>> 5]! |= 1 << (direct & 31);
     }
     this.#walk.add(index, targets);
     this.#bits.push(bits);
-    const closure = indexesOf(bits);
+    const closure = listSetBits(bits);
     this.closed.push(closure);
     return closure;
   }
 }
 
-function indexesOf(bits: Uint32Array): number[] {
+/**
+ * What shares a target with an entry. The earlier holders of a target are the last one and some of the entries that
+ * it shares with, so few pairs are compared.
+ */
+export class DirectLanes implements LaneOrder {
+  /** The index of the last entry to hold each target. */
+  readonly #holders = new Map<number, number>();
+  readonly #targets: (readonly Targets[])[] = [];
+  /** Entries that hold every target, and entries that hold any. */
+  readonly #everything: number[] = [];
+  readonly #anything: number[] = [];
+  readonly closed: (readonly number[])[] = [];
+
+  constructor(line: readonly (readonly Targets[])[]) {
+    for (const targets of line) this.append(targets);
+  }
+
+  append(targets: readonly Targets[]): readonly number[] {
+    const index = this.closed.length;
+    const sharing = this.#findSharing(targets);
+    this.closed.push(sharing);
+    this.#targets.push(targets);
+    if (targets.every((list) => list.length === 0)) return sharing;
+    this.#anything.push(index);
+    if (targets.includes('ALL')) this.#everything.push(index);
+    else
+      for (const list of targets)
+        if (list !== 'ALL') for (const target of list) this.#holders.set(target, index);
+    return sharing;
+  }
+
+  #findSharing(targets: readonly Targets[]): readonly number[] {
+    if (targets.every((list) => list.length === 0)) return [];
+    if (targets.includes('ALL')) return [...this.#anything];
+    const last = new Set<number>();
+    for (const list of targets)
+      if (list !== 'ALL')
+        for (const target of list) {
+          const holder = this.#holders.get(target);
+          if (holder !== undefined) last.add(holder);
+        }
+    const found = new Set([...this.#everything, ...last]);
+    const apart = new Set<number>();
+    for (const holder of last)
+      for (const earlier of this.closed[holder]!) {
+        if (found.has(earlier) || apart.has(earlier)) continue;
+        (shareAny(targets, this.#targets[earlier]!) ? found : apart).add(earlier);
+      }
+    return [...found].toSorted((a, b) => a - b);
+  }
+}
+
+const shareAny = (some: readonly Targets[], others: readonly Targets[]): boolean =>
+  some.some((one) => others.some((other) => share(one, other)));
+
+function listSetBits(bits: Uint32Array): number[] {
   const indexes: number[] = [];
-  for (const [word, value] of bits.entries())
+  for (const [part, value] of bits.entries())
     for (let rest = value; rest !== 0; rest &= rest - 1)
-      indexes.push((word << 5) + 31 - Math.clz32(rest & -rest));
+      indexes.push((part << 5) + 31 - Math.clz32(rest & -rest));
   return indexes;
 }

@@ -1,9 +1,8 @@
 // How long CI may take, from the queue's own history of runs. The settings bound both from above (clock.ts).
 
+import { minuteMs } from '#base/duration.ts';
 import { limitsWithoutHistory } from './clock.ts';
 import type { Limits } from './model.ts';
-
-const minuteMs = 60_000;
 
 /** Percentiles over the last runs of a queue, in milliseconds; null where there are too few. */
 export type RunHistory = {
@@ -11,6 +10,7 @@ export type RunHistory = {
   readonly startP99Ms: number | null;
   /** From the first check result to the verdict. */
   readonly testP99Ms: number | null;
+  readonly testP50Ms: number | null;
 };
 
 /** Runs that have ended with a verdict before their durations say anything about the next one. */
@@ -26,7 +26,8 @@ const margin = 2;
 const startByMinMs = limitsWithoutHistory.startByMs;
 const finishByMinMs = 10 * minuteMs;
 
-export const limitsFrom = ({ startP99Ms, testP99Ms }: RunHistory): Limits => ({
+export const limitsFrom = ({ startP99Ms, testP99Ms, testP50Ms }: RunHistory): Limits => ({
   startByMs: Math.max(startByMinMs, margin * (startP99Ms ?? 0)),
   finishByMs: testP99Ms === null ? null : Math.max(finishByMinMs, margin * testP99Ms),
+  usualMs: testP50Ms,
 });

@@ -1,5 +1,5 @@
-// The line as it stands: which runs are still about something that can happen, what each group has shown, and what is
-// ahead of it. One view is computed per look, because every verdict changes it.
+// The current state of the line: which runs can still happen, what each group has shown, and what is ahead of
+// it. The view is computed again after each verdict, because every verdict changes it.
 
 import { isRetriable } from './clock.ts';
 import type { Draft } from './draft.ts';
@@ -9,14 +9,14 @@ import type { QueuedReason } from '../reason.ts';
 export type GroupView = {
   readonly group: Group;
   readonly index: number;
-  /** Groups it depends on, by index, in line order. */
+  /** Groups it depends on, by index, in queue order. */
   readonly behind: readonly number[];
-  /** Its runs that are still about something that can happen, and those that are not. */
+  /** Its runs that can still happen, and those that cannot. */
   readonly runs: readonly Run[];
   readonly dead: readonly Run[];
-  /** The one of its runs that holds everything ahead. */
+  /** Its run that contains every entry ahead. */
   readonly main: Run | null;
-  /** Everything in it is proved: by its own run or, with optimistic merging, by one that contains it. */
+  /** All of it is proved: by its own run or, with optimistic merging, by one that contains it. */
   readonly passed: boolean;
 };
 
@@ -29,7 +29,7 @@ type KeptView = {
 };
 const kept = new WeakMap<Draft, KeptView>();
 
-/** The line as it stands; computed once for as long as nothing that it shows has changed. */
+/** The view of the line; computed once for as long as nothing in it has changed. */
 export function viewLine(draft: Draft): readonly GroupView[] {
   const { line, tip } = draft;
   const { changes } = draft.runs;
@@ -56,7 +56,7 @@ function computeView(draft: Draft): GroupView[] {
       if (list === undefined) byGroup.set(run.of.group, [run]);
       else list.push(run);
     }
-  const ranks = ranksOf(draft.line);
+  const ranks = rankMembers(draft.line);
   const views = draft.line.map((group, index) => {
     const behind = closed[index]!;
     const all = byGroup.get(group.id) ?? [];
@@ -67,22 +67,23 @@ function computeView(draft: Draft): GroupView[] {
     const main = runs.findLast((run) => run.composition.members.length === whole) ?? null;
     return { group, index, behind, runs, dead, main, passed: main?.status === 'passed' };
   });
-  // A passing run proves what it contains; front to back is not needed, because what it contains is closed already.
-  if (draft.settings.canOptimisticallyMerge)
+  // A passing run proves what it contains; the order does not matter, because `behind` is already transitive. If
+  // dependencies are direct, a run need not contain what an entry that it assumes depends on, and proves its group only.
+  if (draft.settings.canOptimisticallyMerge && !draft.direct)
     for (const { main, behind } of views)
       if (main?.status === 'passed') for (const earlier of behind) views[earlier]!.passed = true;
   return views;
 }
 
-/** What a run assumes to land before its group. */
+/** The entries that a run assumes to land before its group. */
 export const assumed = (run: Run): readonly number[] =>
   run.composition.members.slice(0, run.composition.members.length - run.composition.tested);
 
-/** No batch is larger than this, so that a place in the line and one in its group make one number. */
+/** No batch is larger than this, so that an index in the line and one in its group make one number. */
 const groupSizeMax = 1_024;
 
-/** Where each entry of the line stands, as one rising number. */
-function ranksOf(line: readonly Group[]): ReadonlyMap<number, number> {
+/** The position of each entry of the line, as one rising number. */
+function rankMembers(line: readonly Group[]): ReadonlyMap<number, number> {
   const ranks = new Map<number, number>();
   line.forEach(({ members }, index) => {
     members.forEach((pr, at) => ranks.set(pr, index * groupSizeMax + at));
@@ -90,14 +91,15 @@ function ranksOf(line: readonly Group[]): ReadonlyMap<number, number> {
   return ranks;
 }
 
-/** On the tip, about exactly this group, on top of some of what it depends on, in order. */
+/** On the tip, about exactly this group, on top of some of the entries it depends on, in order. */
 function isPossible(
   draft: Draft,
   group: Group,
   behind: readonly number[],
   ranks: ReadonlyMap<number, number>,
-  { composition: { base, members, tested } }: Run,
+  { composition: { base, members, tested }, isDirectOnly = false }: Run,
 ): boolean {
+  if (isDirectOnly && !draft.direct) return false;
   const assumedCount = members.length - tested;
   if (base !== draft.tip || tested !== group.members.length) return false;
   for (let at = 0; at < tested; at++) if (members[assumedCount + at] !== group.members[at]) return false;
@@ -114,13 +116,20 @@ function isPossible(
   return true;
 }
 
-/** Dissolves every group none of whose runs can happen any more; answers whether there was one. */
+/**
+ * Dissolves every group none of whose runs can happen any more; returns whether there was one. If dependencies are
+ * direct, such a group keeps its position without a run: the runs that assume it are still right about it.
+ */
 export function pruneLine(draft: Draft): boolean {
+  if (draft.direct) {
+    for (const view of viewLine(draft)) if (!draft.isProtected(view.group)) pruneInPlace(draft, view);
+    return false;
+  }
   const dissolved = new Set<number>();
   for (const view of viewLine(draft)) {
     const { group, behind } = view;
     if (draft.isProtected(group)) continue;
-    // What is tested on top of a group that is dissolved just now is about something that cannot happen either.
+    // A run on top of a group that has just been dissolved cannot happen either.
     const isShaken = dissolved.size > 0 && behind.some((index) => dissolved.has(index));
     const isDead = (run: Run) =>
       isShaken && assumed(run).some((pr) => draft.items.get(pr)?.place.kind !== 'line');
@@ -136,26 +145,37 @@ export function pruneLine(draft: Draft): boolean {
   return dissolved.size > 0;
 }
 
+function pruneInPlace(draft: Draft, { group, runs, dead }: GroupView): void {
+  for (const run of dead) draft.dropRun(run);
+  const [first] = dead;
+  if (first === undefined || runs.length > 0) return;
+  for (const pr of group.members) {
+    draft.put(pr, { kind: 'line', group: group.id, shown: 'pending' });
+    draft.facts.push({ kind: 'queued', pr, reason: whyRestarted(draft, first) });
+  }
+}
+
 function whyRestarted(draft: Draft, run: Run): QueuedReason {
   const departures = new Set(run.composition.members.map((pr) => draft.gone.get(pr)));
   if (departures.has('failed')) return 'PREREQUISITE_MERGE_ITEM_FAILED';
   if (departures.has('cancelled')) return 'PREREQUISITE_MERGE_ITEM_CANCELLED';
   if (departures.has('merged_by_hand')) return 'PREREQUISITE_MERGE_ITEM_MANUALLY_MERGED';
-  if (run.composition.base !== draft.tip) return 'MANUAL_PUSH_TO_TARGET_BRANCH';
-  // Somebody ahead went to be searched, or stands elsewhere now.
+  if (run.composition.base !== draft.tip || run.isDirectOnly === true) return 'MANUAL_PUSH_TO_TARGET_BRANCH';
+  // An entry ahead is bisected, or has another position now.
   return 'PREREQUISITE_MERGE_ITEM_FAILED';
 }
 
-/** Sets what people see of every group, and says so where it changed. */
+/** Sets the displayed state of every group that has runs, and records a fact where it changed. */
 export function showLine(draft: Draft): void {
   const views = viewLine(draft);
   for (const view of views) {
+    if (view.runs.length === 0) continue;
     const shown = shownAs(draft, view);
     for (const pr of view.group.members) {
       const { place } = draft.item(pr);
       if (place.kind !== 'line' || place.shown === shown) continue;
       draft.put(pr, { kind: 'line', group: view.group.id, shown });
-      const run = view.main?.id ?? 0;
+      const run = (view.main ?? view.runs.at(-1))?.id ?? 0;
       const kind =
         shown === 'tests_passed' ? 'passed' : shown === 'pending_failure' ? 'suspected' : 'testing';
       draft.facts.push({ kind, pr, run });
@@ -163,7 +183,7 @@ export function showLine(draft: Draft): void {
   }
 }
 
-/** A result against it, or no result after every repeat. */
+/** A result against the change, or no result after every repeat. */
 export const hasFailed = (draft: Pick<Draft, 'outageSince'>, run: Run | null): boolean =>
   run !== null && !isActive(run) && run.status !== 'passed' && !isRetriable(draft, run);
 

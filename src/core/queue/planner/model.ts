@@ -1,4 +1,4 @@
-// The nouns of a plan. A snapshot is one immutable picture of a queue: everything a plan may look at, and nothing else.
+// The nouns of a plan. A snapshot is one immutable state of a queue, with everything that a plan may read.
 
 import type { QueueState, SettableQueueState } from '../model.ts';
 import type { CancelledReason, FailedReason, MergedReason, QueuedReason } from '../reason.ts';
@@ -9,48 +9,80 @@ import type { Targets } from './lane.ts';
 export type Tip = string;
 
 /** A pull request's place in the queue. */
-export type Place =
+export type QueuePosition =
   /** Waiting to be ready. */
   | { readonly kind: 'not_ready' }
   /** Ready, waiting for a group and a slot. */
   | {
       readonly kind: 'pending';
       readonly since: number;
-      /** It was under test before and lost that: it goes on even where nothing new may start. */
+      /** It was under test before and lost its run: it continues even where nothing new may start. */
       readonly restarting: boolean;
       /** Its group could not be tested as a group: it is tested alone. */
       readonly alone: boolean;
-      /** It conflicts with this one ahead: it waits until that one has landed or left. */
+      /** It conflicts with this entry ahead: it waits until that one has landed or left. */
       readonly behind: number | null;
     }
-  /** In a group of the line; `shown` is the state people see. */
+  /** In a group of the line; `shown` is the state people see. `pending`: it keeps its position there without a run. */
   | {
       readonly kind: 'line';
       readonly group: number;
-      readonly shown: 'testing' | 'tests_passed' | 'pending_failure';
+      readonly shown: 'pending' | 'testing' | 'tests_passed' | 'pending_failure';
     }
-  /** In a batch that is searched for its culprit, beside the line. */
+  /** In a batch that is bisected, outside the line. */
   | { readonly kind: 'search'; readonly search: number };
+
+/**
+ * What screens have shown about an entry. A screen is a run of some entries alone on the branch, beside the
+ * line: passing it is a belief that the landing run has yet to prove.
+ */
+export type ScreenResult =
+  /** Not screened. → passed */
+  | 'none'
+  /** It passed a screen. → doubted, if a group of such entries fails; none, if its group is bisected */
+  | 'passed'
+  /** It passed a screen and its group failed after the branch had moved: it is screened again. → confirmed */
+  | 'doubted'
+  /** It passed a screen again. → doubted, if its group is bisected */
+  | 'confirmed';
+
+/**
+ * What runs that were dropped had shown about an entry, whatever they assumed. A strategy speculates by it; no verdict
+ * depends on it.
+ */
+export type Findings = {
+  /** It passed a run: it is sound on its own. */
+  readonly passed: boolean;
+  /** Entries that were in the runs that it passed. */
+  readonly passedWith: readonly number[];
+  /** For each failed run that nothing explains yet: the entries that it assumed. */
+  readonly failedBehind: readonly (readonly number[])[];
+};
 
 export type Item = {
   readonly pr: number;
   /** 0..255, lower first; 0 is urgent. */
   readonly priority: number;
-  /** Place among equals, kept over restarts. */
+  /** Order among entries of equal priority, kept over restarts. */
   readonly seniority: number;
   readonly submittedAt: number;
   readonly noBatch: boolean;
-  /** What readiness.ts says. */
+  /** The result of readiness.ts. */
   readonly ready: boolean;
   /** When it first was in the queue; null if it never was. */
   readonly queuedAt: number | null;
-  /** The queue's patience with one that is not ready counts from here. */
+  /** The time that an entry may stay not ready counts from here. */
   readonly patienceFrom: number;
   /** Its head already holds the tip and passed its own checks there. */
   readonly testedOnTip: Tip | null;
   readonly targets: Targets;
-  readonly place: Place;
-  /** Asked for while it is landing: takes effect if the landing does not. */
+  readonly place: QueuePosition;
+  readonly screen: ScreenResult;
+  /** Absent: none. Only kept if the dependencies of the strategy are direct. */
+  readonly findings?: Findings;
+  /** How probably it passes on its own, if something predicts that; absent: as the queue's history says. */
+  readonly odds?: number;
+  /** Requested while the entry is landing: takes effect if the landing fails. */
   readonly endRequested: CancelledReason | null;
 };
 
@@ -61,10 +93,10 @@ export type Composition = {
   readonly tested: number;
 };
 
-type RunStatus =
-  /** Asked for, and CI has not reported yet. → running, failed, infrastructure, start_failed */
+type PlannerRunStatus =
+  /** Requested, and CI has not reported yet. → running, failed, infrastructure, start_failed */
   | 'starting'
-  /** CI has begun. → passed, failed, infrastructure, timed_out */
+  /** CI has started. → passed, failed, infrastructure, timed_out */
   | 'running'
   | 'passed'
   | 'failed'
@@ -80,9 +112,9 @@ export type Run = {
   readonly of:
     { readonly kind: 'line'; readonly group: number } | { readonly kind: 'search'; readonly search: number };
   readonly composition: Composition;
-  readonly status: RunStatus;
+  readonly status: PlannerRunStatus;
   readonly requestedAt: number;
-  /** When its test branch was pushed; null before. CI must begin within some time of this. */
+  /** When its test branch was pushed; null before. CI must start within a limit from then. */
   readonly pushedAt: number | null;
   /** When CI first reported; null before. */
   readonly startedAt: number | null;
@@ -90,31 +122,42 @@ export type Run = {
   readonly attempt: number;
   /** How many of those attempts ran out of time. */
   readonly timeouts: number;
-  /** Not to be tried again before this. */
+  /** How often these commits failed in nothing but flaky tests; absent: never. */
+  readonly flakes?: number;
+  /** No new attempt starts before this time. */
   readonly notBefore: number;
   /** Other lanes landed since it was built: its proof is `lane`, not `exact`. */
   readonly drifted: boolean;
-  /** Why it failed or could not be started, where that is more than its required checks or the machinery. */
+  /** Why it failed or could not start, if the cause is neither its required checks nor the infrastructure. */
   readonly why: FailedReason | null;
-  /** Part of what it was built on landed together with others: that part alone was never on the branch, nor proved. */
+  /** Part of its base landed together with others: that part alone was never on the branch, nor proved. */
   readonly overtaken: boolean;
+  /**
+   * An entry landed that is not in this run and shares a target with one that it assumes, though not with its group.
+   * It still proves its group if dependencies are direct, and nothing if they are not.
+   */
+  readonly isDirectOnly?: boolean;
 };
 
-/** Entries tested together, in line order. */
+/** Entries tested together, in queue order. */
 export type Group = { readonly id: number; readonly members: readonly number[] };
 
-/** A batch whose culprit is searched among its prefixes, on a base that stays while the line goes on. */
+/**
+ * A batch that is bisected by its prefixes, on a base that stays fixed while the line continues to land. A screen is
+ * the same without a failure to begin with: its first run is the whole batch.
+ */
 export type Search = {
   readonly id: number;
   readonly base: Tip;
   readonly members: readonly number[];
   /** The longest prefix known to pass; 0 is the base itself. */
   readonly passes: number;
-  /** The shortest prefix known to fail. */
+  /** The shortest prefix known to fail; longer than the batch while none is. */
   readonly fails: number;
   /**
-   * The run that showed each of the two. Null: the base; and for a failure the run of the whole batch in the line,
-   * which is repeated before anybody is blamed by it, or taken as it is where known results are reused.
+   * The run that showed each of the two. Null: the base; and for a failure the run of the whole batch in the
+   * line, which is repeated before it counts against an entry, or reused as it is if the queue reuses known
+   * results.
    */
   readonly passedRun: number | null;
   readonly failedRun: number | null;
@@ -128,20 +171,22 @@ type Proof =
   /** Its own checks passed on a head that holds the tip. */
   | { readonly kind: 'direct' };
 
-/** Members that are being put on the branch: intended, and not yet known to have happened. */
+/** Members that are landing: intended, and not yet known to have happened. */
 export type Landing = {
-  /** What its outcome is reported by: a late or doubled word about another landing is passed over. */
+  /** The id that its outcome carries: a late or repeated report about another landing is ignored. */
   readonly id: number;
   readonly members: readonly number[];
   readonly proof: Proof;
 };
 
-/** What the queue's own history of runs says about how long CI takes. The settings are the upper bound of both. */
+/** How long CI takes, by the queue's own history of runs. The settings are the upper bound of both. */
 export type Limits = {
   /** From the push of a test branch to the first check result: after that, CI has lost the run. */
   readonly startByMs: number;
   /** From the first check result to the last; null: there is no history yet. */
   readonly finishByMs: number | null;
+  /** The median of the same time; null: there is no history yet. */
+  readonly usualMs: number | null;
 };
 
 export type Departure = 'cancelled' | 'failed' | 'merged_by_hand';
@@ -150,32 +195,34 @@ export type Snapshot = {
   readonly state: QueueState;
   readonly settings: QueueSettings;
   readonly limits: Limits;
+  /** The share of attempts that fail, 0..1, by the queue's own history. */
+  readonly failureShare: number;
   readonly switching: { readonly mode: QueueSettings['mode']; readonly returnTo: SettableQueueState } | null;
   readonly tip: Tip;
   readonly items: ReadonlyMap<number, Item>;
-  /** In line order. */
+  /** In queue order. */
   readonly line: readonly Group[];
   readonly searches: readonly Search[];
-  /** Those under way, and those whose result still means something. */
+  /** Active runs, and runs whose result still matters. */
   readonly runs: ReadonlyMap<number, Run>;
   readonly landing: Landing | null;
-  /** How entries left that runs still name: why what was tested on top of them restarts. */
+  /** How entries left that runs still name: the reason why runs on top of them restart. */
   readonly gone: ReadonlyMap<number, Departure>;
   /** The host does not answer: no verdicts, no clocks. Null while it does. */
   readonly frozenAt: number | null;
   /**
-   * When an entry was last removed because CI gave no result for it; null again as soon as CI has given one for any run.
-   * Until then this may be an outage of CI, and no other entry is removed for it soon.
+   * When an entry was last removed because CI gave no result for it; null again as soon as CI has given one
+   * for any run. Until then CI may have an outage, and no other entry is removed for this reason soon.
    */
   readonly outageSince: number | null;
-  /** Groups, searches and runs are numbered in the order they are made. */
+  /** Groups, searches and runs are numbered in the order of their creation. */
   readonly nextId: number;
 };
 
-/** Why a failure is somebody's: the failed run in which it is the last change, and what passed without it. */
+/** Why an entry is the culprit: the failed run in which it is the last change, and what passed without it. */
 export type Evidence = { readonly failedRun: number; readonly withoutIt: number | 'branch' };
 
-export type Fact =
+export type PlannerFact =
   | { readonly kind: 'queued'; readonly pr: number; readonly reason: QueuedReason }
   | { readonly kind: 'unready'; readonly pr: number }
   | { readonly kind: 'testing'; readonly pr: number; readonly run: number }
@@ -194,17 +241,29 @@ export type Fact =
       readonly reason: MergedReason;
       readonly proof: Proof | null;
       readonly tip: Tip;
-    }
-  | { readonly kind: 'mode_switched'; readonly mode: QueueSettings['mode'] };
+    };
 
 export type Action =
   | { readonly kind: 'start-run'; readonly run: Run }
   | { readonly kind: 'cancel-run'; readonly run: number }
   | { readonly kind: 'land'; readonly landing: Landing; readonly base: Tip };
 
-/** It ended without a result about the change. */
+/**
+ * It failed in nothing but flaky tests and runs again. It has the form of a run that is restarted, which earlier versions
+ * understand.
+ */
+export const isFlakyFailure = ({ status, attempt, flakes = 0 }: Run): boolean =>
+  status === 'start_failed' && attempt < 0 && flakes > 0;
+
+/** The run ended without a result about the change. */
 export const isInconclusive = ({ status }: Run): boolean =>
   status === 'infrastructure' || status === 'timed_out' || status === 'start_failed';
+
+/** A screen that has not failed; once it has, it is a bisection like any other. */
+export const isScreen = ({ fails, members }: Pick<Search, 'fails' | 'members'>): boolean =>
+  fails > members.length;
+
+export const isScreened = ({ screen }: Item): boolean => screen === 'passed' || screen === 'confirmed';
 
 export const isActive = (run: Run): boolean => run.status === 'starting' || run.status === 'running';
 

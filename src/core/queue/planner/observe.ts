@@ -1,11 +1,14 @@
-// What happened, put into the snapshot: observe(snapshot, event) → snapshot. An event only records; plan.ts decides what
-// follows. An event about something that is no longer there changes nothing, so a late or doubled one is harmless.
+// Applies what happened to the snapshot: observe(snapshot, event) → snapshot. An event only records; plan.ts
+// decides what follows. An event about something that no longer exists changes nothing, so a late or repeated
+// one is harmless.
+//
+// Settings, priorities, readiness and whatever else commands and the Git host can change at any time are no
+// events: every reconcile reads them again when it restores the snapshot (engine/restore.ts).
 
 import { unreachable } from '#base/assert.ts';
 import type { CancelledReason, FailedReason } from '../reason.ts';
-import type { QueueSettings } from '../settings.ts';
-import type { SettableQueueState } from '../model.ts';
-import { endOutage, infrastructurePauseMs, startPauseMs } from './clock.ts';
+import { takenAt } from '../run-time.ts';
+import { endOutage, infrastructurePauseMs, mayRepeatFlake, startPauseMs } from './clock.ts';
 import { Draft } from './draft.ts';
 import type { Targets } from './lane.ts';
 import {
@@ -17,35 +20,47 @@ import {
   landingRefused,
   mergedByHand,
 } from './landing.ts';
-import { type Action, type Fact, type Item, isActive, type Run, type Snapshot, type Tip } from './model.ts';
+import {
+  type Action,
+  type PlannerFact,
+  type Item,
+  isActive,
+  isFlakyFailure,
+  type Run,
+  type Snapshot,
+  type Tip,
+} from './model.ts';
 
-export type Event =
+export type PlannerEvent =
   | {
       readonly kind: 'submitted';
-      readonly item: Omit<Item, 'place' | 'queuedAt' | 'patienceFrom' | 'endRequested' | 'testedOnTip'>;
+      readonly item: Omit<
+        Item,
+        'place' | 'queuedAt' | 'patienceFrom' | 'endRequested' | 'testedOnTip' | 'screen'
+      >;
     }
-  | { readonly kind: 'rewritten'; readonly pr: number; readonly priority: number; readonly noBatch: boolean }
-  | { readonly kind: 'readiness'; readonly pr: number; readonly ready: boolean }
   | { readonly kind: 'targets'; readonly pr: number; readonly targets: Targets }
   | { readonly kind: 'tested-on-tip'; readonly pr: number; readonly tip: Tip | null }
   /** Cancelled, pushed to, closed, retargeted, made a draft. */
   | { readonly kind: 'ended'; readonly pr: number; readonly reason: CancelledReason }
   | { readonly kind: 'merged-by-hand'; readonly pr: number; readonly tip: Tip }
   | { readonly kind: 'restart'; readonly pr: number }
-  /** Its test branch is there for CI to see. */
+  /** Its test branch is visible to CI. */
   | { readonly kind: 'run-pushed'; readonly run: number; readonly at: number }
-  /** `at`: when CI began, if that is known; else now. */
+  /** `at`: when CI started, if that is known; else now. */
   | { readonly kind: 'run-started'; readonly run: number; readonly at?: number }
   | { readonly kind: 'run-passed'; readonly run: number }
   /** CI ended without a result about the change; `timedOut`: it ran out of CI's own time. */
   | { readonly kind: 'run-infrastructure-failed'; readonly run: number; readonly timedOut: boolean }
-  /** `why` where it is something else than its required checks or the infrastructure. */
+  /** `why` if the cause is neither its required checks nor the infrastructure. */
   | { readonly kind: 'run-failed'; readonly run: number; readonly why?: FailedReason }
+  /** Its required checks failed, and every test that failed is known to be flaky. */
+  | { readonly kind: 'run-failed-by-flakes'; readonly run: number }
   | { readonly kind: 'run-not-started'; readonly run: number; readonly why?: FailedReason }
   /** A member conflicts textually with the tip, or with an entry ahead of it. */
   | { readonly kind: 'conflict'; readonly run: number; readonly pr: number; readonly with: 'tip' | number }
   | { readonly kind: 'landed'; readonly landing: number; readonly tip: Tip }
-  /** The host took these, which it begins with; then it would not have the next, or (null) the rest may not land now. */
+  /** The host merged these first members; then it refused the next, or (null) the rest may not land now. */
   | {
       readonly kind: 'landed-in-part';
       readonly landing: number;
@@ -56,7 +71,7 @@ export type Event =
     }
   /** The branch had moved: nothing was pushed. */
   | { readonly kind: 'landing-lost'; readonly landing: number; readonly tip: Tip }
-  /** The host will not have this member. */
+  /** The host refused to merge this pull request. */
   | {
       readonly kind: 'landing-refused';
       readonly landing: number;
@@ -64,32 +79,30 @@ export type Event =
       readonly reason: LandingRefusal;
     }
   | { readonly kind: 'branch-moved'; readonly tip: Tip }
-  | { readonly kind: 'state'; readonly state: SettableQueueState }
-  | { readonly kind: 'settings'; readonly settings: Partial<QueueSettings> }
   | { readonly kind: 'host-away' }
   | { readonly kind: 'host-back' };
 
 export type Observed = {
   readonly snapshot: Snapshot;
-  readonly facts: readonly Fact[];
-  /** Runs that nobody waits for any more are cancelled at once; nothing is started here. */
+  readonly facts: readonly PlannerFact[];
+  /** Runs that no entry waits for any more are cancelled at once; nothing is started here. */
   readonly actions: readonly Action[];
 };
 
-export const observe = (snapshot: Snapshot, event: Event, now: number): Observed =>
+export const observe = (snapshot: Snapshot, event: PlannerEvent, now: number): Observed =>
   observeAll(snapshot, () => [event], now);
 
-/** What the events before it have made of the snapshot, while the next one is asked for. */
+/** The part of the snapshot, after the events before, that the next event may depend on. */
 export type Current = Pick<Snapshot, 'tip' | 'runs' | 'landing' | 'frozenAt'>;
 
 /**
- * Takes in one event after the other, each asked for when those before it have been taken in. All of them change one copy of
- * the snapshot: a copy for each would cost the number of events times the number of entries. `onRunEnded` is called for
- * each run that an event ended.
+ * Applies events one after the other; each is requested when those before it have been applied. All of them
+ * change one copy of the snapshot: a copy for each would cost the number of events times the number of
+ * entries. `onRunEnded` is called for each run that an event ended.
  */
 export function observeAll(
   snapshot: Snapshot,
-  events: (current: Current) => Iterable<Event>,
+  events: (current: Current) => Iterable<PlannerEvent>,
   now: number,
   onRunEnded: (run: Run) => void = () => undefined,
 ): Observed {
@@ -102,11 +115,9 @@ export function observeAll(
   return { snapshot: draft.snapshot(), facts: draft.facts, actions: draft.actions };
 }
 
-function apply(draft: Draft, event: Event): void {
+function apply(draft: Draft, event: PlannerEvent): void {
   switch (event.kind) {
     case 'submitted':
-    case 'rewritten':
-    case 'readiness':
     case 'targets':
     case 'tested-on-tip':
     case 'ended':
@@ -118,6 +129,7 @@ function apply(draft: Draft, event: Event): void {
     case 'run-started':
     case 'run-passed':
     case 'run-failed':
+    case 'run-failed-by-flakes':
     case 'run-infrastructure-failed':
     case 'run-not-started':
       return applyToRun(draft, event);
@@ -130,14 +142,9 @@ function apply(draft: Draft, event: Event): void {
       if (draft.landing?.id !== event.landing) return undefined;
       return concludeLanding(draft, event);
     case 'branch-moved':
-      // While something is being put on the branch its outcome says where the branch is: this may be that very move.
+      // During a landing its outcome shows where the branch is: this event may be that very move.
       if (draft.landing === null) draft.tip = event.tip;
       return undefined;
-    case 'state':
-      if (draft.switching === null) draft.state = event.state;
-      return undefined;
-    case 'settings':
-      return changeSettings(draft, event.settings);
     case 'host-away':
     case 'host-back':
       return freeze(draft, event.kind === 'host-away');
@@ -147,13 +154,14 @@ function apply(draft: Draft, event: Event): void {
 }
 
 type RunEvent = Extract<
-  Event,
+  PlannerEvent,
   {
     kind:
       | 'run-pushed'
       | 'run-started'
       | 'run-passed'
       | 'run-failed'
+      | 'run-failed-by-flakes'
       | 'run-infrastructure-failed'
       | 'run-not-started';
   }
@@ -164,19 +172,24 @@ function applyToRun(draft: Draft, event: RunEvent): void {
     case 'run-pushed':
       return report(draft, event.run, (run, now) => ({
         ...run,
-        pushedAt: run.pushedAt ?? Math.max(run.requestedAt, Math.min(event.at, now)),
+        pushedAt: run.pushedAt ?? takenAt(event.at, run, now),
       }));
     case 'run-started':
       return report(draft, event.run, (run, now) => ({
         ...run,
         status: 'running',
-        // Reported by another clock: never before it was asked for, and never to come.
-        startedAt: run.startedAt ?? Math.max(run.requestedAt, Math.min(event.at ?? now, now)),
+        startedAt: run.startedAt ?? takenAt(event.at ?? now, run, now),
       }));
     case 'run-passed':
       return report(draft, event.run, (run) => ({ ...run, status: 'passed' }));
     case 'run-failed':
       return report(draft, event.run, (run) => ({ ...run, status: 'failed', why: event.why ?? null }));
+    case 'run-failed-by-flakes':
+      return report(draft, event.run, (run, now) =>
+        mayRepeatFlake(draft, run)
+          ? { ...run, status: 'start_failed', attempt: -1, flakes: (run.flakes ?? 0) + 1, notBefore: now }
+          : { ...run, status: 'failed' },
+      );
     case 'run-infrastructure-failed':
       return report(draft, event.run, (run, now) => ({
         ...run,
@@ -191,7 +204,7 @@ function applyToRun(draft: Draft, event: RunEvent): void {
 }
 
 type LandingEvent = Extract<
-  Event,
+  PlannerEvent,
   { kind: 'landed' | 'landed-in-part' | 'landing-lost' | 'landing-refused' }
 >;
 
@@ -209,8 +222,8 @@ function concludeLanding(draft: Draft, event: LandingEvent): void {
 }
 
 type ItemEvent = Extract<
-  Event,
-  { kind: 'submitted' | 'rewritten' | 'readiness' | 'targets' | 'tested-on-tip' | 'ended' | 'merged-by-hand' }
+  PlannerEvent,
+  { kind: 'submitted' | 'targets' | 'tested-on-tip' | 'ended' | 'merged-by-hand' }
 >;
 
 function applyToItem(draft: Draft, event: ItemEvent): void {
@@ -223,28 +236,22 @@ function applyToItem(draft: Draft, event: ItemEvent): void {
       patienceFrom: event.item.submittedAt,
       endRequested: null,
       testedOnTip: null,
+      screen: 'none',
     });
     return;
   }
   const item = draft.items.get(event.pr);
   if (item === undefined) return;
   switch (event.kind) {
-    case 'rewritten':
-      draft.items.set(item.pr, { ...item, priority: event.priority, noBatch: event.noBatch });
-      return;
-    case 'readiness':
-      draft.items.set(item.pr, { ...item, ready: event.ready });
-      return;
     case 'targets':
       return retarget(draft, item, event.targets);
     case 'tested-on-tip':
-      // What lands does so by what was known when that began.
+      // A landing uses what was known when it began.
       if (!draft.isLanding(item.pr)) draft.items.set(item.pr, { ...item, testedOnTip: event.tip });
       return;
     case 'ended':
-      // While it is being put on the branch only the branch can say how that ended.
-      if (draft.isLanding(item.pr)) draft.items.set(item.pr, { ...item, endRequested: event.reason });
-      else end(draft, item.pr, event.reason);
+      // Only the branch shows how a landing ends; meanwhile a command leaves `endRequested` instead.
+      if (!draft.isLanding(item.pr)) end(draft, item.pr, event.reason);
       return;
     case 'merged-by-hand':
       return mergedByHand(draft, item.pr, event.tip);
@@ -253,7 +260,7 @@ function applyToItem(draft: Draft, event: ItemEvent): void {
   }
 }
 
-/** A proof of a lane is about the targets as they were when other lanes landed: with others it is none. */
+/** A lane proof is about the targets at the time when other lanes landed: with other targets it is void. */
 function retarget(draft: Draft, item: Item, targets: Targets): void {
   draft.items.set(item.pr, { ...item, targets });
   for (const run of draft.runs.values()) {
@@ -265,7 +272,7 @@ function retarget(draft: Draft, item: Item, targets: Targets): void {
   }
 }
 
-/** The same composition once more, in place: nobody else is disturbed. */
+/** Runs the same composition once more, in place: no other entry is affected. */
 function restart(draft: Draft, pr: number): void {
   const item = draft.items.get(pr);
   if (item?.place.kind !== 'line' || draft.isLanding(pr)) return;
@@ -279,8 +286,10 @@ function report(draft: Draft, id: number, change: (run: Run, now: number) => Run
   if (run === undefined || !isActive(run)) return;
   const changed = change(run, draft.now);
   draft.runs.set(id, changed);
-  // With a `why` CI was never asked.
-  if (changed.status === 'passed' || (changed.status === 'failed' && changed.why === null)) endOutage(draft);
+  const { status, why } = changed;
+  // A `why` means that CI never ran.
+  const isRed = (status === 'failed' && why === null) || isFlakyFailure(changed);
+  if (status === 'passed' || isRed) endOutage(draft);
 }
 
 const notStarted = (run: Run, now: number): Run => ({
@@ -289,10 +298,10 @@ const notStarted = (run: Run, now: number): Run => ({
   notBefore: now + startPauseMs(run.attempt),
 });
 
-function conflict(draft: Draft, event: Extract<Event, { kind: 'conflict' }>): void {
+function conflict(draft: Draft, event: Extract<PlannerEvent, { kind: 'conflict' }>): void {
   const run = draft.runs.get(event.run);
   if (run === undefined || !isActive(run)) return;
-  // Whoever could not be put there has left, or is landing: without it the rest is worth another try.
+  // The conflicting entry has left or is landing: without it the rest is worth another attempt.
   if (!draft.items.has(event.pr) || draft.isLanding(event.pr)) return report(draft, run.id, notStarted);
   const group = draft.line.find(({ members }) => members.includes(event.pr));
   const search = draft.searches.find(({ members }) => members.includes(event.pr));
@@ -307,18 +316,7 @@ function conflict(draft: Draft, event: Extract<Event, { kind: 'conflict' }>): vo
   draft.requeue(event.pr, 'PREREQUISITE_MERGE_ITEM_FAILED', { behind: event.with });
 }
 
-/** A change of mode with something under test waits until nothing is. */
-function changeSettings(draft: Draft, { mode, ...settings }: Partial<QueueSettings>): void {
-  draft.settings = { ...draft.settings, ...settings };
-  if (mode === undefined || mode === draft.settings.mode || draft.switching !== null) return;
-  if (draft.line.length === 0 && draft.searches.length === 0) draft.settings = { ...draft.settings, mode };
-  else {
-    draft.switching = { mode, returnTo: draft.state as SettableQueueState };
-    draft.state = 'SWITCHING_MODES';
-  }
-}
-
-/** While the host is away no time passes for anybody: every clock is moved on when it is back. */
+/** No time counts while the host is unreachable: every clock is moved forward when the host is back. */
 function freeze(draft: Draft, away: boolean): void {
   if (away === (draft.frozenAt !== null)) return;
   if (away) {
@@ -327,7 +325,7 @@ function freeze(draft: Draft, away: boolean): void {
   }
   const since = draft.frozenAt!;
   draft.frozenAt = null;
-  /** What began during the outage has lost less than all of it. */
+  /** A clock that started during the outage has lost only part of it. */
   const moved = (at: number): number => at + draft.now - Math.max(since, Math.min(at, draft.now));
   for (const run of draft.runs.values())
     draft.runs.set(run.id, {

@@ -1,19 +1,35 @@
-// Searching a batch for its culprit.
+// Bisecting a failed batch.
 //
-// Every candidate is the base plus an ordered prefix of the batch, never a part on its own: two halves can pass apart
-// and fail together. With k free slots k prefixes are tested at once, so that each round leaves 1/(k+1) of the batch.
-// The first failing prefix names its last entry, since the prefix before it passed. If that prefix is the whole batch,
-// which failed only in the line, it is run once more first: nobody is blamed for what is left over. A queue that reuses
-// known results takes the line's run of the very same commits for it.
+// Every candidate is the base plus an ordered prefix of the batch, never another part of it: two halves can
+// pass apart and fail together. With k free slots k prefixes are tested at once, so that each round leaves
+// 1/(k+1) of the batch. The culprit is the last entry of the first failing prefix, since the prefix before it
+// passed. If that prefix is the whole batch, which failed only in the line, it is run once more first: no
+// entry is blamed merely because it is left over. A queue that reuses known results takes the line's run of
+// the very same commits for it.
 //
-// The longest prefix that passed is a proof: if the branch is still where the search began and nothing is ahead of it,
-// it lands as it is.
+// The longest prefix that passed is a proof: if the branch is still where the bisection began and nothing is
+// ahead of it, it lands as it is.
 //
-// The base stays while the line goes on, so the search is about one state of the branch from beginning to end.
+// If the strategy screens, two failed runs of the prefix must single an entry out before it is removed. The failed
+// runs of the whole batch in the line count, and the prefix that passed counts as screened.
+//
+// If dependencies are direct, an entry that failed in the line stands aside: it leaves the line, so that no other waits
+// for it, and is tested once more on the branch, as a screen of one (screen.ts). It is removed if that fails too.
+//
+// The base stays fixed while the line continues, so a bisection is about one state of the branch.
 
+import type { QueuedReason } from '../reason.ts';
 import type { Draft } from './draft.ts';
 import { LaneWalk } from './lane.ts';
-import { type Group, isActive, type Run, type Search } from './model.ts';
+import {
+  type Group,
+  isActive,
+  isScreen,
+  type Run,
+  type ScreenResult,
+  sameMembers,
+  type Search,
+} from './model.ts';
 import { isRetriable } from './clock.ts';
 import { hasFailed } from './line.ts';
 
@@ -29,7 +45,7 @@ export function beginSearch(draft: Draft, group: Group, failed: Run): void {
   };
   draft.line = draft.line.filter((other) => other.id !== group.id);
   for (const run of draft.runsOf(group))
-    if (run === failed && isReusable(draft, failed))
+    if (draft.screens ? isSameFailure(failed, run) : run === failed && isReusable(draft, failed))
       draft.runs.set(run.id, { ...run, of: { kind: 'search', search: search.id } });
     else draft.dropRun(run);
   draft.searches.push(search);
@@ -39,11 +55,49 @@ export function beginSearch(draft: Draft, group: Group, failed: Run): void {
   }
 }
 
-/** What it tested is bit for bit what the search would test. */
+/** A bisection without a failure to begin with, on the branch as it is now: its first run is the whole batch. */
+export function openScreen(draft: Draft, members: readonly number[]): Search {
+  const search: Search = {
+    id: draft.nextId++,
+    base: draft.tip,
+    members,
+    passes: 0,
+    fails: members.length + 1,
+    passedRun: null,
+    failedRun: null,
+  };
+  draft.searches.push(search);
+  return search;
+}
+
+/**
+ * Takes a group that failed out of the line, and tests it alone on the branch. The failure in the line names no entry:
+ * chance may have failed the run, or an entry that it assumed, without what that depends on.
+ */
+export function testAlone(draft: Draft, group: Group): void {
+  const { members } = group;
+  draft.line = draft.line.filter((other) => other.id !== group.id);
+  for (const run of draft.runsOf(group)) draft.dropRun(run);
+  const search = openScreen(draft, members);
+  for (const pr of members) {
+    draft.facts.push({ kind: 'queued', pr, reason: 'BISECTION_REQUIRED' });
+    draft.put(pr, { kind: 'search', search: search.id });
+  }
+}
+
+/** The run tested exactly the commits that the bisection would test. */
 const isReusable = (draft: Draft, run: Run): boolean =>
   draft.settings.optimizationMode === 'bisection_skip_redundant_tests' && !run.drifted;
 
-/** Takes in what the runs of every search have shown; ends those that know. Answers whether one ended. */
+/** Another failure of the same commits, or the failure itself. */
+export const isSameFailure = (failed: Run, run: Run): boolean =>
+  run.status === 'failed' &&
+  run.why === null &&
+  !run.drifted &&
+  run.composition.base === failed.composition.base &&
+  sameMembers(run.composition.members, failed.composition.members);
+
+/** Applies the results of the runs and ends the bisections that are concluded. Returns whether one ended. */
 export function settleSearches(draft: Draft): boolean {
   let ended = false;
   for (const before of draft.searches) {
@@ -54,7 +108,7 @@ export function settleSearches(draft: Draft): boolean {
     }
     const search = learn(draft, before);
     draft.searches = draft.searches.map((other) => (other.id === search.id ? search : other));
-    if (isConcluded(search) || wasGivenUp(draft, search)) {
+    if (isConcluded(draft, search) || wasGivenUp(draft, search)) {
       conclude(draft, search);
       ended = true;
     }
@@ -62,7 +116,7 @@ export function settleSearches(draft: Draft): boolean {
   return ended;
 }
 
-/** Whether it is still in the search: one that left may be back already, as a change that was never in it. */
+/** Whether the entry is still in the bisection: one that left may be back with another change. */
 function isSearched(draft: Draft, search: Search, pr: number): boolean {
   const place = draft.items.get(pr)?.place;
   return place?.kind === 'search' && place.search === search.id;
@@ -74,35 +128,54 @@ function learn(draft: Draft, search: Search): Search {
     const length = run.composition.members.length;
     if (run.status === 'passed' && length > passes) [passes, passedRun] = [length, run.id];
   }
-  // What is left of the failures is the one of the whole batch in the line.
+  // The only failure left is the one of the whole batch in the line.
   if (fails <= passes) [fails, failedRun] = [search.members.length, null];
   for (const run of draft.runsOfSearch(search)) {
     const length = run.composition.members.length;
-    // A failure inside a longer prefix that passed was not one.
+    // A failure inside a longer prefix that passed does not count.
     if (run.status !== 'failed' || length <= passes) continue;
-    if (length < fails || (length === fails && failedRun === null)) [fails, failedRun] = [length, run.id];
+    // Of several failures the last one counts: the first may be the line's.
+    if (length < fails || (length === fails && run.id > (failedRun ?? 0)))
+      [fails, failedRun] = [length, run.id];
   }
   return { ...search, passes, fails, passedRun, failedRun };
 }
 
-/** The culprit is known by a run of its own, or the whole batch passed after all. */
-const isConcluded = ({ passes, fails, failedRun, members }: Search): boolean =>
-  passes === members.length || (fails === passes + 1 && failedRun !== null);
+/** The culprit is shown by a run of the bisection or a reused one, or the whole batch passed after all. */
+const isConcluded = (draft: Draft, search: Search): boolean =>
+  search.passes === search.members.length || (search.fails === search.passes + 1 && isShown(draft, search));
 
-/** A run was given up without a result: the search cannot go on. */
+/** How many failed runs must single an entry out before it is removed, if the strategy screens. */
+export const failuresToBlame = 2;
+
+/** Whether the shortest failing prefix has failed often enough. */
+function isShown(draft: Draft, search: Search): boolean {
+  if (search.failedRun === null) return false;
+  if (!draft.screens) return true;
+  const failures = draft
+    .runsOfSearch(search)
+    .filter(({ status, composition }) => status === 'failed' && composition.members.length === search.fails);
+  return failures.length >= failuresToBlame;
+}
+
+/** A run was given up without a result: the bisection cannot continue. */
 const wasGivenUp = (draft: Draft, search: Search): boolean =>
   draft.runsOfSearch(search).some((run) => run.status !== 'failed' && hasFailed(draft, run));
 
 function conclude(draft: Draft, search: Search): void {
   const { members, passes, fails, passedRun, failedRun } = search;
   const culprit = passes < members.length && fails === passes + 1 ? members[passes]! : null;
-  if (culprit !== null && failedRun !== null) {
+  // Without a result of the repeated run, one failure names no entry.
+  if (culprit !== null && failedRun !== null && isShown(draft, search)) {
     const evidence = { failedRun, withoutIt: passedRun ?? ('branch' as const) };
-    // Numbers rise: a run older than the search is the line's.
-    const reused = failedRun < search.id ? ('TEST_RUN_FAILED_BY_OPTIMIZATION' as const) : null;
+    // Numbers rise: a run older than the bisection is the line's.
+    const reused =
+      failedRun < search.id && !draft.screens ? ('TEST_RUN_FAILED_BY_OPTIMIZATION' as const) : null;
     const why = draft.runs.get(failedRun)?.why ?? reused ?? 'TEST_RUN_REQUIRED_STATUS_FAILED';
     draft.fail(culprit, why, evidence);
   }
+  if (draft.screens && passedRun !== null)
+    for (const pr of members.slice(0, passes)) draft.setScreen(pr, afterPass);
   landPrefix(draft, search);
   endSearch(draft, search);
 }
@@ -112,7 +185,6 @@ function landPrefix(draft: Draft, { base, members, passes, passedRun }: Search):
   const run = passedRun === null ? undefined : draft.runs.get(passedRun);
   const prefix = members.slice(0, passes);
   if (run === undefined || base !== draft.tip) return;
-  if (!prefix.every((pr) => draft.item(pr).ready)) return;
   const walk = new LaneWalk(draft.settings.mode);
   draft.line.forEach((group, index) => walk.add(index, draft.targetsOf(group)));
   const group: Group = { id: draft.nextId++, members: prefix };
@@ -125,51 +197,88 @@ function landPrefix(draft: Draft, { base, members, passes, passedRun }: Search):
   }
 }
 
+const afterPass = {
+  none: 'passed',
+  passed: 'passed',
+  doubted: 'confirmed',
+  confirmed: 'confirmed',
+} as const satisfies Record<ScreenResult, ScreenResult>;
+
 function endSearch(draft: Draft, search: Search): void {
   const alone = wasGivenUp(draft, search);
   draft.dropSearch(search);
   for (const pr of search.members)
-    if (isSearched(draft, search, pr)) draft.requeue(pr, 'BISECTION_TEST_RUN_PASSED', { alone });
+    if (isSearched(draft, search, pr)) draft.requeue(pr, endReason(draft, search), { alone });
 }
 
-/** Starts what the searches want to know next, within their budget; drops what no longer matters. */
+function endReason(draft: Draft, search: Search): QueuedReason {
+  if (!isScreen(search)) return 'BISECTION_TEST_RUN_PASSED';
+  if (search.passes === search.members.length) return 'BATCH_TEST_RUN_PASSED';
+  return search.members.every((pr) => draft.items.has(pr))
+    ? 'BISECTION_REQUIRED'
+    : 'PREREQUISITE_MERGE_ITEM_CANCELLED';
+}
+
+/** Starts the next runs of the bisections, within their budget; drops runs that no longer matter. */
 export function runSearches(draft: Draft): void {
-  const budget = draft.settings.bisectionConcurrency || draft.settings.concurrency;
   for (const search of draft.searches) {
-    for (const run of draft.runsOfSearch(search))
-      if (isActive(run) && !matters(search, run)) draft.dropRun(run);
-    const known = draft.runsOfSearch(search).filter((run) => matters(search, run));
+    dropNeedlessRuns(draft, search);
+    const known = draft
+      .runsOfSearch(search)
+      .filter((run) => run.status !== 'failed' && matters(draft, search, run));
     for (const run of known)
-      if (isRetriable(draft, run) && run.notBefore <= draft.now && draft.activeRuns('search') < budget)
+      if (isRetriable(draft, run) && run.notBefore <= draft.now && draft.freeSlots('search') > 0)
         draft.repeatRun(run);
       else if (isRetriable(draft, run)) draft.wake(run.notBefore);
-    const free = budget - draft.activeRuns('search');
+    const free = draft.freeSlots('search');
     const asked = new Set(known.map((run) => run.composition.members.length));
-    for (const length of nextPrefixes(search, asked, free))
+    for (const length of nextPrefixes(draft, search, asked, free))
       draft.startRun(
         { kind: 'search', search: search.id },
         { base: search.base, members: search.members.slice(0, length), tested: length },
+        { flakes: flakesOf(draft, search, length) },
       );
   }
 }
 
-/** Longer than what passes and shorter than what fails, or as long where only the line has seen that fail. */
-const matters = ({ passes, fails, failedRun }: Search, run: Run): boolean => {
-  const length = run.composition.members.length;
-  return length > passes && (length < fails || (length === fails && failedRun === null));
-};
+/** How often this prefix failed in nothing but flaky tests. */
+const flakesOf = (draft: Draft, search: Search, length: number): number =>
+  Math.max(
+    0,
+    ...draft
+      .runsOfSearch(search)
+      .map(({ composition, flakes = 0 }) => (composition.members.length === length ? flakes : 0)),
+  );
 
-/** At most `free` prefix lengths worth testing now: evenly spread over what is not known. */
-function nextPrefixes(search: Search, asked: ReadonlySet<number>, free: number): number[] {
-  const { passes, fails, failedRun } = search;
+/** If all runs share one budget, the slots of needless runs are free before any other run is started. */
+export function freeNeedlessSlots(draft: Draft): void {
+  if (draft.sharesSlots) for (const search of draft.searches) dropNeedlessRuns(draft, search);
+}
+
+function dropNeedlessRuns(draft: Draft, search: Search): void {
+  for (const run of draft.runsOfSearch(search))
+    if (isActive(run) && !matters(draft, search, run)) draft.dropRun(run);
+}
+
+/** Longer than `passes` and shorter than `fails`, or as long as `fails` if that has not failed often enough. */
+function matters(draft: Draft, search: Search, run: Run): boolean {
+  const { passes, fails } = search;
+  const length = run.composition.members.length;
+  return length > passes && (length < fails || (length === fails && !isShown(draft, search)));
+}
+
+/** At most `free` prefix lengths to test now: evenly spread over the unknown ones. */
+function nextPrefixes(draft: Draft, search: Search, asked: ReadonlySet<number>, free: number): number[] {
+  const { passes, fails, members } = search;
   const unknown = fails - passes - 1;
   if (free <= 0) return [];
-  if (unknown === 0) return failedRun === null && !asked.has(fails) ? [fails] : [];
-  // A round is answered whole before the next begins: what is under way may make it needless.
+  // Nothing is known to fail: the whole batch comes first.
+  if (isScreen(search)) return asked.has(members.length) ? [] : [members.length];
+  if (unknown === 0) return !isShown(draft, search) && !asked.has(fails) ? [fails] : [];
+  // A round ends before the next begins: a run in progress may make the next needless.
   if (asked.size > 0) return [];
   const count = Math.min(free, unknown);
-  const lengths = Array.from({ length: count }, (_, index) =>
+  return Array.from({ length: count }, (_, index) =>
     Math.round(passes + ((index + 1) * (unknown + 1)) / (count + 1)),
   );
-  return [...new Set(lengths)].filter((length) => length > passes && length < fails);
 }

@@ -1,0 +1,1 @@
+select count(*) from queue where settings ->> 'strategy' = 'manual';

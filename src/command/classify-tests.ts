@@ -1,0 +1,170 @@
+// Classifies tests and writes what changed: status and quarantine of each, with a fact for webhook
+// subscribers. The input is the given history; the trigger is an upload, the passing of time, or a person.
+
+import { evaluate, type Evaluation } from '#core/health/monitor/monitor.ts';
+import { emptyHistory, type TestCaseHistory } from '#core/health/history.ts';
+import { isOverrideOver, shouldQuarantine, type QuarantineSetting } from '#core/health/quarantine.ts';
+import type { MonitorId } from '#core/health/monitor/monitors.ts';
+import type { ResolvedHealthSettings } from '#core/health/settings.ts';
+import type { HealthStatus } from '#core/health/status.ts';
+import type { Tx } from '#db/cell.ts';
+import { findHistoriesByTestId, putActiveMonitors } from '#db/health/history-store.ts';
+import type { TestsLock } from '#db/transaction.ts';
+import {
+  appendTestFacts,
+  type FactTrigger,
+  findMutes,
+  findTestHealth,
+  putVerdicts,
+  type TestHealthRow,
+  type TestFact,
+  type TestClassification,
+} from '#db/health/verdict-store.ts';
+
+export type TestToClassify = {
+  readonly testCaseId: string;
+  readonly history: TestCaseHistory;
+  /** Monitors that were active at the last classification. */
+  readonly activeMonitors: readonly MonitorId[];
+};
+
+export type ClassifiedTest = {
+  readonly before: TestHealthRow;
+  readonly status: HealthStatus;
+  readonly activeMonitors: readonly MonitorId[];
+};
+
+type Occasion = {
+  readonly settings: ResolvedHealthSettings;
+  readonly trigger: FactTrigger;
+  readonly now: Date;
+};
+
+/** By the tests' ids; a test that was deleted has no classification. */
+export async function classifyTests(
+  tx: Tx,
+  lock: TestsLock,
+  tests: readonly TestToClassify[],
+  { settings, trigger, now }: Occasion,
+): Promise<ReadonlyMap<string, ClassifiedTest>> {
+  const ids = tests.map((test) => test.testCaseId);
+  if (ids.length === 0) return new Map();
+  const testHealthById = await findTestHealth(tx, lock.repositoryId, ids);
+  const mutes = await findMutes(tx, lock.repositoryId, ids, now);
+  const classifications = new Map<string, ClassifiedTest>();
+  const verdicts: TestClassification[] = [];
+  const facts: TestFact[] = [];
+  for (const { testCaseId, history, activeMonitors } of tests) {
+    const before = testHealthById.get(testCaseId);
+    if (before === undefined) continue;
+    const overrides = { mutes: mutes.get(testCaseId) ?? [], manualStatus: before.manual_status };
+    const evaluation =
+      before.ordinal === null
+        ? asPut(before)
+        : evaluate(history, settings, { ...overrides, wasActive: activeMonitors }, now.getTime());
+    const verdict = applyEvaluation(before, evaluation, settings, now);
+    if (isChanged(before, verdict)) verdicts.push(verdict);
+    facts.push(...collectTestFacts(before, verdict, evaluation, activeMonitors));
+    const active = evaluation.monitors.filter(({ isActive }) => isActive).map(({ monitor }) => monitor);
+    classifications.set(testCaseId, { before, status: verdict.status, activeMonitors: active });
+  }
+  await putVerdicts(tx, lock, verdicts, now);
+  await appendTestFacts(tx, lock, facts, trigger, now);
+  return classifications;
+}
+
+/** A test that only a sandbox knows has the status that the sandbox set. */
+function asPut(before: TestHealthRow): Evaluation {
+  const value = before.manual_status ?? before.status;
+  const reason = value === before.status ? before.status_reason : 'A person set this status.';
+  return { status: { value, reason }, monitors: [], mayAutoQuarantine: true, culprit: null };
+}
+
+function applyEvaluation(
+  before: TestHealthRow,
+  { status, mayAutoQuarantine }: Evaluation,
+  settings: ResolvedHealthSettings,
+  now: Date,
+): TestClassification {
+  // An expired override no longer applies.
+  const isOver = isOverrideOver(before.quarantine_expires_at?.getTime() ?? null, now.getTime());
+  const setting: QuarantineSetting = isOver ? 'AUTO_QUARANTINE' : before.quarantine_setting;
+  const expiresAt = isOver ? null : before.quarantine_expires_at;
+  const facts = { settings, setting, expiresAt: null, status: status.value, mayAutoQuarantine };
+  const isQuarantined = shouldQuarantine(facts, now.getTime());
+  return {
+    id: before.id,
+    status: status.value,
+    // A healthy test needs a reason only if it was not healthy before.
+    status_reason:
+      status.value === 'healthy' && before.status === 'healthy' ? before.status_reason : status.reason,
+    isStatusNew: status.value !== before.status,
+    quarantine_setting: setting,
+    quarantine_expires_at: expiresAt,
+    quarantined_at: isQuarantined ? (before.quarantined_at ?? now) : null,
+  };
+}
+
+const isChanged = (before: TestHealthRow, after: TestClassification): boolean =>
+  after.isStatusNew ||
+  after.status_reason !== before.status_reason ||
+  after.quarantine_setting !== before.quarantine_setting ||
+  (after.quarantined_at === null) !== (before.quarantined_at === null);
+
+function collectTestFacts(
+  before: TestHealthRow,
+  after: TestClassification,
+  { monitors }: Evaluation,
+  wasActive: readonly MonitorId[],
+): readonly TestFact[] {
+  const testCaseId = before.id;
+  const facts: TestFact[] = monitors
+    .filter(({ monitor, isActive }) => wasActive.includes(monitor) !== isActive)
+    .map(({ monitor, isActive, evidence }) => ({
+      testCaseId,
+      kind: 'monitor_status_changed',
+      before: { monitor, isActive: !isActive },
+      after: { monitor, isActive, evidence },
+    }));
+  if (after.isStatusNew)
+    facts.push({
+      testCaseId,
+      kind: 'status_changed',
+      before: { value: before.status, reason: before.status_reason },
+      after: { value: after.status, reason: after.status_reason },
+    });
+  if (after.quarantine_setting !== before.quarantine_setting)
+    facts.push({
+      testCaseId,
+      kind: 'quarantining_setting_changed',
+      before: { setting: before.quarantine_setting },
+      after: { setting: after.quarantine_setting },
+    });
+  return facts;
+}
+
+/** Classifies tests again from their stored history; a test that never failed has none. */
+export async function reclassifyTests(
+  tx: Tx,
+  lock: TestsLock,
+  testCaseIds: readonly string[],
+  occasion: Occasion,
+): Promise<void> {
+  const watched = new Map(
+    (await findHistoriesByTestId(tx, lock.repositoryId, testCaseIds)).map((test) => [test.testCaseId, test]),
+  );
+  const tests = testCaseIds.map((testCaseId): TestToClassify => {
+    const known = watched.get(testCaseId);
+    return {
+      testCaseId,
+      history: known?.history ?? emptyHistory,
+      activeMonitors: known?.activeMonitors ?? [],
+    };
+  });
+  const classifications = await classifyTests(tx, lock, tests, occasion);
+  const changed = [...watched.values()].flatMap((test) => {
+    const active = classifications.get(test.testCaseId)?.activeMonitors ?? test.activeMonitors;
+    return active.join() === test.activeMonitors.join() ? [] : [{ ...test, activeMonitors: active }];
+  });
+  await putActiveMonitors(tx, lock, changed);
+}

@@ -1,0 +1,168 @@
+// A test is broken if it fails on the default branch and keeps failing. Runs are grouped by source, in the
+// order in which sources were first seen, so that a rerun belongs to its commit.
+//
+// Failures in an upload that is a mass failure do not count, unless the test also fails on the source before
+// or after: then it is no outage, or one that lasts, and either way the branch is broken.
+
+import { countText } from '#base/number-text.ts';
+import { fraction, type SettingValues } from '../../setting.ts';
+import type { TestCaseHistory } from '../history.ts';
+import type { RecentRun } from '../recent-run.ts';
+import { type Change, lastChange, type SourceCounts } from './changepoint.ts';
+import { isOn, monitor } from './monitor-type.ts';
+import { shortSource } from './monitor-text.ts';
+
+const settingTable = {
+  isOn: isOn(true),
+  prior: fraction({
+    min: 1e-9,
+    max: 0.1,
+    initial: 1e-4,
+    label: 'Prior probability of a change',
+    description: 'Prior probability that the behaviour of the test changes at a given run.',
+  }),
+  brokenRate: fraction({
+    min: 0.1,
+    max: 1,
+    initial: 0.6,
+    label: 'Failure rate that counts as broken',
+    description:
+      'The test counts as broken if its failure rate since the last change is at least this, 0 to 1.',
+  }),
+};
+
+export const changepoint = monitor({
+  says: 'broken',
+  title: 'Failing since a commit',
+  heading: 'Broken: since a change',
+  intro: 'Finds the run since which a test fails more often than before.',
+  settings: settingTable,
+  classify: (history, settings) => {
+    const view = viewDefaultBranch(history, settings);
+    return view && { evidence: describeChange(view), isCertain: true, culprit: view.culprit };
+  },
+  describe: (history) => {
+    const failingInARow = countFailuresInRow(history);
+    if (history.onDefault.length === 0) return 'No run on the default branch yet.';
+    return failingInARow === 0
+      ? 'Passed in the latest run on the default branch.'
+      : `Failed in the latest ${countText(failingInARow, 'run')} on the default branch.`;
+  },
+});
+
+function describeChange({ failed, sources, culprit }: BrokenView): string {
+  const since = culprit.upTo === '' ? '' : ` since ${shortSource(culprit.upTo)}`;
+  const before = culprit.after === '' ? '' : `, and passed up to ${shortSource(culprit.after)}`;
+  return `fails on the default branch${since} (on ${failed} of ${countText(sources, 'commit')})${before}`;
+}
+
+type SourcePlace = SourceCounts & {
+  /** Empty: not kept. */
+  readonly source: string;
+  readonly at: number;
+  readonly isSuspect: boolean;
+};
+
+/** The runs of the default branch by source; everything before the ring begins is one place. */
+function groupRunsBySource(history: TestCaseHistory): readonly SourcePlace[] {
+  const bySource = new Map<number, { -readonly [key in keyof SourcePlace]: SourcePlace[key] }>();
+  let passed = 0;
+  let failed = 0;
+  for (const run of history.onDefault) {
+    const { at, source, sourceHash } = run;
+    const place = bySource.get(sourceHash) ?? { passed: 0, failed: 0, source: '', at, isSuspect: false };
+    if (isUnexpected(run)) place.failed++;
+    else place.passed++;
+    if (!isUnexpected(run)) passed++;
+    else if (!run.isSuspect) failed++;
+    if (place.source === '') place.source = source;
+    if (run.isSuspect) place.isSuspect = true;
+    bySource.set(sourceHash, place);
+  }
+  const places = [...bySource.values()];
+  const kept = places.filter(
+    (place, at) => !place.isSuspect || hasFailed(places[at - 1]) || hasFailed(places[at + 1]),
+  );
+  const earlier = { passed: -passed, failed: -failed };
+  for (const count of history.days)
+    if (count.branchClass === 'default') {
+      earlier.passed += count.runs - count.failed;
+      earlier.failed += count.failed;
+    }
+  if (earlier.passed <= 0) return kept;
+  // Old days are dropped all at once, and the ring may reach back further.
+  const before = { passed: earlier.passed, failed: Math.max(0, earlier.failed) };
+  return [{ ...before, source: '', at: 0, isSuspect: false }, ...kept];
+}
+
+const isUnexpected = ({ outcome }: RecentRun): boolean => outcome === 'failed';
+const hasFailed = (place: SourceCounts | undefined): boolean =>
+  place !== undefined && place.failed > 0 && place.passed === 0;
+
+type BrokenView = {
+  /** Sources of the newest segment, and those that failed. */
+  readonly failed: number;
+  readonly sources: number;
+  readonly culprit: { readonly after: string; readonly upTo: string };
+};
+
+/** A source counts once, however often it was run: an immediate rerun fails for the same reason. */
+function countSourceOnce(place: SourcePlace): SourceCounts {
+  if (place.at === 0) return place;
+  return hasFailed(place) ? { passed: 0, failed: 1 } : { passed: 1, failed: 0 };
+}
+
+/** Two passes in a row end it: most tests need no further computation. */
+const isPassing = ({ onDefault }: TestCaseHistory): boolean =>
+  onDefault.slice(-2).every((run) => !isUnexpected(run));
+
+/** Null: the test is not broken. */
+function viewDefaultBranch(
+  history: TestCaseHistory,
+  settings: SettingValues<typeof settingTable>,
+): BrokenView | null {
+  if (isPassing(history)) return null;
+  const places = groupRunsBySource(history);
+  if (!hasFailed(places.at(-1)) && !hasFailed(places.at(-2))) return null;
+  const change = lastChange(places.map(countSourceOnce), settings.prior);
+  if (change === null) return null;
+  const segment = places.slice(change.at);
+  const failed = segment.filter(hasFailed).length;
+  if (failed < settings.brokenRate * segment.length) return null;
+  return { failed, sources: segment.length, culprit: locateCulprit(places, change) };
+}
+
+/** Names are kept around failures only: if one is missing, the range extends to the nearest name outside. */
+function locateCulprit(
+  places: readonly SourcePlace[],
+  change: Change,
+): { readonly after: string; readonly upTo: string } {
+  const after = places.slice(0, change.after + 1).findLast(({ source }) => source !== '');
+  const upTo = places.slice(change.upTo).find(({ source }) => source !== '');
+  return { after: after?.source ?? '', upTo: upTo?.source ?? '' };
+}
+
+/** Consecutive runs of the default branch, up to the newest, that failed. */
+function countFailuresInRow({ onDefault }: TestCaseHistory): number {
+  const lastPass = onDefault.findLastIndex((run) => !isUnexpected(run));
+  return onDefault.slice(lastPass + 1).filter(({ isSuspect }) => !isSuspect).length;
+}
+
+/**
+ * Does a flaky test fail more often in a row than its flakiness explains? At the rate at which it failed on
+ * the default branch before, so many failures in a row occur less than once in 16 times. Never for the first
+ * failure.
+ */
+export function isRowUnlikely(history: TestCaseHistory): boolean {
+  const row = countFailuresInRow(history);
+  if (row < 2) return false;
+  let runs = -row;
+  let failed = -row;
+  for (const count of history.days)
+    if (count.branchClass === 'default') {
+      runs += count.runs;
+      failed += count.failed;
+    }
+  const rate = Math.max(0, failed) / Math.max(1, runs);
+  return rate ** row < 1 / 16;
+}

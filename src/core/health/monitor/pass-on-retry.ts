@@ -1,0 +1,138 @@
+// Flaky is a test that passes and fails where nothing changed. One contradiction alone never makes it so: most of them
+// are outages. It takes contradictions of at least two sources that chance does not explain (chance.ts); several of one
+// pull request are one, since its change may bring a race of its own; and several within two hours in which the same
+// crowd failed are one outage that lasts.
+//
+// It is over after a week without a new one, or as soon as so many runs passed in a row that the test would have failed
+// in them with 95 % had it stayed as it was.
+
+import { dayMs } from '#base/duration.ts';
+import { countText } from '#base/number-text.ts';
+import { fraction, type SettingValues, whole } from '../../setting.ts';
+import { branchClasses } from '../branch.ts';
+import { type Contradiction, dayNumber, type TestCaseHistory } from '../history.ts';
+import { testsByChance } from './chance.ts';
+import { branches, isOn, monitor, quietDays, windowDays } from './monitor-type.ts';
+import { daysText, instantText, percentText, shortSource, timesText } from './monitor-text.ts';
+import { passesToTrust } from './statistics.ts';
+
+const settingTable = {
+  isOn: isOn(true),
+  windowDays: windowDays(14),
+  sourcesMin: whole({
+    min: 2,
+    max: 20,
+    initial: 2,
+    label: 'Minimum number of sources',
+    description: 'Number of commits on which the test must have passed and failed.',
+  }),
+  chanceMax: fraction({
+    min: 0.0001,
+    max: 1,
+    initial: 0.05,
+    label: 'Maximum probability by chance',
+    description: 'How many tests of the suite would appear this flaky by chance alone, at most.',
+  }),
+  quietDays: quietDays(7),
+  branches: branches(branchClasses),
+};
+
+export const passOnRetry = monitor({
+  says: 'flaky',
+  title: 'Pass on retry',
+  heading: 'Flaky: passes and fails on the same commit',
+  intro: 'The strongest evidence of a flaky test: the same commit has different results.',
+  settings: settingTable,
+  classify: (history, settings, wasActive, now) => {
+    const view = viewPassOnRetry(history, settings, now);
+    if (view.isOver || !(view.fires || wasActive)) return null;
+    return {
+      evidence: describeRetry(view, settings.windowDays),
+      isCertain: view.isCertain,
+      culprit: null,
+    };
+  },
+  describe: (history, settings, now) => {
+    const { windowDays: days, sourcesMin } = settings;
+    const { contradicted, verdicts } = viewPassOnRetry(history, settings, now);
+    return `Passed and failed on ${contradicted} of ${countText(verdicts, 'commit')} in ${daysText(days)}; fires at ${sourcesMin} that chance does not explain.`;
+  },
+});
+
+function describeRetry({ contradicted, verdicts, last }: PassOnRetryView, days: number): string {
+  const share = percentText(contradicted / Math.max(verdicts, 1));
+  const where = last === null ? '' : `, last on ${shortSource(last.source)} at ${instantText(last.at)}`;
+  return `passed and failed on the same commit ${timesText(contradicted)} in ${daysText(days)} (${share} of ${verdicts} verdicts)${where}`;
+}
+
+type PassOnRetryView = {
+  readonly fires: boolean;
+  readonly isOver: boolean;
+  /** Even by a measure ten times as strict: good enough for what happens without a person. */
+  readonly isCertain: boolean;
+  /** Contradicted sources of the window, and all sources. */
+  readonly contradicted: number;
+  readonly verdicts: number;
+  readonly last: Contradiction | null;
+};
+
+/** Contradictions of crowds that are closer than this are one. */
+const incidentMs = 2 * 60 * 60 * 1_000;
+/** From so many failing tests on it is a crowd. */
+const crowdMin = 3;
+/** Fewer passes in a row never end it: a test that fails every other time has such runs of luck. */
+const cleanPassesMin = 30;
+const certainty = 10;
+
+function viewPassOnRetry(
+  history: TestCaseHistory,
+  settings: SettingValues<typeof settingTable>,
+  now: number,
+): PassOnRetryView {
+  const from = now - settings.windowDays * dayMs;
+  const seen = history.contradictions.filter(
+    ({ at, branchClass }) => at > from && settings.branches.includes(branchClass),
+  );
+  let verdicts = 0;
+  let contradicted = 0;
+  for (const count of history.days)
+    if (count.day >= dayNumber(from) && settings.branches.includes(count.branchClass)) {
+      verdicts += count.sources;
+      contradicted += count.contradicted;
+    }
+  contradicted = Math.max(contradicted, seen.length);
+  verdicts = Math.max(verdicts, contradicted);
+  const last = seen.at(-1) ?? history.contradictions.at(-1) ?? null;
+  const votes = selectIndependentEvidence(seen);
+  const shares = votes.map(({ failing, tests }) => Math.min(1, Math.max(failing, 1) / Math.max(tests, 1)));
+  const tests = votes.reduce((most, vote) => Math.max(most, vote.tests), 1);
+  const chance = testsByChance({ shares, verdicts, tests });
+  const isQuiet = last === null || now - last.at >= settings.quietDays * dayMs;
+  const passesMin = Math.max(cleanPassesMin, passesToTrust(contradicted / verdicts, contradicted));
+  return {
+    fires: votes.length >= settings.sourcesMin && chance <= settings.chanceMax,
+    isOver: isQuiet || history.cleanPasses >= passesMin,
+    isCertain: votes.length >= settings.sourcesMin && chance <= settings.chanceMax / certainty,
+    contradicted,
+    verdicts,
+    last,
+  };
+}
+
+/** What counts as independent of the others. Ascending by instant, as they come. */
+function selectIndependentEvidence(seen: readonly Contradiction[]): Contradiction[] {
+  const votes: Contradiction[] = [];
+  const pullRequests = new Set<number>();
+  let crowdAt = -Infinity;
+  for (const one of seen) {
+    if (one.prNumber !== null) {
+      if (pullRequests.has(one.prNumber)) continue;
+      pullRequests.add(one.prNumber);
+    }
+    const isCrowd = one.failing >= crowdMin;
+    if (isCrowd && one.at - crowdAt < incidentMs) continue;
+    if (isCrowd) crowdAt = one.at;
+    votes.push(one);
+  }
+  return votes;
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import type { RunId } from '#base/id.ts';
+import { aQueue } from '../../../../test/fixture/entry.ts';
+import { aRun, eventsIn } from '../../../../test/fixture/reconcile-input.ts';
+import type { Check } from '../check.ts';
+import type { Run } from '../planner/model.ts';
+import type { FailedTestsReport, RunReport } from './reconcile-input.ts';
+
+describe('the report on a run', () => {
+  const report: RunReport = {
+    id: 'run-1' as RunId,
+    number: 1,
+    outcome: null,
+    pushedAt: 5,
+    required: [{ name: 'ci', source: null }],
+    checks: [],
+    startedAt: null,
+  };
+  const check = (conclusion: string): Check => ({
+    kind: 'check',
+    suite: 's',
+    name: 'ci',
+    status: 'completed',
+    conclusion,
+    url: '',
+    at: 6,
+  });
+  const reported = (change: Partial<RunReport>, run: Partial<Run> = {}, queue = aQueue()) =>
+    eventsIn({ queue, runs: [{ ...report, ...change }] }, { runs: new Map([[1, { ...aRun, ...run }]]) });
+  const pushed = { pushedAt: 5 };
+
+  it('is no event if the planner does not wait for the run any more', () => {
+    const runs = [{ ...report, checks: [check('success')] }];
+    expect(eventsIn({ runs })).toEqual([]);
+    expect(reported({ checks: [check('success')] }, { status: 'failed' })).toEqual([]);
+  });
+
+  it('says once that its test branch was pushed', () => {
+    expect(reported({})).toEqual([{ kind: 'run-pushed', run: 1, at: 5 }]);
+    expect(reported({}, pushed)).toEqual([]);
+    expect(reported({ pushedAt: null, checks: [check('success')] })).toEqual([]);
+  });
+
+  it('says once that CI has started', () => {
+    expect(reported({ startedAt: 6 }, pushed)).toEqual([{ kind: 'run-started', run: 1, at: 6 }]);
+    expect(reported({ startedAt: 6 }, { ...pushed, status: 'running' })).toEqual([]);
+  });
+
+  it.each([
+    ['success', { kind: 'run-passed', run: 1 }],
+    ['failure', { kind: 'run-failed', run: 1 }],
+    ['skipped', { kind: 'run-failed', run: 1 }],
+    ['cancelled', { kind: 'run-infrastructure-failed', run: 1, timedOut: false }],
+    ['timed_out', { kind: 'run-infrastructure-failed', run: 1, timedOut: true }],
+  ])('of a check that ended %s is the result of the run', (conclusion, event) => {
+    expect(reported({ checks: [check(conclusion)], startedAt: 6 }, pushed)).toEqual([event]);
+  });
+
+  describe('with a failure', () => {
+    const flaky = { isReading: false, failedJobs: 1, areAllFlaky: true };
+    const failed = (failedTests: FailedTestsReport, change: Partial<RunReport> = {}) =>
+      reported({ checks: [check('failure')], failedTests, ...change }, pushed);
+
+    it('names flaky tests as the cause if every test that failed is known to be flaky', () => {
+      expect(failed(flaky)).toEqual([{ kind: 'run-failed-by-flakes', run: 1 }]);
+    });
+
+    it('counts if another test failed too, or no report shows a failed test', () => {
+      expect(failed({ ...flaky, areAllFlaky: false })).toEqual([{ kind: 'run-failed', run: 1 }]);
+      expect(failed({ ...flaky, failedJobs: 0 })).toEqual([{ kind: 'run-failed', run: 1 }]);
+    });
+
+    it('counts if more checks failed than reports show failed tests', () => {
+      const two = {
+        required: [...report.required, { name: 'lint', source: null }],
+        checks: [check('failure'), { ...check('failure'), name: 'lint' }],
+      };
+      expect(failed(flaky, two)).toEqual([{ kind: 'run-failed', run: 1 }]);
+      expect(failed({ ...flaky, failedJobs: 2 }, two)).toEqual([{ kind: 'run-failed-by-flakes', run: 1 }]);
+    });
+
+    it('counts if a check was skipped and none failed', () => {
+      expect(failed(flaky, { checks: [check('skipped')] })).toEqual([{ kind: 'run-failed', run: 1 }]);
+    });
+
+    it('is no event while a report is being read, but that CI has started is', () => {
+      expect(failed({ ...flaky, isReading: true })).toEqual([]);
+      expect(failed({ ...flaky, isReading: true }, { startedAt: 6 })).toEqual([
+        { kind: 'run-started', run: 1, at: 6 },
+      ]);
+    });
+
+    it('waits for no report once the reruns are used', () => {
+      const reading = { checks: [check('failure')], failedTests: { ...flaky, isReading: true } };
+      expect(reported(reading, { ...pushed, flakes: 1 })).toEqual([{ kind: 'run-failed', run: 1 }]);
+    });
+  });
+
+  it('of a skipped check passes where the queue lets it be skipped', () => {
+    const queue = aQueue({ settings: { skippableStatuses: ['ci'] } });
+    expect(reported({ checks: [check('skipped')] }, pushed, queue)).toEqual([{ kind: 'run-passed', run: 1 }]);
+  });
+
+  it('of a run that could not be started, that failed otherwise, or that conflicts, names the cause', () => {
+    expect(reported({ outcome: { kind: 'not_started', why: null } })).toEqual([
+      { kind: 'run-not-started', run: 1 },
+    ]);
+    const why = 'START_TEST_RUN_NO_REQUIRED_STATUSES';
+    expect(reported({ outcome: { kind: 'not_started', why } })).toEqual([
+      { kind: 'run-not-started', run: 1, why },
+    ]);
+    expect(reported({ outcome: { kind: 'failed', why } })).toEqual([{ kind: 'run-failed', run: 1, why }]);
+    expect(reported({ outcome: { kind: 'conflict', pr: 7, with: 'tip' } })).toEqual([
+      { kind: 'conflict', run: 1, pr: 7, with: 'tip' },
+    ]);
+  });
+});

@@ -1,0 +1,170 @@
+// Writes test_history and the hours of watched tests (test_rollup). A test is watched from its first failure on.
+
+import { hourMs } from '#base/duration.ts';
+import type { RepositoryId } from '#base/id.ts';
+import { type TestCaseHistory } from '#core/health/history.ts';
+import { decodeHistory, encodeHistory } from '#core/health/history-bytes.ts';
+import { type MonitorId, monitorIds } from '#core/health/monitor/monitors.ts';
+import type { Tx } from '../cell.ts';
+import { statement } from '../statement.ts';
+import type { TestsLock } from '../transaction.ts';
+
+export type WatchedTest = {
+  readonly ordinal: number;
+  readonly testCaseId: string;
+  readonly history: TestCaseHistory;
+  readonly activeMonitors: readonly MonitorId[];
+  readonly lastFailedAt: Date;
+};
+
+const selectWatched = statement<[repositoryId: string], { ordinal: number }>(
+  'select ordinal from test_history where repository_id = $1',
+);
+
+export async function listWatched(db: Tx, repositoryId: RepositoryId): Promise<readonly number[]> {
+  return (await selectWatched(db, repositoryId)).map((row) => row.ordinal);
+}
+
+type TestHistoryRow = {
+  readonly ordinal: number;
+  readonly test_case_id: string;
+  readonly body: Buffer;
+  readonly active_monitors: string[];
+  readonly last_failed_at: Date;
+};
+
+const toWatchedTest = (row: TestHistoryRow): WatchedTest => ({
+  ordinal: row.ordinal,
+  testCaseId: row.test_case_id,
+  history: decodeHistory(row.body),
+  activeMonitors: monitorIds.filter((monitor) => row.active_monitors.includes(monitor)),
+  lastFailedAt: row.last_failed_at,
+});
+
+const columns = 'ordinal, test_case_id, body, active_monitors, last_failed_at';
+
+const selectHistories = statement<[repositoryId: string, ordinals: readonly number[]], TestHistoryRow>(
+  `select ${columns} from test_history where repository_id = $1 and ordinal = any ($2::int[])`,
+);
+
+export async function findHistories(
+  db: Tx,
+  repositoryId: RepositoryId,
+  ordinals: readonly number[],
+): Promise<readonly WatchedTest[]> {
+  return ordinals.length === 0 ? [] : (await selectHistories(db, repositoryId, ordinals)).map(toWatchedTest);
+}
+
+const selectHistoriesOf = statement<[repositoryId: string, ids: readonly string[]], TestHistoryRow>(
+  `select ${columns} from test_history where repository_id = $1 and test_case_id = any ($2::uuid[])`,
+);
+
+/** The same, by the tests' ids. */
+export async function findHistoriesByTestId(
+  db: Tx,
+  repositoryId: RepositoryId,
+  testCaseIds: readonly string[],
+): Promise<readonly WatchedTest[]> {
+  return testCaseIds.length === 0
+    ? []
+    : (await selectHistoriesOf(db, repositoryId, testCaseIds)).map(toWatchedTest);
+}
+
+// Nested arrays must have one length, so active monitors are sent as texts with commas: their ids have none.
+const upsertHistories = statement<
+  [
+    repositoryId: string,
+    ordinals: readonly number[],
+    ids: readonly string[],
+    bodies: readonly Buffer[],
+    active: readonly string[],
+    lastFailedAts: readonly Date[],
+  ]
+>(`
+  insert into test_history (repository_id, ordinal, test_case_id, body, active_monitors, last_failed_at)
+  select $1::uuid, ordinal, test_case_id, body, coalesce(string_to_array(nullif(active, ''), ','), '{}'), last_failed_at
+  from unnest($2::int[], $3::uuid[], $4::bytea[], $5::text[], $6::timestamptz[])
+    as given (ordinal, test_case_id, body, active, last_failed_at)
+  on conflict (repository_id, ordinal) do update set body = excluded.body, active_monitors = excluded.active_monitors,
+    last_failed_at = excluded.last_failed_at`);
+
+export async function putHistories(
+  tx: Tx,
+  { repositoryId }: TestsLock,
+  tests: readonly WatchedTest[],
+): Promise<void> {
+  if (tests.length === 0) return;
+  await upsertHistories(
+    tx,
+    repositoryId,
+    tests.map((test) => test.ordinal),
+    tests.map((test) => test.testCaseId),
+    tests.map((test) => Buffer.from(encodeHistory(test.history))),
+    tests.map((test) => test.activeMonitors.join(',')),
+    tests.map((test) => test.lastFailedAt),
+  );
+}
+
+const updateActive = statement<
+  [repositoryId: string, ordinals: readonly number[], active: readonly string[]]
+>(`
+  update test_history h set active_monitors = coalesce(string_to_array(nullif(given.active, ''), ','), '{}')
+  from unnest($2::int[], $3::text[]) as given (ordinal, active)
+  where h.repository_id = $1 and h.ordinal = given.ordinal`);
+
+/** For tests that were classified without a new run. */
+export async function putActiveMonitors(
+  tx: Tx,
+  { repositoryId }: TestsLock,
+  tests: readonly Pick<WatchedTest, 'ordinal' | 'activeMonitors'>[],
+): Promise<void> {
+  if (tests.length === 0) return;
+  await updateActive(
+    tx,
+    repositoryId,
+    tests.map((test) => test.ordinal),
+    tests.map((test) => test.activeMonitors.join(',')),
+  );
+}
+
+/** The hour that an instant counts for. */
+export const startOfHour = (at: Date): Date => new Date(Math.floor(at.getTime() / hourMs) * hourMs);
+
+export type TestHour = {
+  readonly testCaseId: string;
+  readonly hour: Date;
+  readonly runs: number;
+  readonly failures: number;
+};
+
+const upsertHours = statement<
+  [
+    repositoryId: string,
+    ids: readonly string[],
+    hours: readonly Date[],
+    runs: readonly number[],
+    failures: readonly number[],
+  ]
+>(`
+  insert into test_rollup (repository_id, test_case_id, hour, runs, failures)
+  select $1::uuid, test_case_id, hour, sum(runs), sum(failures)
+  from unnest($2::uuid[], $3::timestamptz[], $4::int[], $5::int[]) as given (test_case_id, hour, runs, failures)
+  group by test_case_id, hour
+  on conflict (repository_id, test_case_id, hour) do update set runs = test_rollup.runs + excluded.runs,
+    failures = test_rollup.failures + excluded.failures`);
+
+export async function addHours(
+  tx: Tx,
+  { repositoryId }: TestsLock,
+  hours: readonly TestHour[],
+): Promise<void> {
+  if (hours.length === 0) return;
+  await upsertHours(
+    tx,
+    repositoryId,
+    hours.map((row) => row.testCaseId),
+    hours.map((row) => row.hour),
+    hours.map((row) => row.runs),
+    hours.map((row) => row.failures),
+  );
+}

@@ -1,0 +1,163 @@
+// All queues of an organization with their entries and the outcomes of the last day.
+
+import type { OrganizationId, QueueId } from '#base/id.ts';
+import type { Queue } from '#core/queue/model.ts';
+import type { Progress } from '#core/queue/text/stall.ts';
+import type { RepositoryName } from '#core/repository.ts';
+import type { Tx } from '../cell.ts';
+import { queueColumns, toQueue, type QueueRow } from '../row.ts';
+import { statement } from '../statement.ts';
+
+export type ListedQueue = {
+  readonly repository: RepositoryName;
+  readonly queue: Queue;
+  readonly hostAwayAt: Date | null;
+  readonly depth: number;
+  readonly testing: number;
+  readonly notReady: number;
+  readonly oldestEntryAt: Date | null;
+  readonly longestTest: Progress['longestTest'];
+  readonly movedAt: Date | null;
+  readonly usualTestMs: number | null;
+  readonly mergedLast24h: number;
+  readonly failedLast24h: number;
+  readonly timeInQueueP50Seconds: number | null;
+};
+
+type ListedRow = QueueRow & {
+  host: string;
+  owner: string;
+  name: string;
+  host_away_at: Date | null;
+  depth: number;
+  testing: number;
+  not_ready: number;
+  oldest_entry_at: Date | null;
+  longest_test: number | null;
+  longest_test_since: Date | null;
+  moved_at: Date | null;
+  ended_at: Date | null;
+  usual_test_ms: number | null;
+  merged: number;
+  failed: number;
+  time_in_queue_p50: number | null;
+};
+
+const order = 'r.owner_key, r.name_key, r.host_key, q.branch, q.id';
+
+// The last queue of the previous page may be deleted since: its row, and so its position, still exist.
+const selectQueues = statement<
+  [organizationId: string, after: string | null, take: number, now: Date, query: string | null],
+  ListedRow
+>(`
+  with page as (
+    select r.host, r.owner, r.name, r.owner_key, r.name_key, r.host_key, q.*
+    from repository r join queue q on q.repository_id = r.id
+    where r.organization_id = $1 and q.deleted_at is null
+      and ($5::text is null or position(lower($5) in lower(r.owner || '/' || r.name || ' ' || q.branch)) > 0)
+      and ($2::uuid is null or (${order}) > (
+      select ${order} from queue q join repository r on r.id = q.repository_id
+      where q.id = $2 and r.organization_id = $1))
+    order by ${order} limit $3
+  )
+  select ${queueColumns}, q.host, q.owner, q.name, q.host_away_at, live.*, ended.*
+  from page q
+  cross join lateral (
+    select count(*) filter (where e.line_rank < 2) as depth, count(*) filter (where e.state = 'testing') as testing,
+      count(*) filter (where e.line_rank = 2) as not_ready,
+      min(e.queued_at) filter (where e.line_rank < 2) as oldest_entry_at,
+      (array_agg(e.pr_number order by e.state_changed_at, e.pr_number) filter (where e.state = 'testing'))[1]
+        as longest_test,
+      min(e.state_changed_at) filter (where e.state = 'testing') as longest_test_since,
+      max(e.state_changed_at) filter (where e.line_rank < 2) as moved_at
+    from queue_entry e where e.queue_id = q.id and e.line_rank is not null
+  ) live
+  cross join lateral (
+    select count(*) filter (where t.conclusion = 'merged') as merged,
+      count(*) filter (where t.conclusion = 'failed') as failed,
+      percentile_cont(0.5) within group (order by t.in_queue_ms / 1000.0)
+        filter (where t.conclusion = 'merged' and t.queued_at is not null) as time_in_queue_p50,
+      percentile_cont(0.5) within group (order by t.test_ms) filter (where t.conclusion = 'merged' and t.test_ms > 0)
+        as usual_test_ms,
+      max(t.concluded_at) as ended_at
+    from attempt t where t.queue_id = q.id
+      and t.concluded_at > $4::timestamptz - interval '24 hours' and t.concluded_at <= $4
+  ) ended
+  order by q.owner_key, q.name_key, q.host_key, q.branch, q.id`);
+
+/** By repository and branch, after the given queue; never queues of another organization. */
+export async function listQueuesAfter(
+  db: Tx,
+  { organizationId, query }: { readonly organizationId: OrganizationId; readonly query: string | null },
+  after: QueueId | null,
+  take: number,
+  now: Date,
+): Promise<readonly ListedQueue[]> {
+  const rows = await selectQueues(db, organizationId, after, take, now, query);
+  return rows.map((row) => ({
+    repository: { host: row.host, owner: row.owner, name: row.name },
+    queue: toQueue(row),
+    hostAwayAt: row.host_away_at,
+    depth: row.depth,
+    testing: row.testing,
+    notReady: row.not_ready,
+    oldestEntryAt: row.oldest_entry_at,
+    longestTest:
+      row.longest_test === null ? null : { number: row.longest_test, since: row.longest_test_since! },
+    movedAt: latest(row.moved_at, row.ended_at),
+    usualTestMs: row.usual_test_ms,
+    mergedLast24h: row.merged,
+    failedLast24h: row.failed,
+    timeInQueueP50Seconds: row.time_in_queue_p50,
+  }));
+}
+
+const latest = (one: Date | null, other: Date | null): Date | null =>
+  one === null || (other !== null && other > one) ? other : one;
+
+type NamedRow = { id: string; host: string; owner: string; name: string; branch: string };
+
+const selectNames = statement<[organizationId: string, take: number], NamedRow>(`
+  select q.id, r.host, r.owner, r.name, q.branch from repository r join queue q on q.repository_id = r.id
+  where r.organization_id = $1 and q.deleted_at is null order by q.id limit $2`);
+
+type NamedQueue = {
+  readonly id: QueueId;
+  readonly repository: RepositoryName;
+  readonly branch: string;
+};
+
+/** The queues of an organization, the oldest `take` of them. */
+export async function listQueueNames(
+  db: Tx,
+  organizationId: string,
+  take: number,
+): Promise<readonly NamedQueue[]> {
+  const rows = await selectNames(db, organizationId, take);
+  return rows.map(({ id, branch, host, owner, name }) => ({
+    id: id as QueueId,
+    repository: { host, owner, name },
+    branch,
+  }));
+}
+
+/** A queue, named by the lower-case forms of its repository. */
+export type QueuePlace = RepositoryName & { readonly branch: string };
+
+const selectIds = statement<[organizationId: string, places: string], { place: number; id: string }>(`
+  select p.place, q.id
+  from jsonb_to_recordset($2) as p (place int, host text, owner text, name text, branch text)
+  join repository r on r.organization_id = $1 and r.host_key = p.host and r.owner_key = p.owner and r.name_key = p.name
+  join queue q on q.repository_id = r.id and q.branch = p.branch and q.deleted_at is null`);
+
+/** In the order of the places; null where there is no queue. */
+export async function findQueueIds(
+  db: Tx,
+  organizationId: string,
+  places: readonly QueuePlace[],
+): Promise<readonly (QueueId | null)[]> {
+  const asked = places.map((place, index) => ({ ...place, place: index }));
+  const rows = await selectIds(db, organizationId, JSON.stringify(asked));
+  const ids = new Map(rows.map((row) => [row.place, row.id as QueueId]));
+  return places.map((_, index) => ids.get(index) ?? null);
+}

@@ -1,0 +1,53 @@
+// Writes how long CI takes for the runs of a queue and how often attempts fail: columns of queue_plan, and of test_run if CI
+// was stopped.
+
+import type { QueueId, RunId } from '#base/id.ts';
+import { attemptsMax } from '#core/queue/planner/failure-share.ts';
+import { durationsMin, historyMax } from '#core/queue/planner/limits.ts';
+import type { Tx } from '../cell.ts';
+import { statement } from '../statement.ts';
+
+const updateMeasures = statement<[queueId: string, at: Date]>(`
+  update queue_plan p set measured_at = $2, start_p99_ms = m.start_p99, test_p99_ms = m.test_p99, test_p50_ms = m.test_p50,
+    ended_count = a.ended, failed_count = a.failed
+  from (
+    select percentile_disc(0.99) within group (order by start_ms) as start_p99,
+      case when count(test_ms) >= ${durationsMin} then percentile_disc(0.99) within group (order by test_ms) end as test_p99,
+      percentile_disc(0.5) within group (order by test_ms) as test_p50
+    from (
+      select greatest(0, extract(epoch from t.started_at - t.pushed_at) * 1000)::bigint as start_ms,
+        case when t.outcome in ('passed', 'failed', 'flaky')
+          then greatest(0, extract(epoch from t.concluded_at - t.started_at) * 1000)::bigint end as test_ms
+      from test_run t
+      where t.queue_id = $1 and t.status <> 'in_progress' and t.started_at is not null and t.pushed_at is not null
+      order by t.number desc limit ${historyMax}) times) m, (
+    select count(*) filter (where conclusion <> 'cancelled') as ended,
+      count(*) filter (where conclusion = 'failed') as failed
+    from (
+      select conclusion from attempt where queue_id = $1 and concluded_at > $2::timestamptz - interval '30 days'
+      order by concluded_at desc limit ${attemptsMax}) last) a
+  where p.queue_id = $1`);
+
+/** Often enough for a new queue to learn within its first runs, and rarely enough to cost nothing. */
+const measuredForMs = 60_000;
+
+/** Computes the percentiles over the last runs and the counts of the last attempts again, unless that was done a moment ago. */
+export async function measureRuns(
+  tx: Tx,
+  queueId: QueueId,
+  measuredAt: Date | null,
+  now: Date,
+): Promise<void> {
+  if (measuredAt !== null && now.getTime() - measuredAt.getTime() < measuredForMs) return;
+  await updateMeasures(tx, queueId, now);
+}
+
+const updateStopped = statement<[queueId: string, id: string, count: number]>(`
+  update test_run t set stopped_count = $3,
+    saved_ms = case when $3 > 0 then greatest(0, coalesce(p.test_p50_ms, 0)
+      - extract(epoch from t.concluded_at - coalesce(t.started_at, t.pushed_at)) * 1000)::bigint end
+  from queue_plan p where p.queue_id = $1 and t.queue_id = $1 and t.id = $2`);
+
+/** CI of a run that was given up was stopped: the queue's median gives an estimate of the saved time. */
+export const recordStopped = (tx: Tx, queueId: QueueId, id: RunId, count: number): Promise<unknown> =>
+  updateStopped(tx, queueId, id, count);

@@ -1,0 +1,108 @@
+// Files of a partial clone. The mirror has all commits and folders of the history, but only the files that
+// were needed. The files that merges will read are fetched at once for all heads of one fetch. A merge or a
+// push that needs more lets git fetch it, also at once (git's merge and its packing ask for everything they
+// lack in one request).
+
+import { GitError } from '../error.ts';
+import { fetchArgs } from './fetch-args.ts';
+import { type GitSettings, runGit } from '../run.ts';
+
+/** As git fetches promised objects: it announces none of its own, since these would count as present. */
+const config = [['fetch.negotiationAlgorithm', 'noop']] as const;
+
+/** Fetches those of the objects that are missing here. */
+export async function fetchObjects(
+  settings: GitSettings,
+  shas: readonly string[],
+  stallMs: number,
+): Promise<void> {
+  const missing = await findAbsentObjects(settings, shas);
+  if (missing.length === 0) return;
+  await runGit({ ...settings, config }, { args: fetchArgs(true), input: `${missing.join('\n')}\n`, stallMs });
+}
+
+async function findAbsentObjects(settings: GitSettings, shas: readonly string[]): Promise<readonly string[]> {
+  const wanted = [...new Set(shas)];
+  if (wanted.length === 0) return [];
+  const { stdout } = await runGit(
+    { ...settings, isPromised: false },
+    { args: ['cat-file', '--batch-check'], input: `${wanted.join('\n')}\n` },
+  );
+  return stdout
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => line.endsWith(' missing'))
+    .map((line) => line.split(' ')[0]!);
+}
+
+/** Above this number, paths are not compared with the branch: they are arguments of git's command line. */
+const pathsMax = 1_000;
+
+/**
+ * Fetches the files that a merge of each head with the tip reads: for every path that the head changed, the
+ * file before, after, and on the tip. A head that shares no history with the tip has no merge.
+ */
+export async function fetchForMerges(
+  settings: GitSettings,
+  tip: string,
+  heads: readonly string[],
+  stallMs: number,
+): Promise<void> {
+  const local = { ...settings, isPromised: false };
+  const shas: string[] = [];
+  for (const head of heads) {
+    const { stdout } = await runGit(local, { args: ['merge-base', tip, head], exitCodes: [0, 1] });
+    const ancestor = stdout.toString('latin1').trim();
+    if (ancestor === '') continue;
+    const changes = await changesBetween(local, ancestor, head, []);
+    shas.push(...changes.flatMap((change) => change.shas));
+    const paths = changes.map(({ path }) => path);
+    if (ancestor !== tip && paths.length > 0 && paths.length <= pathsMax)
+      shas.push(...(await changesBetween(local, ancestor, tip, paths)).flatMap((change) => change.shas));
+  }
+  try {
+    await fetchObjects(settings, shas, stallMs);
+  } catch (error) {
+    // The merge itself reports which object cannot be fetched.
+    if (!(error instanceof GitError) || error.kind !== 'missing') throw error;
+  }
+}
+
+type ChangedPathBlobs = { readonly path: string; readonly shas: readonly string[] };
+
+async function changesBetween(
+  settings: GitSettings,
+  before: string,
+  after: string,
+  paths: readonly string[],
+): Promise<readonly ChangedPathBlobs[]> {
+  const args = [
+    'diff-tree',
+    '-r',
+    '-z',
+    '--raw',
+    '--no-abbrev',
+    '--no-renames',
+    before,
+    after,
+    '--',
+    ...paths,
+  ];
+  const environment = { ...settings.environment, GIT_LITERAL_PATHSPECS: '1' };
+  const { stdout } = await runGit({ ...settings, environment }, { args });
+  const fields = stdout.toString('utf8').split('\0');
+  const changes: ChangedPathBlobs[] = [];
+  // `:<mode> <mode> <sha> <sha> <status>`, then the path. Submodules have no file; zeros mean no file.
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [modeBefore, modeAfter, shaBefore, shaAfter] = fields[at]!.slice(1).split(' ');
+    const sides = [
+      [modeBefore, shaBefore],
+      [modeAfter, shaAfter],
+    ] as const;
+    const shas = sides.flatMap(([mode, sha]) =>
+      mode === '160000' || sha === undefined || /^0+$/.test(sha) ? [] : [sha],
+    );
+    changes.push({ path: fields[at + 1]!, shas });
+  }
+  return changes;
+}

@@ -1,0 +1,237 @@
+// Histories of the watched tests that uploads ran. A test is watched from its first failure on. Until then it
+// passed wherever it was executed, so the earlier passes of a newly watched test are known without one record
+// each: uploads of a shape are counted by the hour, the newest uploads of the default branch and those of the
+// same source are stored individually, and every test in their shapes passed in them.
+
+import { dayMs } from '#base/duration.ts';
+import type { RepositoryId } from '#base/id.ts';
+import { addPasses, dayNumber, emptyHistory, type TestCaseHistory, record } from '#core/health/history.ts';
+import type { RunFact } from '#core/health/recent-run.ts';
+import { binarySearch } from '#core/health/segment.ts';
+import type { Tx } from '#db/cell.ts';
+import { findHistories, startOfHour, type TestHour, type WatchedTest } from '#db/health/history-store.ts';
+import { listPassSources, type PassSource } from '#db/health/ingest-store.ts';
+import { listRecentShapes, listShapeHours, type ShapeHour } from '#db/health/segment-store.ts';
+import type { ReadUpload } from './ingest-read.ts';
+import { decodeOutcome } from './ingest-run.ts';
+import type { TestMemory } from './test-memory.ts';
+
+/** How far back earlier passes are searched: the longest window of a monitor. */
+const earlierMs = 14 * dayMs;
+
+/** An upload, with the result of the mass-failure guard. */
+export type GuardedUpload = { readonly read: ReadUpload; readonly isSuspect: boolean };
+
+export type ChangedHistory = {
+  readonly test: WatchedTest;
+  readonly before: TestCaseHistory;
+  readonly isNew: boolean;
+  /** Something happened that can change the classification of the test. */
+  readonly canChangeVerdict: boolean;
+  /** Whether the test is known to have run before these uploads. */
+  readonly isSeenBefore: boolean;
+};
+
+export type HistoryChanges = {
+  /** By the tests' numbers. */
+  readonly tests: ReadonlyMap<number, ChangedHistory>;
+  readonly hours: readonly TestHour[];
+};
+
+type TestHistoryDraft = {
+  ordinal: number;
+  testCaseId: string;
+  before: TestCaseHistory;
+  history: TestCaseHistory;
+  activeMonitors: WatchedTest['activeMonitors'];
+  lastFailedAt: Date;
+  isNew: boolean;
+  canChangeVerdict: boolean;
+};
+
+/** Only trusted uploads, in the order they arrived. */
+export async function changeHistories(
+  tx: Tx,
+  memory: TestMemory,
+  uploads: readonly GuardedUpload[],
+): Promise<HistoryChanges> {
+  const drafts = await loadDrafts(tx, memory, uploads);
+  const hours: TestHour[] = [];
+  await fillEarlier(tx, memory.repositoryId, drafts, uploads, hours);
+  for (const { read, isSuspect } of uploads) recordUpload(drafts, read, isSuspect, hours);
+  const tests = [...drafts.values()].map((draft): [number, ChangedHistory] => [
+    draft.ordinal,
+    {
+      test: {
+        ordinal: draft.ordinal,
+        testCaseId: draft.testCaseId,
+        history: draft.history,
+        activeMonitors: draft.activeMonitors,
+        lastFailedAt: draft.lastFailedAt,
+      },
+      before: draft.before,
+      isNew: draft.isNew,
+      canChangeVerdict:
+        draft.canChangeVerdict ||
+        draft.activeMonitors.length > 0 ||
+        draft.history.contradictions !== draft.before.contradictions,
+      isSeenBefore: draft.before.days.some(({ runs }) => runs > 0),
+    },
+  ]);
+  return { tests: new Map(tests), hours };
+}
+
+async function loadDrafts(
+  tx: Tx,
+  memory: TestMemory,
+  uploads: readonly GuardedUpload[],
+): Promise<Map<number, TestHistoryDraft>> {
+  const watched = new Set<number>();
+  const fresh = new Map<number, { testCaseId: string; at: Date }>();
+  for (const { read } of uploads) {
+    const { ordinals, outcomes } = read.runs;
+    for (let place = 0; place < ordinals.length; place++) {
+      const ordinal = ordinals[place]!;
+      if (memory.watched[ordinal] === 1) watched.add(ordinal);
+      else if (outcomes[place] !== 0 && !fresh.has(ordinal)) {
+        const failure = read.failures.get(ordinal);
+        // Failures beyond the limit of one upload do not start watching.
+        if (failure !== undefined)
+          fresh.set(ordinal, { testCaseId: failure.testCaseId, at: read.upload.uploaded_at });
+      }
+    }
+  }
+  const drafts = new Map<number, TestHistoryDraft>();
+  for (const test of await findHistories(tx, memory.repositoryId, [...watched]))
+    drafts.set(test.ordinal, { ...test, before: test.history, isNew: false, canChangeVerdict: false });
+  for (const [ordinal, { testCaseId, at }] of fresh)
+    drafts.set(ordinal, {
+      ordinal,
+      testCaseId,
+      before: emptyHistory,
+      history: emptyHistory,
+      activeMonitors: [],
+      lastFailedAt: at,
+      isNew: true,
+      canChangeVerdict: true,
+    });
+  return drafts;
+}
+
+function recordUpload(
+  drafts: ReadonlyMap<number, TestHistoryDraft>,
+  read: ReadUpload,
+  isSuspect: boolean,
+  hours: TestHour[],
+): void {
+  const { about, runs, upload } = read;
+  const failing = runs.outcomes.reduce((sum, code) => sum + (code === 0 ? 0 : 1), 0);
+  const hour = startOfHour(upload.uploaded_at);
+  for (const draft of drafts.values()) {
+    const place = binarySearch(runs.ordinals, draft.ordinal);
+    if (place === -1) continue;
+    const outcome = decodeOutcome(runs.outcomes[place]!);
+    const fact: RunFact = {
+      at: upload.uploaded_at.getTime(),
+      // Without a commit, uploads cannot be matched: each is its own source.
+      source: about.sha === '' ? upload.id : about.sha,
+      branchClass: about.branchClass,
+      prNumber: about.prNumber,
+      outcome,
+      isSuspect,
+      fingerprint: read.failures.get(draft.ordinal)?.fingerprint || null,
+      failing,
+      tests: runs.ordinals.length,
+    };
+    draft.history = record(draft.history, fact);
+    const isFailed = outcome === 'failed';
+    if (outcome !== 'passed') {
+      draft.canChangeVerdict = true;
+      if (upload.uploaded_at > draft.lastFailedAt) draft.lastFailedAt = upload.uploaded_at;
+    }
+    // Failures of a mass failure do not count in failure rates.
+    if (!isFailed || !isSuspect)
+      hours.push({ testCaseId: draft.testCaseId, hour, runs: 1, failures: isFailed ? 1 : 0 });
+  }
+}
+
+/** Adds the earlier runs of newly watched tests: passes. */
+async function fillEarlier(
+  tx: Tx,
+  repositoryId: RepositoryId,
+  drafts: ReadonlyMap<number, TestHistoryDraft>,
+  uploads: readonly GuardedUpload[],
+  hours: TestHour[],
+): Promise<void> {
+  const fresh = [...drafts.values()].filter(({ isNew }) => isNew);
+  const newest = uploads.at(-1)?.read.upload.uploaded_at;
+  if (fresh.length === 0 || newest === undefined) return;
+  const since = new Date(newest.getTime() - earlierMs);
+  const ordinals = fresh.map(({ ordinal }) => ordinal);
+  const span = { first: Math.min(...ordinals), last: Math.max(...ordinals) };
+  const holders = new Map<string, readonly TestHistoryDraft[]>();
+  const hashes: Buffer[] = [];
+  for (const { hash, ordinals: unpack } of await listRecentShapes(tx, repositoryId, since, span)) {
+    const shape = unpack();
+    const held = fresh.filter(({ ordinal }) => binarySearch(shape, ordinal) !== -1);
+    if (held.length === 0) continue;
+    holders.set(hash.toString('hex'), held);
+    hashes.push(hash);
+  }
+  if (hashes.length === 0) return;
+  const shas = [...new Set(uploads.map(({ read }) => read.about.sha).filter((sha) => sha !== ''))];
+  const sources = await listPassSources(tx, repositoryId, { since, shapes: hashes, shas });
+  addEarlier(holders, await listShapeHours(tx, repositoryId, since, hashes), sources, hours);
+  for (const draft of fresh) draft.before = draft.history;
+}
+
+function addEarlier(
+  holders: ReadonlyMap<string, readonly TestHistoryDraft[]>,
+  counted: readonly ShapeHour[],
+  sources: readonly PassSource[],
+  hours: TestHour[],
+): void {
+  // Passes with a known source are recorded one by one, and subtracted from the hourly counts.
+  const named = new Map<string, number>();
+  const formatShapeHourKey = (shape: string, branchClass: string, hour: Date) =>
+    `${shape} ${branchClass} ${hour.getTime()}`;
+  for (const source of sources) {
+    const shape = source.shape.toString('hex');
+    const key = formatShapeHourKey(shape, source.branchClass, startOfHour(source.uploadedAt));
+    named.set(key, (named.get(key) ?? 0) + 1);
+    for (const draft of holders.get(shape) ?? [])
+      draft.history = record(draft.history, {
+        at: source.uploadedAt.getTime(),
+        source: source.sha === '' ? source.uploadId : source.sha,
+        branchClass: source.branchClass,
+        prNumber: null,
+        outcome: 'passed',
+        isSuspect: false,
+        fingerprint: null,
+        failing: 0,
+        tests: 0,
+      });
+  }
+  const days = new Map<TestHistoryDraft, Map<string, number>>();
+  for (const { shape, branchClass, hour, runs } of counted) {
+    const name = shape.toString('hex');
+    const unnamed = Math.max(0, runs - (named.get(formatShapeHourKey(name, branchClass, hour)) ?? 0));
+    for (const draft of holders.get(name) ?? []) {
+      hours.push({ testCaseId: draft.testCaseId, hour, runs, failures: 0 });
+      if (unnamed === 0) continue;
+      const sums = days.get(draft) ?? new Map<string, number>();
+      const key = `${dayNumber(hour.getTime())} ${branchClass}`;
+      days.set(draft, sums.set(key, (sums.get(key) ?? 0) + unnamed));
+    }
+  }
+  for (const [draft, sums] of days)
+    for (const [key, runs] of sums) {
+      const [day, branchClass] = key.split(' ') as [string, ShapeHour['branchClass']];
+      draft.history = addPasses(draft.history, {
+        at: Number(day) * dayMs,
+        branchClass,
+        runs,
+        sources: runs,
+      });
+    }
+}

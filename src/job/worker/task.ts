@@ -1,0 +1,70 @@
+// The tasks of the worker. Each runs at least once and is idempotent: it reads the current state and acts on
+// it.
+
+import { changeEntry } from '#command/change-entry.ts';
+import { enqueueIdleSweeps, type JobPayloads, type ScheduledTask } from '#db/job/job.ts';
+import { listQueuesWithPullRequest } from '#db/queue/queue-view.ts';
+import { withHost } from '../at-host.ts';
+import type { TaskDeps } from '../deps.ts';
+import { ingestUpload } from '../health/ingest.ts';
+import { examineHeads, refreshApproval } from '../queue/head-review.ts';
+import { land } from '../landing/land.ts';
+import { maintainHistory } from '../health/maintain-history.ts';
+import { handleCommentCommand } from '../comment/comment-command.ts';
+import { handleLabelCommand } from '../comment/label-command.ts';
+import { probeEntries } from '../queue/probe.ts';
+import { publishRuns } from '../queue/publish.ts';
+import { runSandboxCi } from './sandbox-ci.ts';
+import { reconcileQueue } from '../queue/reconcile.ts';
+import { revisitTests } from '../health/revisit-tests.ts';
+import { sweepQueue } from '../queue/sweep.ts';
+import { reportStatuses } from '../queue/status-comment.ts';
+import { tryMerges } from '../queue/try-merge.ts';
+
+/** Reads a pull request from its host and passes it to every queue in which the pull request is live. */
+async function refreshPullRequest(
+  deps: TaskDeps,
+  payload: JobPayloads['refresh-pull-request'],
+): Promise<void> {
+  const { cell, clock } = deps;
+  const { repositoryId, prNumber } = payload;
+  const queues = await listQueuesWithPullRequest(cell.reader, repositoryId, prNumber);
+  if (queues.length === 0) return;
+  await withHost(deps, 'refresh-pull-request', payload, queues, async ({ host, repository }) => {
+    const pullRequest = await host.readPullRequest({ repository, number: prNumber });
+    for (const { queueId } of queues) {
+      await changeEntry({ cell, queueId, prNumber }, () => ({ kind: 'observe', pullRequest }), clock.now());
+      await refreshApproval(deps, host, queueId, prNumber);
+    }
+  });
+}
+
+/** Once an hour: idle queues are polled too. */
+async function sweepIdle({ cell }: TaskDeps): Promise<void> {
+  await enqueueIdleSweeps(cell.db);
+}
+
+type Tasks = {
+  readonly [Name in keyof JobPayloads]: (deps: TaskDeps, payload: JobPayloads[Name]) => Promise<void>;
+} & {
+  readonly [Name in ScheduledTask]: (deps: TaskDeps) => Promise<void>;
+};
+
+export const tasks: Tasks = {
+  'reconcile-queue': reconcileQueue,
+  'refresh-pull-request': refreshPullRequest,
+  'publish-runs': publishRuns,
+  land,
+  'sweep-queue': sweepQueue,
+  'probe-entries': probeEntries,
+  'try-merges': tryMerges,
+  'examine-heads': examineHeads,
+  'post-status': reportStatuses,
+  'handle-comment': handleCommentCommand,
+  'handle-label': handleLabelCommand,
+  'sandbox-ci': runSandboxCi,
+  'ingest-upload': ingestUpload,
+  'maintain-history': maintainHistory,
+  'sweep-idle': sweepIdle,
+  'revisit-tests': revisitTests,
+};

@@ -1,0 +1,65 @@
+// API tokens: created, shown once, used, and revoked.
+
+import type { Browser } from 'playwright-core';
+import type { Checklist } from './web-checklist.ts';
+import { signIn } from './web-page.ts';
+import type { World } from './web-world.ts';
+
+const name = 'nightly <b>build</b>';
+
+export async function checkTokens(browser: Browser, world: World, check: Checklist['check']): Promise<void> {
+  const context = await browser.newContext();
+  context.setDefaultTimeout(15_000);
+  const page = await context.newPage();
+  let value = '';
+  const statusOf = async () => {
+    const headers = { 'content-type': 'application/json', 'x-api-token': value };
+    return (await fetch(`${world.url}/v1/listQueues`, { method: 'POST', headers, body: '{}' })).status;
+  };
+  await signIn(page, world, 'admin');
+  await check('the navigation of an admin links to the tokens', async () => {
+    await page.getByRole('link', { name: 'Tokens' }).click();
+    await page.getByRole('heading', { name: 'API tokens' }).waitFor();
+    await page.getByText('your current session uses this token').waitFor();
+  });
+  await check('a token is created with a name and scopes, and shown once', async () => {
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByLabel('Name').fill(name);
+    await page.getByRole('checkbox', { name: 'submit', exact: true }).check();
+    await page.getByRole('button', { name: 'Create the token' }).click();
+    value = await page.getByLabel('Token', { exact: true }).inputValue();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByText(name).first().waitFor();
+    return !(await page.content()).includes(value) || 'The token is still on the page.';
+  });
+  await check('the token works', async () => (await statusOf()) === 200);
+  await check('a token is revoked after a confirmation, and is refused from then on', async () => {
+    await page.getByRole('button', { name: `Revoke ${name}` }).click();
+    await page.getByText('This cannot be undone').waitFor();
+    await page.getByRole('button', { name: 'Revoke the token' }).click();
+    await page.getByText(`The token ${name} is revoked.`).waitFor();
+    return (await statusOf()) === 401;
+  });
+  await check('revoked tokens are shown on request, with their own URL', async () => {
+    await page.getByLabel('Show revoked and expired tokens').check();
+    await page.getByText('Revoked', { exact: true }).first().waitFor();
+    await page.reload();
+    await page.getByText(name).first().waitFor();
+  });
+  await context.close();
+  await checkTokensAsViewer(browser, world, check);
+}
+
+async function checkTokensAsViewer(browser: Browser, world: World, check: Checklist['check']): Promise<void> {
+  const context = await browser.newContext();
+  context.setDefaultTimeout(15_000);
+  const page = await context.newPage();
+  await signIn(page, world, 'viewer');
+  await check('a viewer has no link to the tokens, and their page explains why', async () => {
+    const offered = await page.getByRole('link', { name: 'Tokens' }).count();
+    await page.goto(`${world.url}/app/tokens`);
+    await page.getByText('Tokens are for administrators').waitFor();
+    return offered === 0;
+  });
+  await context.close();
+}

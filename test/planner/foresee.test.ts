@@ -1,0 +1,276 @@
+// Speculation on failure paths: what it believes, which paths it considers, and which runs it starts.
+import { describe, expect, it } from 'vitest';
+import { estimateLandings } from '#core/queue/planner/foresee/belief.ts';
+import { foresee } from '#core/queue/planner/foresee/foresee.ts';
+import { likeliestPaths } from '#core/queue/planner/foresee/path.ts';
+import type { Item, Run } from '#core/queue/planner/model.ts';
+import type { QueueSettings } from '#core/queue/settings.ts';
+import { World } from './world.ts';
+
+const minuteMs = 60_000;
+const on = (...targets: number[]) => ({ targets: Uint32Array.from(targets) });
+
+function foreseeing(settings: Partial<QueueSettings> = {}): World {
+  const world = new World({ mode: 'parallel', concurrency: 8, testingTimeoutMinutes: 0, ...settings });
+  world.strategy = foresee;
+  return world;
+}
+
+/** Beliefs about #1, #2 and #3, which share a target, after these runs: `['1+2', 'failed']` has #2 on top of #1. */
+function believe(
+  runs: readonly (readonly [members: string, status: Run['status']])[],
+  findings?: Item['findings'],
+): number[] {
+  const prs = [1, 2, 3];
+  const world = foreseeing();
+  for (const pr of prs) world.submit(pr, on(1));
+  const [any] = world.snapshot.runs.values();
+  const items = new Map(world.snapshot.items);
+  if (findings !== undefined) items.set(3, { ...items.get(3)!, findings });
+  const lands = estimateLandings({
+    line: prs.map((pr) => ({ id: pr, members: [pr] })),
+    items,
+    soundOdds: 0.9,
+    runs: prs.map((pr) =>
+      runs.flatMap(([members, status]) => {
+        const list = members.split('+').map(Number);
+        return list.at(-1) === pr
+          ? [{ ...any!, status, composition: { base: 'T', members: list, tested: 1 } }]
+          : [];
+      }),
+    ),
+    dependencies: [[], [0], [0, 1]],
+    indexes: new Map(prs.map((pr, index) => [pr, index])),
+  });
+  return [...lands];
+}
+
+describe('a belief', () => {
+  it('is the usual share without any run, a little less where an entry ahead may break with it', () => {
+    const [first, second, third] = believe([]);
+    expect(first).toBeCloseTo(0.9);
+    expect(second).toBeCloseTo(0.9 * (1 - 0.04 * 0.9));
+    expect(third).toBeLessThan(second!);
+  });
+
+  it('is near to certain after a run that passed, whatever that assumed', () => {
+    expect(believe([['1', 'passed']])[0]).toBeGreaterThan(0.999);
+    expect(believe([['1+2', 'passed']])[1]).toBeGreaterThan(0.999);
+    expect(believe([['2', 'passed']])[1]).toBeCloseTo(1 - 0.04 * 0.9);
+  });
+
+  it('falls after a failed run, the less the more the entries that it assumed explain', () => {
+    const alone = believe([['1', 'failed']])[0]!;
+    const behindGood = believe([
+      ['1', 'passed'],
+      ['1+2', 'failed'],
+    ])[1]!;
+    const behindUnknown = believe([['1+2', 'failed']])[1]!;
+    expect(alone).toBeLessThan(0.05);
+    expect(behindGood).toBeLessThan(0.15);
+    expect(behindUnknown).toBeGreaterThan(behindGood);
+    expect(behindUnknown).toBeLessThan(0.9);
+  });
+
+  it('is what Bayes says of two failures behind each other', () => {
+    const [conflict, flake, spill, prior] = [0.04, 0.005, 0.7, 0.9];
+    // The run of #2 on top of #1 failed: because of #2, of a flake, or of #1 if it is bad.
+    const ifSound = 1 - prior * (1 - flake);
+    const accusation = (spill + (1 - spill) * ifSound) / ifSound;
+    const first = prior / (prior + (1 - prior) * accusation);
+    const before = prior * (1 - conflict * first);
+    const red = 1 - (1 - flake) * (1 - spill * (1 - first));
+    const second = (before * red) / (before * red + 1 - before);
+    const [one, two, three] = believe([['1+2', 'failed']]);
+    expect(one).toBeCloseTo(first, 9);
+    expect(two).toBeCloseTo(second, 9);
+    expect(three).toBeCloseTo(prior * (1 - conflict * first) * (1 - conflict * second), 9);
+  });
+
+  it('accuses each entry of a failed run by what the others leave unexplained', () => {
+    const [conflict, flake, spill, prior] = [0.04, 0.005, 0.7, 0.9];
+    const clean = prior * (1 - flake) * (1 - spill * (1 - prior));
+    const accusation = (spill + (1 - spill) * (1 - clean)) / (1 - clean);
+    const first = prior / (prior + (1 - prior) * accusation);
+    const before = prior * (1 - conflict * first);
+    const second = before / (before + (1 - before) * accusation);
+    const sound = prior * (1 - conflict * first) * (1 - conflict * second);
+    const red = 1 - (1 - flake) * (1 - spill * (1 - first)) * (1 - spill * (1 - second));
+    const third = (sound * red) / (sound * red + 1 - sound);
+    const [one, two, three] = believe([['1+2+3', 'failed']]);
+    expect([one, two].map((each) => each!.toFixed(9))).toEqual([first.toFixed(9), second.toFixed(9)]);
+    expect(three).toBeCloseTo(third, 9);
+    // One that has passed is not accused.
+    const [passed] = believe([
+      ['1', 'passed'],
+      ['1+2', 'failed'],
+    ]);
+    expect(passed).toBe(1 - 1e-6);
+  });
+
+  it('falls if an entry behind fails, most if that entry passed without it', () => {
+    const [unknown] = believe([]);
+    const [accused] = believe([['1+2', 'failed']]);
+    const [convicted] = believe([
+      ['1+2', 'failed'],
+      ['2', 'passed'],
+    ]);
+    expect(accused).toBeLessThan(unknown!);
+    expect(convicted).toBeLessThan(accused!);
+  });
+
+  it('remembers what dropped runs showed', () => {
+    const failed = { passed: false, passedWith: [], failedBehind: [[1]] };
+    expect(believe([], failed)[0]).toBeLessThan(0.9);
+    const passed = { passed: true, passedWith: [1, 2], failedBehind: [] };
+    expect(believe([], passed)[2]).toBeGreaterThan(0.999);
+  });
+
+  it('is not changed by a run that could not start', () => {
+    expect(believe([['1', 'infrastructure']])).toEqual(believe([]));
+  });
+});
+
+describe('paths', () => {
+  const paths = (...lands: number[]) =>
+    likeliestPaths(
+      lands.map((_, index) => index),
+      Float64Array.from(lands),
+    );
+
+  it('are one if nothing is ahead', () => {
+    expect(paths()).toEqual([{ landing: [], odds: 1 }]);
+  });
+
+  it('come in the order of their odds, none twice', () => {
+    const found = paths(0.9, 0.2, 0.7);
+    expect(found.map(({ landing }) => landing)).toEqual([[0, 2], [0], [0, 1, 2], [2], [0, 1], []]);
+    expect(found[0]!.odds).toBeCloseTo(0.9 * 0.8 * 0.7);
+    expect(found[1]!.odds).toBeCloseTo(0.9 * 0.8 * 0.3);
+    expect(found[4]!.odds).toBeCloseTo(0.9 * 0.2 * 0.3);
+  });
+
+  it('leave out what is improbable, except the likeliest', () => {
+    expect(paths(0.999, 0.999).map(({ landing }) => landing)).toEqual([[0, 1]]);
+    const many = paths(...Array.from({ length: 40 }, () => 0.55));
+    expect(many).toHaveLength(1);
+    expect(many[0]!.landing).toHaveLength(40);
+  });
+});
+
+describe('a run', () => {
+  it('starts at once for an entry that depends on nothing, and for the likeliest path', () => {
+    const world = foreseeing();
+    world.submit(1, on(1));
+    world.submit(2, on(1));
+    world.submit(3, on(2));
+    expect(world.active()).toEqual(['1', '1+2', '3']);
+  });
+
+  it('starts on the failure path once a failure behind an entry makes that path probable', () => {
+    const world = foreseeing();
+    world.submit(1, on(1));
+    world.now += 10 * minuteMs;
+    world.submit(2, on(1));
+    world.fail('1+2');
+    expect(world.active()).toEqual(['1', '2']);
+    world.pass('2');
+    world.fail('1');
+    expect(world.merged()).toEqual([2]);
+  });
+
+  it('is not started in a paused queue, nor over the budget', () => {
+    const world = foreseeing({ concurrency: 2 });
+    for (const pr of [1, 2, 3, 4]) world.submit(pr, on(pr));
+    expect(world.active()).toEqual(['1', '2']);
+    expect(world.snapshot.line).toHaveLength(2);
+    world.send({ kind: 'state', state: 'PAUSED' });
+    world.pass('1');
+    expect(world.active()).toEqual(['2']);
+  });
+
+  it('has every entry ahead in single mode, as any train', () => {
+    const world = foreseeing({ mode: 'single' });
+    for (const pr of [1, 2, 3]) world.submit(pr);
+    expect(world.active()).toEqual(['1', '1+2', '1+2+3']);
+  });
+
+  /** What is proposed for a line in which each entry depends on those that are named, with runs that take half an hour. */
+  function proposeFor(
+    dependencies: readonly (readonly number[])[],
+    options: {
+      readonly free?: number;
+      readonly failureShare?: number;
+      /** For each run: the entries that it contains, by index, and for how many minutes it has been under way. */
+      readonly running?: readonly (readonly [entries: readonly number[], minutes: number])[];
+    } = {},
+  ) {
+    const { free = 10, failureShare = 0.1, running = [] } = options;
+    const now = 100 * minuteMs;
+    const world = foreseeing();
+    const prs = dependencies.map((_, index) => index + 1);
+    for (const pr of prs) world.submit(pr, on(pr));
+    const [any] = world.snapshot.runs.values();
+    const runs = running.map(([entries, minutes], index): Run => {
+      const startedAt = now - minutes * minuteMs;
+      const members = entries.map((entry) => entry + 1);
+      return {
+        ...any!,
+        id: 1_000 + index,
+        of: { kind: 'line', group: members.at(-1)! },
+        composition: { base: 'T', members, tested: 1 },
+        requestedAt: startedAt,
+        startedAt,
+      };
+    });
+    const { proposals, wakeAt } = foresee.propose({
+      queue: {
+        ...world.snapshot,
+        failureShare,
+        limits: { ...world.snapshot.limits, usualMs: 30 * minuteMs },
+        line: prs.map((pr) => ({ id: pr, members: [pr] })),
+        runs: new Map(runs.map((run) => [run.id, run])),
+      },
+      pending: [],
+      free,
+      now,
+      dependencies,
+    });
+    return {
+      started: proposals.map((proposal) =>
+        'group' in proposal ? `${proposal.group} without ${proposal.without.join() || 'none'}` : 'other',
+      ),
+      wakeInMinutes: wakeAt === null ? null : (wakeAt - now) / minuteMs,
+    };
+  }
+
+  it('is not proposed for a path that has one', () => {
+    expect(proposeFor([[], [0]])).toEqual({
+      started: ['1 without none', '2 without none'],
+      wakeInMinutes: null,
+    });
+    expect(proposeFor([[], [0]], { running: [[[0], 5]] }).started).toEqual(['2 without none']);
+    const both = [
+      [[0], 5],
+      [[0, 1], 5],
+    ] as const;
+    expect(proposeFor([[], [0]], { running: both }).started).toEqual([]);
+  });
+
+  it('bets against an entry ahead that fails often, and only then', () => {
+    const running = [[[0], 5]] as const;
+    expect(proposeFor([[], [0]], { running, failureShare: 0.02 }).started).toEqual(['2 without none']);
+    expect(proposeFor([[], [0]], { running, failureShare: 0.5 }).started).toEqual([
+      '2 without none',
+      '2 without 1',
+    ]);
+  });
+
+  it('goes first where most entries wait, if there are too few slots', () => {
+    // #1 and #2 depend on nothing, and three others wait for #2.
+    const waiting = [[], [], [1], [1], [1]];
+    expect(proposeFor(waiting, { free: 1 }).started).toEqual(['2 without none']);
+    expect(proposeFor(waiting, { free: 2 }).started).toEqual(['2 without none', '1 without none']);
+    expect(proposeFor(waiting, { free: 0 }).started).toEqual([]);
+  });
+});

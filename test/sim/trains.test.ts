@@ -1,0 +1,40 @@
+// The planner's figures on one busy line, as `npm run sim -- trains --n 600` prints them. The simulation is deterministic, so a
+// figure that is worse than here was made worse by the change under test, which must say so and why.
+
+import { expect, it } from 'vitest';
+import { playSeed, rowsOf } from './experiment.ts';
+import { ourPolicies } from './ours.ts';
+import { trainScenarios } from './trains.ts';
+
+const known: Readonly<Record<string, { decidedPerHour: number; ciMinutesPerChange: number }>> = {
+  'Signalbox, default settings': { decidedPerHour: 17.09, ciMinutesPerChange: 58.66 },
+  'Signalbox, as the offline model': { decidedPerHour: 27.48, ciMinutesPerChange: 27.29 },
+  'Signalbox, best settings': { decidedPerHour: 29.29, ciMinutesPerChange: 24.02 },
+};
+
+it(
+  'decides no fewer changes an hour, at no more minutes of CI each, than before',
+  { timeout: 120_000 },
+  () => {
+    const [rush] = trainScenarios(600, []);
+    const policies = [
+      rush!.oracleFor(rush!.policies[0]!),
+      ...ourPolicies.filter(({ name }) => name in known),
+    ];
+    const scenario = { ...rush!, policies };
+    const rows = rowsOf(
+      scenario,
+      [1, 2, 3].map((seed) => playSeed(scenario, seed)),
+    ).slice(1);
+    expect(rows.map(({ policy }) => policy)).toEqual(Object.keys(known));
+    const worse = rows.filter(({ policy, summary }) => {
+      const { decidedPerHour, ciMinutesPerChange } = known[policy]!;
+      return (
+        summary.decidedPerHour < decidedPerHour - 0.005 ||
+        summary.ciMinutesPerChange > ciMinutesPerChange + 0.005 ||
+        summary.badMerges > 0
+      );
+    });
+    expect(worse).toEqual([]);
+  },
+);

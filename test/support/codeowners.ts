@@ -1,0 +1,10 @@
+import { type Codeowners, parseInParts } from '#core/health/codeowners.ts';
+
+/** Reads a CODEOWNERS file in one go. */
+export function parseCodeowners(...file: Parameters<typeof parseInParts>): Codeowners {
+  const parts = parseInParts(...file);
+  for (;;) {
+    const part = parts.next();
+    if (part.done === true) return part.value;
+  }
+}

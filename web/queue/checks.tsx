@@ -1,0 +1,64 @@
+// The results of CI for a run.
+
+import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { safeHref } from '../name.ts';
+import { Icon } from '../component/icon.tsx';
+import { checkPillStyle } from '../component/pill.tsx';
+
+export type TestingResult = ResponseOf<'listMergeQueueTestingResults'>['testingResults'][number];
+
+type RunCheckRow = {
+  readonly name: string;
+  readonly url: string;
+  readonly state: string;
+  readonly isRequired: boolean;
+};
+
+/** Required checks first, including those that CI has not reported yet. */
+function listChecks(run: TestingResult): readonly RunCheckRow[] {
+  const reported = [
+    ...run.checkSuites.flatMap(({ checkRuns }) =>
+      checkRuns.map(({ name, url, status, conclusion }) => ({
+        name,
+        url,
+        state: status === 'COMPLETED' ? (conclusion ?? 'neutral') : status,
+      })),
+    ),
+    ...run.statusChecks.map(({ context, url, state }) => ({ name: context, url, state })),
+  ];
+  const missing = run.requiredStatuses
+    .filter((name) => !reported.some((check) => check.name === name))
+    .map((name) => ({ name, url: '', state: 'missing' }));
+  return [...reported, ...missing]
+    .map((check) => ({ ...check, isRequired: run.requiredStatuses.includes(check.name) }))
+    .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
+}
+
+export function Checks({ run }: { readonly run: TestingResult }) {
+  const checks = listChecks(run);
+  if (checks.length === 0) return null;
+  return (
+    <ul className="checks" aria-label="Checks">
+      {checks.map(({ name, url, state, isRequired }) => {
+        const { icon, label, tone } = checkPillStyle(state);
+        const href = safeHref(url);
+        return (
+          <li key={name} data-tone={tone} className="check">
+            <Icon name={icon} size={14} />
+            {href === undefined ? (
+              name
+            ) : (
+              <a href={href} target="_blank" rel="noreferrer">
+                {name}
+              </a>
+            )}
+            <span>
+              {label}
+              {!isRequired && ', not required'}
+            </span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,40 @@
+// The test-health settings of a repository for people: their labels and groups.
+
+import type { z } from 'zod';
+import { healthSettingDefaults } from '#contract/health/health-settings.ts';
+import { monitorTexts } from '#contract/health/monitor-text.ts';
+import { DefaultBranches, healthMonitors, quarantineSettingFields } from '#contract/health/quarantine.ts';
+import type { SettingGroup } from './setting-form.tsx';
+import { type Field, createField, valueAt } from './setting.ts';
+
+const field = (path: string, schema: z.ZodType, label: string, nullText?: string): Field =>
+  createField(path, schema, valueAt(healthSettingDefaults, path), {
+    label,
+    ...(nullText !== undefined && { nullText }),
+  });
+
+const monitorGroups = Object.entries(monitorTexts).map(([id, { heading, intro, labels }]): SettingGroup => ({
+  title: heading,
+  intro,
+  fields: Object.entries<z.ZodType>(healthMonitors[id as keyof typeof healthMonitors].shape).map(
+    ([key, schema]) => field(`monitors.${id}.${key}`, schema, labels[key]!),
+  ),
+}));
+
+export const healthSettingGroups: readonly SettingGroup[] = [
+  {
+    title: 'Quarantine',
+    intro: 'A failure of a quarantined test is reported, but does not fail the run.',
+    fields: [
+      field('quarantine.enabled', quarantineSettingFields.enabled, 'Quarantine'),
+      field('quarantine.auto', quarantineSettingFields.auto, 'Quarantine flaky tests automatically'),
+    ],
+  },
+  {
+    title: 'Branches',
+    fields: [
+      field('default_branches', DefaultBranches, 'Default branches', 'the default branch of the repository'),
+    ],
+  },
+  ...monitorGroups,
+];
