@@ -48,7 +48,10 @@ const largeBodiesBytesMax = 64 * 1_048_576;
 /** Share of one organization: two bodies of undeclared size. */
 const ownBodiesBytesMax = 40 * 1_048_576;
 
-/** Slow reads: one organization may run this many at once, and have `heavyReadsWaitingMax` more waiting. */
+/**
+ * Slow reads: one organization may run this many at once, for half of the time if it always has more, and have
+ * `heavyReadsWaitingMax` more waiting.
+ */
 const heavyReadsMax = Math.max(1, Math.floor(availableParallelism() / 2));
 const heavyReadsWaitingMax = 100;
 
@@ -80,7 +83,7 @@ export async function createApp(deps: Deps): Promise<App> {
     deps,
     throttleFor: throttles(deps),
     budget: createBodyBudget(largeBodiesBytesMax, ownBodiesBytesMax),
-    heavyReads: createShare(heavyReadsMax, heavyReadsWaitingMax),
+    heavyReads: createShare(heavyReadsMax, heavyReadsWaitingMax, true),
     strangers: createStrangers(),
     readForecast: createForecasts(deps),
     readQueueGraph: createQueueGraphs(),

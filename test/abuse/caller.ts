@@ -1,6 +1,8 @@
 // Calls of the API, whatever they answer.
 
 export type Caller = {
+  /** Aborted when nothing more is to be sent. */
+  readonly signal: AbortSignal;
   /** The status. */
   readonly call: (path: string, body: object) => Promise<number>;
   /** Throws unless it is answered with success. */
@@ -17,13 +19,15 @@ const readers = new Map<string, string>();
 
 export const readFor = (token: string, reader: string): void => void readers.set(token, reader);
 
-export function createCaller(url: string, token: string): Caller {
+const never = new AbortController().signal;
+
+export function createCaller(url: string, token: string, signal: AbortSignal = never): Caller {
   const send = (path: string, body: Uint8Array<ArrayBuffer> | string, type: string) =>
     fetch(`${url}${path}`, {
       method: 'POST',
       headers: { 'x-api-token': token, 'content-type': type },
       body,
-      signal: AbortSignal.timeout(60_000),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(60_000)]),
     });
   const ask = async (path: string, body: object) => {
     const answer = await send(path, JSON.stringify(body), 'application/json');
@@ -32,6 +36,7 @@ export function createCaller(url: string, token: string): Caller {
     return JSON.parse(text) as never;
   };
   return {
+    signal,
     call: async (path, body) => {
       const answer = await send(path, JSON.stringify(body), 'application/json');
       await answer.arrayBuffer();
@@ -48,7 +53,7 @@ export function createCaller(url: string, token: string): Caller {
       return (text.startsWith('{') ? JSON.parse(text) : {}) as never;
     },
     get asReader() {
-      return createCaller(url, readers.get(token) ?? token);
+      return createCaller(url, readers.get(token) ?? token, signal);
     },
   };
 }

@@ -45,9 +45,10 @@ export async function prepare({ tokens, url, query }: World): Promise<void> {
     from repository r, generate_series(1, 60000) g where r.owner = 'hostile' and r.name = 'widgets'`);
 }
 
-export function inputsOf({ url, tokens }: World): readonly Input[] {
-  const hostile = createCaller(url, tokens.hostile);
-  const stranger = createCaller(url, tokens.upload);
+/** `signal`: when it is aborted, what is under way ends with an error. */
+export function inputsOf({ url, tokens }: World, signal?: AbortSignal): readonly Input[] {
+  const hostile = createCaller(url, tokens.hostile, signal);
+  const stranger = createCaller(url, tokens.upload, signal);
   return [
     ...comments(hostile),
     ...pullRequests(hostile),
@@ -89,7 +90,7 @@ async function through(
     const { state } = await hostile.ask<{ state: string }>('/v1/getSubmittedPullRequest', { ...target, pr });
     if (!['not_ready', 'pending'].includes(state)) break;
     if (waited > 15_000) throw new Error(`Pull request ${number} is ${state} after 15 s.`);
-    await sleep(50);
+    await sleep(50, undefined, hostile);
   }
   await hostile.call('/v1/cancelPullRequest', { ...target, pr });
 }
@@ -119,17 +120,17 @@ async function putBundle(caller: Caller, bytes: Buffer): Promise<void> {
     repo,
     orgUrlSlug: 'hostile',
   });
-  await put(made.url, bytes);
+  await put(caller, made.url, bytes);
   await untilRead(caller, made.id);
 }
 
 /** As an uploader does: a service that is busy is asked again after the time that it names. */
-async function put(url: string, bytes: Buffer): Promise<void> {
+async function put({ signal }: Caller, url: string, bytes: Buffer): Promise<void> {
   for (let tries = 0; tries < 5; tries++) {
-    const { status, ok, headers } = await fetch(url, { method: 'PUT', body: new Uint8Array(bytes) });
+    const { status, ok, headers } = await fetch(url, { method: 'PUT', body: new Uint8Array(bytes), signal });
     if (ok) return;
     if (status !== 429 && status !== 503) throw new Error(`The upload was answered with ${status}.`);
-    await sleep(1_000 * Number(headers.get('retry-after') ?? 1));
+    await sleep(1_000 * Number(headers.get('retry-after') ?? 1), undefined, { signal });
   }
   throw new Error('The service refused an upload five times, because it was busy.');
 }
@@ -147,7 +148,7 @@ async function untilRead(caller: Caller, id: string): Promise<void> {
     );
     last = upload.state;
     if (!['awaited', 'stored', 'accepted', 'pending'].includes(upload.state)) return;
-    await sleep(25);
+    await sleep(25, undefined, caller);
   }
   throw new Error(`An upload was not read within 30 s. It is ${last}.`);
 }

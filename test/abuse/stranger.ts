@@ -65,10 +65,11 @@ export async function floodStrangers({ url, port, hookPath }: World, forMs: numb
 /** The hostile tenant, at all doors at once, until it is stopped; strangers beside it. */
 export function tenantFlood(world: World): { readonly stop: () => Promise<void> } {
   const { url, port, tokens } = world;
-  const state = { isOver: false };
-  const hostile = createCaller(url, tokens.hostile);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const hostile = createCaller(url, tokens.hostile, signal);
   const again = async (work: () => Promise<unknown>): Promise<void> => {
-    while (!state.isOver) {
+    while (!signal.aborted) {
       await work().catch(() => undefined);
       await sleep(1);
     }
@@ -89,13 +90,13 @@ export function tenantFlood(world: World): { readonly stop: () => Promise<void> 
   const running = [
     ...Array.from({ length: 16 }, () => again(() => hostile.call('/v1/flaky-tests/search-tests', search))),
     again(async () => {
-      for (const input of inputsOf(world)) if (!state.isOver) await input.send(1).catch(() => undefined);
+      for (const input of inputsOf(world, signal)) await input.send(1).catch(() => undefined);
     }),
-    again(() => createCaller(url, `sbx_main_${randomUUID()}`).call('/v1/getOrganization', {})),
+    again(() => createCaller(url, `sbx_main_${randomUUID()}`, signal).call('/v1/getOrganization', {})),
   ];
   return {
     stop: async () => {
-      state.isOver = true;
+      stopping.abort();
       for (const socket of slow) socket.destroy();
       await Promise.all(running);
     },

@@ -18,11 +18,14 @@ import { saveConnection } from '#db/account/connection-store.ts';
 import { createToken, ensureOrganization } from '#db/account/organization-store.ts';
 import { freePort } from '../../script/free-port.ts';
 import { startCluster } from '../../script/postgres.ts';
-import type { ProbeAnswer } from './probe.ts';
+import type { ProbeAnswer, ProbeQuestion } from './probe.ts';
 
 export type Reading = Omit<ProbeAnswer, 'id'>;
 
-export type Process = { readonly name: 'api' | 'worker'; readonly read: () => Promise<Reading> };
+export type Process = {
+  readonly name: 'api' | 'worker';
+  readonly read: (isCollecting?: boolean) => Promise<Reading>;
+};
 
 export type World = {
   readonly url: string;
@@ -105,7 +108,7 @@ export async function openWorld(): Promise<World> {
     const command = name === 'api' ? 'serve' : 'work';
     const child = spawn(
       process.execPath,
-      ['--import', './test/abuse/probe.ts', 'src/signalbox.ts', command],
+      ['--expose-gc', '--import', './test/abuse/probe.ts', 'src/signalbox.ts', command],
       {
         env: environment,
         stdio: ['ignore', log, log, 'ipc'],
@@ -114,7 +117,12 @@ export async function openWorld(): Promise<World> {
     children.push(child);
     return {
       name,
-      read: () => ask(child, () => `The process ${name} ended. Its log:\n${readFileSync(logFile, 'utf8')}`),
+      read: (isCollecting = false) =>
+        ask(
+          child,
+          isCollecting,
+          () => `The process ${name} ended. Its log:\n${readFileSync(logFile, 'utf8')}`,
+        ),
     };
   };
   const api = start('api');
@@ -157,7 +165,7 @@ const isReady = (url: string): Promise<boolean> =>
 
 let questions = 0;
 
-function ask(child: ChildProcess, describeEnd: () => string): Promise<Reading> {
+function ask(child: ChildProcess, isCollecting: boolean, describeEnd: () => string): Promise<Reading> {
   const id = ++questions;
   return new Promise((resolve, reject) => {
     const end = () => reject(new Error(describeEnd()));
@@ -171,7 +179,8 @@ function ask(child: ChildProcess, describeEnd: () => string): Promise<Reading> {
     };
     child.on('message', take);
     child.once('exit', end);
-    child.send({ id });
+    const question: ProbeQuestion = { id, isCollecting };
+    child.send(question);
   });
 }
 

@@ -22,34 +22,41 @@ const { nameLengthMax, textBytesMax } = defaultReportLimits;
 /** Each of ten failures has room for a little, however much the others take. */
 const textMax = textBytesMax + 10 * 4 * 1024;
 
+/** A slow reading is repeated: a collection of garbage or a busy machine is not the input's, and is not slow every time. */
+const repeats = 4;
+
 export async function checkInput(input: Input, isChunked: boolean): Promise<Checked> {
   const { number, bytes } = input;
-  const before = process.threadCpuUsage();
   const whats: string[] = [];
   let isCrash = false;
-  let found = 0;
-  let problems = 1;
-  let shape = '';
+  let read: Read = { cases: 0, problems: 1, shape: '', whats: [] };
+  let msPerMib = Infinity;
   try {
-    const read = input.isContent ? await contentOf(bytes) : reportOf(bytes, bytes.length);
-    found = read.cases;
-    problems = read.problems;
-    shape = read.shape;
+    for (let times = 0; times === 0 || (times <= repeats && msPerMib > msPerMibMax); times++) {
+      const before = process.threadCpuUsage();
+      read = await readInput(input);
+      const { user, system } = process.threadCpuUsage(before);
+      const ms = (user + system) / 1_000;
+      msPerMib = Math.min(msPerMib, ms / Math.max(leastMib, bytes.length / 1024 ** 2));
+    }
     whats.push(...read.whats);
+    if (msPerMib > msPerMibMax) whats.push(`takes ${msPerMib.toFixed(0)} ms per MiB`);
   } catch (error) {
     isCrash = true;
+    msPerMib = 0;
     whats.push(`throws ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   }
-  const { user, system } = process.threadCpuUsage(before);
-  const msPerMib = (user + system) / 1_000 / Math.max(leastMib, bytes.length / 1024 ** 2);
-  if (msPerMib > msPerMibMax) whats.push(`takes ${msPerMib.toFixed(0)} ms per MiB`);
-  const isSilent = found === 0 && problems === 0;
+  const isSilent = read.cases === 0 && read.problems === 0;
   if (isSilent) whats.push('has no cases and says nothing');
   if (isChunked && !isCrash && !input.isContent) {
     const size = 1 + (number % 97);
-    if (reportOf(bytes, size).shape !== shape) whats.push(`is read differently in pieces of ${size}`);
+    if (reportOf(bytes, size).shape !== read.shape) whats.push(`is read differently in pieces of ${size}`);
   }
   return { msPerMib, isCrash, isSilent, findings: whats.map((what) => ({ number, what })) };
+}
+
+async function readInput({ isContent, bytes }: Input): Promise<Read> {
+  return isContent ? contentOf(bytes) : reportOf(bytes, bytes.length);
 }
 
 type Read = {

@@ -1,7 +1,11 @@
 // Tests by what they are called and whose they are: in lists, and among all of an organization.
 import { expect, it } from 'vitest';
+import type { OrganizationId } from '#base/id.ts';
 import { endpoints } from '#contract/endpoint/endpoint.ts';
+import type { Tx } from '#db/cell.ts';
+import { searchTests } from '#db/health/test-search-view.ts';
 import { clientOf, openWorldForTest, widgets } from '../support/harness.ts';
+import { sql } from '../support/sql.ts';
 
 const gadgets = { ...widgets, name: 'gadgets' };
 const asked = { repo: widgets, org_url_slug: 'acme' };
@@ -88,6 +92,30 @@ it('refuses what is no search, who may not read, and another organization', asyn
   expect((await stranger.refusal('searchTests', query, 404)).code).toBe('ORGANIZATION_NOT_FOUND');
   expect(await names({ query: 'order', org_url_slug: 'globex' }, stranger)).toEqual([]);
   expect(await names({ query: 'order', org_url_slug: 'globex', repo: widgets }, stranger)).toEqual([]);
+});
+
+it('reads no tests of an organization that has most of them', async () => {
+  const { world } = await openTests();
+  const small = await world.client('globex');
+  const own = { ...widgets, owner: 'globex' };
+  await small.call('sandboxPutTestCases', { repo: own, testCases: [put('an order')] });
+  const { db } = world.cell;
+  await sql(db)`insert into test_case (repository_id, id, name)
+    select id, gen_random_uuid(), 'test ' || n from repository, generate_series(1, 60000) n
+    where owner = 'acme' and name = 'widgets'`;
+  await sql(db)`analyze test_case, repository`;
+  const [globex] = await sql<{ id: OrganizationId }>(db)`select id from organization where slug = 'globex'`;
+  const plans: string[] = [];
+  const explaining: Tx = {
+    run: async (text, values, options) => {
+      const rows = (await db.run(`explain ${text}`, values, options)) as { 'QUERY PLAN': string }[];
+      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+      return db.run(text, values, options);
+    },
+  };
+  const asked = { organizationId: globex!.id, repositoryId: null, text: 'order', take: 5 };
+  expect(await searchTests(explaining, asked)).toMatchObject([{ name: 'an order', repository: own }]);
+  expect(plans.join('\n')).not.toContain('Seq Scan on test_case');
 });
 
 it('narrows the lists by text and by owner, and binds their pages to it', async () => {

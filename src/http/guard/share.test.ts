@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createShare } from './share.ts';
 
@@ -34,6 +34,18 @@ describe('a share of work', () => {
     const failing = share.run('a', () => Promise.reject(new Error('no')));
     await expect(failing).rejects.toThrow('no');
     expect(await share.run('a', () => Promise.resolve(1))).toBe(1);
+  });
+
+  it('rests between the work of one owner for as long as the work took, if it is to', async () => {
+    const share = createShare(1, 10, true);
+    const workMs = 40;
+    const begunAt = performance.now();
+    const work = () => share.run('a', () => sleep(workMs));
+    await work();
+    expect(performance.now() - begunAt).toBeLessThan(2 * workMs);
+    await Promise.all([work(), work(), work()]);
+    // Four times the work, and two rests: nothing waited for the first and behind the last.
+    expect(performance.now() - begunAt).toBeGreaterThan(6 * workMs - 10);
   });
 
   it('refuses what would wait behind too many', async () => {

@@ -9,8 +9,16 @@ export type Share = {
 
 type OwnerSlots = { running: number; readonly waiting: (() => void)[] };
 
-export function createShare(atOnceMax: number, waitingMax: number): Share {
+/** `isResting`: while more of an owner's work waits, its place stays empty for as long as the last work took. */
+export function createShare(atOnceMax: number, waitingMax: number, isResting = false): Share {
   const lines = new Map<string, OwnerSlots>();
+  const giveBack = (owner: string, line: OwnerSlots) => {
+    // The first in the waiting list takes the place of the work that ended.
+    const next = line.waiting.shift();
+    if (next !== undefined) return next();
+    line.running -= 1;
+    if (line.running === 0) lines.delete(owner);
+  };
   return {
     run: async (owner, work) => {
       const line = lines.get(owner) ?? { running: 0, waiting: [] };
@@ -23,16 +31,13 @@ export function createShare(atOnceMax: number, waitingMax: number): Share {
           });
         await new Promise<void>((resolve) => line.waiting.push(resolve));
       } else line.running += 1;
+      const begunAt = performance.now();
       try {
         return await work();
       } finally {
-        // The first in the waiting list takes the place of the work that ended.
-        const next = line.waiting.shift();
-        if (next !== undefined) next();
-        else {
-          line.running -= 1;
-          if (line.running === 0) lines.delete(owner);
-        }
+        if (isResting && line.waiting.length > 0)
+          setTimeout(() => giveBack(owner, line), performance.now() - begunAt);
+        else giveBack(owner, line);
       }
     },
   };
