@@ -29,7 +29,7 @@ export const ladder: readonly Room[] = [
   {
     folder: 'git',
     imports: ['base'],
-    holds: 'the git binary: mirrors of repositories, candidates made of pull requests, pushes',
+    holds: 'the git binary: mirrors of repositories, test commits built from pull requests, pushes',
   },
   {
     folder: 'host',
@@ -49,7 +49,7 @@ export const ladder: readonly Room[] = [
   {
     folder: 'event',
     imports: ['base', 'core', 'contract', 'db'],
-    holds: 'what goes out: metrics, and word of what changed',
+    holds: 'outgoing data: metrics, live notifications and webhook messages',
   },
   {
     folder: 'job',

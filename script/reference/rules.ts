@@ -14,9 +14,9 @@ const rows = (rules: Readonly<Record<string, RuleRow>>): string =>
 
 export const rulesPage = (): string => `# Rules of branches
 
-A Git host enforces the rules of a branch on everybody who may not bypass them. If Signalbox may bypass a rule, as
-landing by pushing needs it for the rule that asks for a pull request, nothing but Signalbox itself holds to that rule.
-So each rule has one of three words:
+A Git host enforces the rules of a branch on everybody who may not bypass them. If Signalbox may bypass a rule, only
+Signalbox itself makes sure that a landing follows it. Landing by pushing needs such a bypass for the rule that requires a
+pull request. Each rule is handled in one of three ways:
 
 - **re-implemented**: Signalbox checks before each landing what the rule asks for.
 - **refused**: Signalbox cannot check it. While the rule is active and Signalbox may bypass it, nothing lands: the queue
@@ -41,7 +41,8 @@ ${rows(protectionFields)}
 
 ## Gitea and Forgejo: branch protection
 
-A push by an account that may push is held to signatures and protected files, and passes by reviews and checks.
+If an account may push, Gitea checks its pushes for signatures and protected files, and does not check reviews and required
+checks.
 
 ${rows(giteaFields)}
 `;

@@ -113,7 +113,7 @@ export function summarizeGraph(graph: QueueGraphData): string {
 export function describeTestBase(group: QueueGraphGroup, branch: string): string {
   if (group.conflictsWith !== null) return `waits for #${group.conflictsWith}, with which it conflicts`;
   if (group.kind === 'search') return `bisection, on ${branch} as it was when the batch failed`;
-  if (group.kind === 'screen') return `${branch}, and once more in queue order before it merges`;
+  if (group.kind === 'screen') return `${branch}, and usually once more in queue order before it merges`;
   if (group.kind === 'pending') return 'not under test yet';
   return group.testedOn.length === 0 ? branch : formatPullRequestNumbers(group.testedOn);
 }

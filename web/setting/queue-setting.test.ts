@@ -34,6 +34,36 @@ it('estimates runs per hour from the median run, if it is known', () => {
   );
 });
 
+it('says which settings have no effect while the queue decides the sizes of batches', () => {
+  const describeAs = (change: object, path: string) =>
+    describeSettingEffect(path, { ...queueSettingDefaults, batch: true, ...change }, none);
+  expect(describeAs({}, 'batch')).toBe('Signalbox decides how many pull requests share a run.');
+  expect(describeAs({}, 'batchingMinSize')).toMatch(/^No effect/);
+  expect(describeAs({}, 'batchingMaxWaitTimeMinutes')).toMatch(/^No effect/);
+  expect(describeAs({}, 'bisectionConcurrency')).toMatch(/^No effect/);
+  expect(describeAs({}, 'concurrency')).toBe('Up to 5 concurrent runs.');
+  expect(describeAs({}, 'pendingFailureDepth')).toMatch(/two failed runs/);
+  expect(describeAs({ canOptimisticallyMerge: true }, 'canOptimisticallyMerge')).toMatch(/both merge/);
+  expect(describeAs({ optimizationMode: 'bisection_skip_redundant_tests' }, 'optimizationMode')).toMatch(
+    /^No effect/,
+  );
+});
+
+it.each([{ strategy: 'manual' }, { mode: 'parallel' }])(
+  'describes the settings of batches with %o',
+  (change) => {
+    const all = { ...queueSettingDefaults, batch: true, ...change };
+    expect(describeSettingEffect('batchingMinSize', all, none)).toMatch(/^A batch starts/);
+    expect(describeSettingEffect('concurrency', all, none)).toMatch(/each with up to 4 pull requests/);
+    expect(describeSettingEffect('pendingFailureDepth', all, none)).toBe('A failed run is final at once.');
+    expect(describeSettingEffect('bisectionConcurrency', all, none)).toMatch(
+      /^Up to 5 concurrent runs bisect/,
+    );
+    const optimistic = { ...all, canOptimisticallyMerge: true };
+    expect(describeSettingEffect('canOptimisticallyMerge', optimistic, none)).toMatch(/^No effect/);
+  },
+);
+
 it('warns if no check is required and if the mode changes', () => {
   const all = { ...queueSettingDefaults, requiredStatuses: [] };
   expect(listQueueCautions(['requiredStatuses'], all)).toHaveLength(1);

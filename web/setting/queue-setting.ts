@@ -23,6 +23,11 @@ const choice = (sentences: Readonly<Record<string, string>>) => (value: unknown)
 
 type QueueSettingEffect = (value: unknown, all: Values, metrics: QueueSettingMetrics) => string | undefined;
 
+/** Whether Signalbox decides how many pull requests share a run, so that the settings of batches have no effect. */
+const isAdaptive = ({ strategy, mode }: Values): boolean => strategy === 'adaptive' && mode === 'single';
+
+const decided = 'Signalbox decides how many pull requests share a run.';
+
 /** What a value does, where it says more than the description of the setting. */
 const effects: Readonly<Partial<Record<QueueSetting, QueueSettingEffect>>> = {
   mode: choice({
@@ -30,8 +35,9 @@ const effects: Readonly<Partial<Record<QueueSetting, QueueSettingEffect>>> = {
     parallel:
       'Pull requests that share no impacted target are tested and merged in parallel lanes. A pull request is ready when its impacted targets are uploaded.',
   }),
-  concurrency: (value, { batch, batchingMinSize }, { medianRunSeconds }) => {
-    const batchText = batch === true ? `, each with up to ${String(batchingMinSize)} pull requests` : '';
+  concurrency: (value, all, { medianRunSeconds }) => {
+    const isBatched = all['batch'] === true && !isAdaptive(all);
+    const batchText = isBatched ? `, each with up to ${String(all['batchingMinSize'])} pull requests` : '';
     const first = `Up to ${formatCount(Number(value), 'concurrent run')}${batchText}.`;
     if (medianRunSeconds === null || medianRunSeconds <= 0) return first;
     const perHour = Math.floor((Number(value) * 3_600) / medianRunSeconds);
@@ -59,40 +65,54 @@ const effects: Readonly<Partial<Record<QueueSetting, QueueSettingEffect>>> = {
     'CI that runs on pull requests also runs for test branches.',
     'Signalbox only pushes a branch: CI must run on pushes to signalbox/ branches.',
   ),
-  batch: onOff(
-    'One run tests several pull requests. If it fails, the batch is bisected to find the pull request that broke it.',
-    'Each pull request has its own run.',
-  ),
-  batchingMinSize: (value, { batch }) =>
-    batch === true
+  batch: (value, all) => {
+    if (isAdaptive(all)) return decided;
+    return value === true
+      ? 'One run tests several pull requests. If it fails, the batch is bisected to find the pull request that broke it.'
+      : 'Each pull request has its own run.';
+  },
+  batchingMinSize: (value, all) => {
+    if (isAdaptive(all)) return `No effect: ${decided}`;
+    return all['batch'] === true
       ? `A batch starts when it has ${formatCount(Number(value), 'pull request')}, and never has more.`
-      : 'No effect while batching is off.',
-  batchingMaxWaitTimeMinutes: (value, { batch }) => {
-    if (batch !== true) return 'No effect while batching is off.';
+      : 'No effect while batching is off.';
+  },
+  batchingMaxWaitTimeMinutes: (value, all) => {
+    if (isAdaptive(all)) return `No effect: ${decided}`;
+    if (all['batch'] !== true) return 'No effect while batching is off.';
     return value === 0
       ? 'A batch starts at once with the pull requests that are ready.'
       : `A batch that is not full starts after ${formatDuration(Number(value) * 60)}.`;
   },
-  pendingFailureDepth: (value) =>
-    value === 0
-      ? 'A failed run is final at once.'
-      : `A failure is final only after up to ${formatCount(Number(value), 'run')} behind it ${value === 1 ? 'has' : 'have'} finished.`,
+  pendingFailureDepth: (value, all) => {
+    if (value === 0)
+      return isAdaptive(all)
+        ? 'A failure counts once two failed runs single the pull request out.'
+        : 'A failed run is final at once.';
+    return `A failure is final only after up to ${formatCount(Number(value), 'run')} behind it ${value === 1 ? 'has' : 'have'} finished.`;
+  },
   flakeReruns: (value) =>
     value === 0
       ? 'A failure counts at once, even if only flaky tests failed.'
       : `A run in which only flaky tests failed runs again, up to ${formatCount(Number(value), 'time')}.`,
-  canOptimisticallyMerge: (value, { pendingFailureDepth }) => {
+  canOptimisticallyMerge: (value, all) => {
     if (value !== true) return 'A failed run stays failed, even if a run behind it passes.';
-    return pendingFailureDepth === 0
+    if (isAdaptive(all))
+      return 'If a run behind a failed run passes before the failure is final, both merge.';
+    return all['pendingFailureDepth'] === 0
       ? 'No effect while a failure is final at once: set how many runs to wait for.'
       : 'If a run behind a failed run passes, both merge: a flaky failure does not remove a pull request.';
   },
-  bisectionConcurrency: (value, { concurrency }) =>
-    `Up to ${formatCount(Number(value === 0 ? concurrency : value), 'concurrent run')} bisect failed batches, in addition to the other runs.`,
-  optimizationMode: choice({
-    off: 'Every tree is tested, even if its result is known.',
-    bisection_skip_redundant_tests: 'A bisection does not test a tree again if its result is known.',
-  }),
+  bisectionConcurrency: (value, all) =>
+    isAdaptive(all)
+      ? 'No effect: concurrency is the limit of all runs together.'
+      : `Up to ${formatCount(Number(value === 0 ? all['concurrency'] : value), 'concurrent run')} bisect failed batches, in addition to the other runs.`,
+  optimizationMode: (value, all) => {
+    if (value === 'off') return 'Every tree is tested, even if its result is known.';
+    return isAdaptive(all)
+      ? 'No effect: two failed runs must single a pull request out before it is removed.'
+      : 'A bisection does not test a tree again if its result is known.';
+  },
   mergeMethod: choice({
     merge_commit: 'The branch gets a merge commit for each pull request.',
     squash: 'The branch gets one commit for each pull request.',

@@ -82,7 +82,7 @@ export const queueSettingTable = {
       manual: 'The settings of batches decide.',
     },
     description:
-      'adaptive: Signalbox decides how many pull requests are tested together, by how often they fail in this queue. manual: the settings of batches decide. Setting one of those selects manual.',
+      'adaptive: in single mode, Signalbox decides how many pull requests are tested together, by how often they fail in this queue. manual: the settings of batches decide. Setting one of those selects manual. In parallel mode the settings of batches always decide.',
   }),
   weight: choice({
     choices: weights,
@@ -94,7 +94,7 @@ export const queueSettingTable = {
       ci_minutes: 'Pull requests wait some minutes for others that share their run, even if slots are free.',
     },
     description:
-      'With the strategy adaptive. time: pull requests wait as little as possible. ci_minutes: they wait some minutes for others that are tested in the same run, even if slots are free.',
+      'With the strategy adaptive in single mode. time: pull requests wait as little as possible. ci_minutes: they wait some minutes for others that are tested in the same run, even if slots are free.',
   }),
   bisectionConcurrency: whole({
     min: 0,
@@ -103,7 +103,7 @@ export const queueSettingTable = {
     group: 'Failures',
     label: 'Concurrent bisection runs',
     description:
-      'Most runs at once during a bisection, in addition to concurrency. 0: the same number as concurrency. With the strategy adaptive, concurrency is the limit of all runs together.',
+      'Most runs at once during a bisection, in addition to concurrency. 0: the same number as concurrency. With the strategy adaptive in single mode it has no effect: concurrency is the limit of all runs together.',
   }),
   testingTimeoutMinutes: whole({
     min: 0,
@@ -142,7 +142,8 @@ export const queueSettingTable = {
     initial: false,
     group: 'Batches',
     label: 'Batching',
-    description: 'Test several pull requests in one run. With the strategy adaptive, Signalbox decides that.',
+    description:
+      'Test several pull requests in one run. With the strategy adaptive in single mode, Signalbox decides that.',
   }),
   batchingMaxWaitTimeMinutes: whole({
     min: 0,
@@ -150,7 +151,7 @@ export const queueSettingTable = {
     initial: 5,
     group: 'Batches',
     label: 'Maximum wait for a batch (minutes)',
-    description: 'How many minutes a batch waits to fill, with the strategy manual.',
+    description: 'How many minutes a batch waits to fill, with the strategy manual or in parallel mode.',
   }),
   batchingMinSize: whole({
     min: 1,
@@ -159,7 +160,7 @@ export const queueSettingTable = {
     group: 'Batches',
     label: 'Batch size',
     description:
-      'Largest size of a batch, with the strategy manual; a batch of this size starts without waiting.',
+      'Largest size of a batch, with the strategy manual or in parallel mode; a batch of this size starts without waiting.',
   }),
   mergeMethod: choice({
     choices: mergeMethods,

@@ -38,7 +38,7 @@ const oneOf =
   };
 
 const group =
-  'A pull request merges as soon as its tests pass; Signalbox does not wait for a group to fill. To save CI time, use batch.';
+  'Pull requests merge as soon as their tests pass; Signalbox does not wait for a group that merges together. To save CI time, the strategy adaptive, which is the default, tests several pull requests in one run.';
 
 const queueReaders: Readers = {
   check_response_timeout_minutes: wholeNumber(1, 10_080, (minutes) => ({ testingTimeoutMinutes: minutes })),
@@ -57,7 +57,7 @@ const queueReaders: Readers = {
       : unmapped(
           at,
           value,
-          'Signalbox does not repeat failed runs. Quarantine flaky tests, or set pendingFailureDepth.',
+          'The number of retries cannot be set. Signalbox repeats a run in which only flaky tests failed (flakeReruns), and with the strategy adaptive it removes a pull request only after two failed runs.',
         ),
   actor_controlled_merging: always(unmapped, 'Everyone with write access to the repository can submit.'),
 };
@@ -205,7 +205,7 @@ export function importGitHub(answer: unknown): Imported {
     'tested one by one',
     undefined,
     { batch: false },
-    'The same as GitHub. With batch, one run tests several pull requests, which saves CI time.',
+    'GitHub tests each pull request in a run of its own. The strategy adaptive, which is the default, tests several in one run, which saves CI time. Add strategy=manual to the command to give each its own run.',
   );
   const { settings, findings } = joined([same, read]);
   return { queues: [{ branch: branches.length === 1 ? branches[0]! : null, settings }], findings };

@@ -131,7 +131,7 @@ const readers: Readers = {
       : unmapped(
           at,
           value,
-          'Signalbox does not repeat failed runs. Quarantine flaky tests, or set pendingFailureDepth.',
+          'The number of retries cannot be set. Signalbox repeats a run in which only flaky tests failed (flakeReruns), and with the strategy adaptive it removes a pull request only after two failed runs.',
         ),
   batch_max_failure_resolution_attempts: always(
     unmapped,
@@ -145,11 +145,11 @@ const readers: Readers = {
     value === 'fast-forward' ? mapped(at, value, { landingMode: 'fast_forward' }) : mapped(at, value, {}),
   branch_protection_injection_mode: always(
     atHost,
-    'Signalbox reads the required checks from the branch protection if neither the queue nor .signalbox.yaml lists any.',
+    'Unless the queue has requiredStatuses of its own, Signalbox requires the checks of the branch protection and those of .signalbox.yaml together.',
   ),
   require_branch_protection: always(
     atHost,
-    'Signalbox reads the required checks from the branch protection if neither the queue nor .signalbox.yaml lists any.',
+    'Unless the queue has requiredStatuses of its own, Signalbox requires the checks of the branch protection and those of .signalbox.yaml together.',
   ),
   allow_queue_branch_edit: always(
     unmapped,
