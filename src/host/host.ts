@@ -157,13 +157,17 @@ export type OwnCheck = {
   /** Whether a check of this name may exist already, as for comments; absent: it may. */
   readonly mayExist?: boolean;
   readonly name: string;
-  readonly state: 'pending' | 'success' | 'failure';
+  readonly state: 'pending' | 'success' | 'failure' | 'cancelled';
   /** One line, at most 140 characters. */
   readonly title: string;
   /** Markdown, for hosts that show more than a line. */
   readonly summary: string;
   readonly url: string;
 };
+
+/** A commit status has no word for an entry that was cancelled: `error` ends it without a verdict on the change. */
+export const toStatusState = ({ state }: Pick<OwnCheck, 'state'>) =>
+  state === 'cancelled' ? 'error' : state;
 
 /**
  * What a host reports about a repository and its branch, to decide whether a queue can work there

@@ -80,7 +80,7 @@ const notInSandbox = (): AppError =>
 type Reached = { readonly control: SandboxControl; readonly repository: HostRepository };
 
 async function reach(
-  { deps, throttleFor }: EndpointTools,
+  { deps, throttleFor, strangers }: EndpointTools,
   request: FastifyRequest,
   call: GitHttpCall,
 ): Promise<Reached> {
@@ -88,7 +88,8 @@ async function reach(
   const throttle = throttleFor('sandboxGetRepository');
   const wasThrottled = throttle.early(caller, performance.now());
   const scopes = [call.isPush ? 'submit' : 'read'] as const;
-  const scope = await authorize(caller, { scopes }, { repository: call.repository });
+  const authorized = () => authorize(caller, { scopes }, { repository: call.repository });
+  const scope = await strangers.admit(request.ip, authorized);
   throttle.late(caller, scope.principal, wasThrottled, performance.now());
   const host = deps.hostFor(caller.cell.name, call.repository.host);
   const { organizationId } = scope.principal;

@@ -1,5 +1,6 @@
 // GitHub in trouble, and how much it is asked.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { GithubServer } from '../github-server/server.ts';
 import { check, counted, openGithub, total, widgets } from './github-fixture.ts';
@@ -102,6 +103,15 @@ describe('trouble', () => {
     // The clocks differ by then: asked in our time, and once more in theirs.
     expect(asked.map(({ status }) => status)).toEqual([201, 401, 201]);
   });
+});
+
+it('opens a draft for a branch that GitHub knows only a moment later', async () => {
+  const { server, host, repository } = await openGithub();
+  const branch = 'signalbox/main/late';
+  const opened = host.openTestPullRequest(repository, { branch, baseBranch: 'main', title: 'T', body: '' });
+  await sleep(200);
+  await server.commit(widgets, { branch, files: { 'late.txt': 'late' } });
+  expect(await opened).toBeGreaterThan(0);
 });
 
 describe('the life of a pull request', () => {

@@ -1,6 +1,8 @@
 // Every reason that the contract names is reached by a story. A reason without one does not compile.
 import { expect, it } from 'vitest';
+import { recordHostEvents } from '#command/record-host-events.ts';
 import type { Reason } from '#core/queue/reason.ts';
+import { ensureOrganization } from '#db/account/organization-store.ts';
 import { type Story, type StoryOptions, storyTeller } from '../support/story.ts';
 
 const openStory = storyTeller();
@@ -14,6 +16,15 @@ const submit = async ({ team }: Story, ...prs: readonly number[]) => {
 const pairs: StoryOptions = { settings: { batch: true, batchingMinSize: 2 } };
 const byHost: StoryOptions = { settings: { landingMode: 'host' } };
 const rules = (text: string) => ({ files: { '.signalbox.yaml': text } });
+
+/** As by somebody who knows the secret of the webhook. */
+async function forgePass({ world, repo, ci, settle }: Story, pr: number): Promise<void> {
+  const { testBranchSha: sha } = await ci.runOf(pr);
+  const { id } = await ensureOrganization(world.cell.db, repo.owner, repo.owner);
+  const check = { kind: 'status', name: 'ci/test', state: 'success', url: '', at: Date.now() } as const;
+  await recordHostEvents(world.cell, id, [{ kind: 'check-changed', repository: repo, sha: sha!, check }]);
+  await settle();
+}
 
 const queued = {
   MERGE_ITEM_NOW_READY: [
@@ -61,6 +72,14 @@ const queued = {
       await submit(story, 1);
       await story.host.protect({ requiredChecks: ['ci/test', 'ci/lint'] });
       await story.ci.pass(1, 'ci/test');
+      return 1;
+    },
+  ],
+  REQUIRED_STATUS_NOT_CONFIRMED: [
+    'a webhook reports a check that the host does not have',
+    async (story) => {
+      await submit(story, 1);
+      await forgePass(story, 1);
       return 1;
     },
   ],

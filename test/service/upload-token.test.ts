@@ -122,6 +122,15 @@ it('is told to wait for the next day when its quota is used up', async () => {
   expect((await send(world, token, widgets, 'd'.repeat(40))).status).toBe(200);
 });
 
+it('has impacted targets counted against its quota as well', async () => {
+  const upload = { bytesMax: 1e6, addressMs: 60_000, quota: { uploads: 9, bytes: 25 } };
+  const { call } = await begin({ config: { upload } });
+  const say = (impactedTargets: unknown) =>
+    call('setImpactedTargets', { ...main, pr: { number: 1, sha }, impactedTargets });
+  for (const at of [1, 2]) expect((await say([`//some/target:${at}`])).statusCode).toBe(200);
+  expect((await say(['//some/target:3'])).statusCode).toBe(429);
+});
+
 it('only widens the targets of a pull request', async () => {
   const { world, owner, call } = await begin();
   await owner.call('updateQueue', { ...main, mode: 'parallel' });

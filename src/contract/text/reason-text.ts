@@ -15,6 +15,7 @@ export const reasonText: Readonly<Record<Reason, string>> = {
   BISECTION_TEST_RUN_PASSED: 'bisection cleared it',
   BATCH_TEST_RUN_PASSED: 'its batch passed, and is tested once more with all that merges before it',
   REQUIRED_STATUSES_CHANGED: 'the branch requires checks that its tests did not include',
+  REQUIRED_STATUS_NOT_CONFIRMED: 'the Git host does not show that its checks passed, so its tests run again',
   FLAKY_TESTS_FAILED: 'only tests that are known to be flaky failed, so its tests run again',
   TEST_RUN_REQUIRED_STATUS_FAILED: 'a required check failed',
   TEST_RUN_TIMEOUT: 'its tests took too long',

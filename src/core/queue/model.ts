@@ -147,7 +147,7 @@ export type PlannedEntry = Omit<Entry, 'id' | 'pullRequest' | 'usedDefaultPriori
   readonly pullRequest: Omit<PullRequest, 'title' | 'body' | 'author' | 'url' | 'state'>;
 };
 
-export const isEnded = (stage: Stage): boolean =>
+export const isEnded = (stage: Stage): stage is Extract<Stage, { kind: 'merged' | 'failed' | 'cancelled' }> =>
   stage.kind === 'merged' || stage.kind === 'failed' || stage.kind === 'cancelled';
 
 /** In the queue proper: counted in its depth. */

@@ -55,10 +55,11 @@ export async function fetchForMerges(
     const ancestor = stdout.toString('latin1').trim();
     if (ancestor === '') continue;
     const changes = await changesBetween(local, ancestor, head, []);
-    shas.push(...changes.flatMap((change) => change.shas));
+    for (const change of changes) for (const sha of change.shas) shas.push(sha);
     const paths = changes.map(({ path }) => path);
     if (ancestor !== tip && paths.length > 0 && paths.length <= pathsMax)
-      shas.push(...(await changesBetween(local, ancestor, tip, paths)).flatMap((change) => change.shas));
+      for (const change of await changesBetween(local, ancestor, tip, paths))
+        for (const sha of change.shas) shas.push(sha);
   }
   try {
     await fetchObjects(settings, shas, stallMs);

@@ -183,10 +183,13 @@ export const RenewedToken = z.object({
 
 const payload = { repository: z.object({ name: z.string(), owner: User }), sender: loginOf };
 
+/** Commits are looked up by it as they arrive. */
+const CommitSha = z.string().regex(/^[0-9a-f]{40,64}$/);
+
 /** Webhook payloads are recognized by their content: the names of the events differ between versions. */
 export const StatusPayload = z.object({
   ...payload,
-  sha: z.string(),
+  sha: CommitSha,
   context: z.string(),
   state: CommitState,
   description: textOrNothing.optional(),

@@ -283,6 +283,9 @@ export const Activities = z.array(z.object({ after: z.string(), timestamp: z.str
 
 // Webhooks, by the name of the event.
 
+/** Commits are looked up by it as they arrive. */
+const CommitSha = z.string().regex(/^[0-9a-f]{40,64}$/);
+
 const repository = z.object({ id: z.int().optional(), name: z.string(), owner: account });
 
 export const PullRequestEvent = z.object({
@@ -326,11 +329,11 @@ export const CommentEvent = z.object({
 
 export const CheckRunEvent = z.object({
   action: z.string(),
-  check_run: CheckRun.extend({ head_sha: z.string() }),
+  check_run: CheckRun.extend({ head_sha: CommitSha }),
   repository,
 });
 
-export const StatusEvent = Status.extend({ sha: z.string(), repository, sender: account.nullish() });
+export const StatusEvent = Status.extend({ sha: CommitSha, repository, sender: account.nullish() });
 
 /** GitHub webhook docs, `repository`: `renamed` and `transferred` name the repository as it is called now. */
 export const RepositoryEvent = z.object({ action: z.string(), repository });

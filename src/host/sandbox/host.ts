@@ -21,7 +21,7 @@ import {
   readSandboxPullRequest,
 } from '#db/sandbox/sandbox-store.ts';
 import { branchRef, trialMergeRef } from '#git/ref.ts';
-import { type Host, HostError, type HostRepository, type PullRequestQuery } from '../host.ts';
+import { type Host, HostError, type HostRepository, type PullRequestQuery, toStatusState } from '../host.ts';
 import { type Announce, createAnnouncer } from './announce.ts';
 import { checkEvents, createCi } from './ci.ts';
 import { goTogether } from './commit.ts';
@@ -211,9 +211,10 @@ function createConversation(options: SandboxOptions, parts: Parts): Conversation
       return commentsAndLabels.writeComment(repository, number, comment);
     },
     // A status has room only for its state and a URL.
-    writeCheck: async (repository, sha, { name, state, url }) => {
+    writeCheck: async (repository, sha, check) => {
       const { faults } = await readSettings(repository);
-      const checks = await saveSandboxCheck(cell.db, repository.id, sha, { name, state, url });
+      const status = { name: check.name, state: toStatusState(check), url: check.url };
+      const checks = await saveSandboxCheck(cell.db, repository.id, sha, status);
       await announce(repository, faults, checkEvents(repository, sha, checks));
     },
     changeLabels: async (repository, number, change) => {

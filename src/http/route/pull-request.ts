@@ -23,6 +23,7 @@ import {
 import { cursorFrom, cursorText } from '../guard/page-token.ts';
 import { presentEntry } from '../endpoint/present.ts';
 import { presentTimeSpent } from '../endpoint/present-time.ts';
+import { takeQuota } from './upload-quota.ts';
 
 type PullRequestSelector = {
   readonly repo: RepositoryName;
@@ -145,6 +146,7 @@ export const pullRequestHandlers: Handlers<
     const { repository } = requireQueue(context, input);
     const isUntrusted = isOnlyUpload(context.scope.principal.scopes);
     const known = isUntrusted ? requireKnownHead(context, input) : null;
+    if (isUntrusted) await takeQuota(context, countBytes(input.impactedTargets));
     const headSha =
       input.pr.sha?.toLowerCase() ?? known ?? (await readFromHost(context, repository, input)).headSha;
     const key = { repositoryId: repository.id, prNumber: input.pr.number, headSha };
@@ -154,6 +156,9 @@ export const pullRequestHandlers: Handlers<
     return {};
   },
 };
+
+const countBytes = (targets: 'ALL' | readonly string[]): number =>
+  targets === 'ALL' ? 0 : targets.reduce((sum, target) => sum + target.length, 0);
 
 /** A caller that names a head means that head: the caller has not reviewed a later push. */
 function requireHead({ number, headSha }: PullRequest, named: string | undefined): void {

@@ -14,7 +14,6 @@ import {
   type UploadSource,
   type UploadTrust,
 } from '#db/health/upload-store.ts';
-import { takeUploadQuota } from '#db/account/token-use-store.ts';
 import { findUpload, listUploads, type UploadDetails, type UploadSummary } from '#db/health/upload-view.ts';
 import type { RepositoryRecord } from '#db/account/scope-view.ts';
 import { type ContentSummary, readContent } from '#report/bundle/content.ts';
@@ -28,8 +27,9 @@ import {
   requireOrganization,
 } from '../endpoint/context.ts';
 import { passOver, readChunks, reportTooLarge } from '../body/raw-body.ts';
-import { detectForm, overQuota } from '../guard/upload-address.ts';
+import { detectForm } from '../guard/upload-address.ts';
 import { listing } from './test-health.ts';
+import { countedToken, takeQuota } from './upload-quota.ts';
 
 export const uploadHandlers: Handlers<
   'uploadReport' | 'getUpload' | 'listUploads' | 'createBundleUpload' | 'uploadClientMetrics'
@@ -106,19 +106,6 @@ const zstd = promisify(zstdCompress);
 /** An upload by an upload-only token may come from unreviewed code: it does not classify tests. */
 const decideTrust = ({ scope: { principal } }: Context): UploadTrust =>
   isOnlyUpload(principal.scopes) ? 'untrusted' : 'full';
-
-/** The token, if its uploads are counted: unreviewed code may be able to read it. */
-const countedToken = ({ scope: { principal } }: Context): string | null =>
-  principal.kind === 'token' && isOnlyUpload(principal.scopes) ? principal.id : null;
-
-/** Counts an upload against the quotas of its token. */
-async function takeQuota(context: Context, bytes: number): Promise<void> {
-  const { cell, deps, now } = context;
-  const token = countedToken(context);
-  if (token === null) return;
-  const use = { uploads: 1, bytes } as const;
-  if (!(await takeUploadQuota(cell.db, token, use, deps.config.upload.quota, now))) throw overQuota(now);
-}
 
 const newUpload = (context: Context, repository: RepositoryRecord, clientVersion: string): NewUpload => ({
   ...newUploadKey(repository.id, context.now),

@@ -1,7 +1,11 @@
 // The rules are read again just before a landing: protection may have been tightened while CI ran, or another
 // lane may have landed a newly required check. A run that passed weaker rules does not land.
+//
+// The results of the run are read again as well. Until then a webhook may be all that reported them, and anyone who knows its
+// secret can send one; or a check was run again and failed, and its webhook was lost.
 
-import type { Check } from '#core/queue/check.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Check, evaluateChecks, type RequiredCheck, unpassedChecks } from '#core/queue/check.ts';
 import { type BranchRuleChange, branchRuleChange, uniqueCheckNames } from '#core/queue/rule.ts';
 import type { DirectProof, IntendedLanding } from '#db/run/landing-store.ts';
 import type { HostSession } from '../at-host.ts';
@@ -37,6 +41,27 @@ export async function stricterRules(
     case 'halted':
       return noneNamed;
   }
+}
+
+/** When the Git host is asked again about a result that it does not show: it may answer a moment late. */
+const againMs = [1_000, 3_000];
+
+/** The required checks of the run that the Git host does not show as passed. */
+export async function unconfirmedChecks(
+  { run, repository, queue }: IntendedLanding,
+  { host }: HostSession,
+): Promise<readonly RequiredCheck[]> {
+  if (run === null) return [];
+  const { skippableStatuses } = queue.settings;
+  for (const waitMs of [...againMs, null]) {
+    const found = await host.readChecksOf?.(repository, [run.sha]);
+    const checks = found?.get(run.sha) ?? (await host.readChecks(repository, run.sha));
+    const unpassed = unpassedChecks(run.required, checks, skippableStatuses);
+    const isOpen = evaluateChecks(run.required, checks, skippableStatuses).kind === 'open';
+    if (unpassed.length === 0 || !isOpen || waitMs === null) return unpassed;
+    await sleep(waitMs);
+  }
+  return [];
 }
 
 /** The evidence for a direct merge, for its attestation. */

@@ -69,7 +69,7 @@ export type LandingReport = { readonly number: number } & (
       /** These are tested again. */
       readonly restart: readonly number[];
       /** The reason, if their timeline shows one. */
-      readonly why?: 'REQUIRED_STATUSES_CHANGED' | undefined;
+      readonly why?: 'REQUIRED_STATUSES_CHANGED' | 'REQUIRED_STATUS_NOT_CONFIRMED' | undefined;
       readonly ruleChange?: BranchRuleChange | undefined;
     }
   | {

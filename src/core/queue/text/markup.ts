@@ -17,7 +17,7 @@ export const quiet = (sentence: string): string => unmarked(sentence).replaceAll
  * without anything that would be a mention, a link, a picture or HTML. A zero-width character breaks
  * mentions: hosts find mentions after they have removed backslashes.
  */
-const unmarked = (sentence: string): string =>
+export const unmarked = (sentence: string): string =>
   sentence
     .replaceAll(/[[\]<>*~`\\]/g, String.raw`\$&`)
     .replaceAll('@', '@\u2060')

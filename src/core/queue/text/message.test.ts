@@ -6,6 +6,7 @@ import {
   commentMark,
   headline,
   ownCheck,
+  statusAnswer,
   stateLabels,
   statusComment,
   testPullRequestContent,
@@ -203,6 +204,16 @@ describe('the comment on a pull request', () => {
     expect(text).not.toContain('](javascript:alert');
   });
 
+  it.each(['@acme/security', '[approve](https://evil.example)', '<img src=x>'])(
+    'makes nothing of the name of the check that failed into markup: %s',
+    (name) => {
+      const run = { required: [required(name)], checks: [{ ...red, name }], ahead: [], failedTests: noTests };
+      const report = createReport(failed('TEST_RUN_REQUIRED_STATUS_FAILED'), { run });
+      for (const text of [statusComment(report, noon), statusAnswer(report, noon)])
+        expect(text.split('\n')[0]).not.toMatch(/@acme|:\/\/|(?<!\\)[[<]/);
+    },
+  );
+
   it('makes nothing of the names of checks that it waits for into markup', () => {
     const names = [
       '@acme/security',
@@ -277,7 +288,7 @@ describe('the queue’s own check', () => {
       ...Array.from({ length: 5 }, () => 'pending'),
       'success',
       'failure',
-      'pending',
+      'cancelled',
     ]);
   });
 

@@ -5,7 +5,7 @@ import { type Check, failedChecks, type RequiredCheck } from '../check.ts';
 import { type EntryStatus, explainStatus } from './entry-status.ts';
 import { inconclusiveChecks } from '../rule/inconclusive-check.ts';
 import { type FailedTests, failedTestLabel } from '../rule/failed-test.ts';
-import { code, linked, numbers, quiet, quoted, short } from './markup.ts';
+import { code, linked, numbers, quiet, quoted, short, unmarked } from './markup.ts';
 import { type Entry, type EntryState, entryStates, isEnded, type Queue } from '../model.ts';
 import { branchRuleChangeText, ruleChangeText, skippedCauses } from '../rule/rule-message.ts';
 import type { BranchRuleChange, RuleChange } from '../rule.ts';
@@ -70,7 +70,7 @@ export function statusComment(report: LinkedStatus, now: Date): string {
       ? null
       : branchRuleChangeText(report.branchRuleChange, queue.targetBranch, code);
   const paragraphs = [
-    `**${headline(report)}**`,
+    `**${unmarked(headline(report))}**`,
     ...(isEnded(entry.stage) ? ending(report) : waiting(report, now)),
     ...(branchChange === null ? [] : [branchChange]),
     ...(change === null ? [] : [ruleChangeText(change, code)]),
@@ -133,7 +133,7 @@ function waiting({ queue, status }: StatusReport, now: Date): string[] {
 
 /** The answer to a person who asks for the status. */
 export const statusAnswer = (report: StatusReport, now: Date): string =>
-  [`**${headline(report)}**`, ...waiting(report, now)].join('\n\n');
+  [`**${unmarked(headline(report))}**`, ...waiting(report, now)].join('\n\n');
 
 function ending(report: StatusReport): string[] {
   const { stage } = report.status.entry;
@@ -319,17 +319,19 @@ function cancelledText({ queue, commandName }: StatusReport, reason: CancelledRe
 
 type OwnCheckContent = {
   readonly name: string;
-  readonly state: 'pending' | 'success' | 'failure';
+  readonly state: 'pending' | 'success' | 'failure' | 'cancelled';
   readonly title: string;
   readonly summary: string;
 };
+
+const checkStates = { merged: 'success', failed: 'failure', cancelled: 'cancelled' } as const;
 
 /** The queue's own check. It passes only for what the queue landed, so requiring it blocks other merges. */
 export function ownCheck(report: LinkedStatus, now: Date): OwnCheckContent {
   const { stage } = report.status.entry;
   return {
     name: checkName(report.queue),
-    state: stage.kind === 'merged' ? 'success' : stage.kind === 'failed' ? 'failure' : 'pending',
+    state: isEnded(stage) ? checkStates[stage.kind] : 'pending',
     title: headline(report).slice(0, 140),
     summary: statusComment(report, now),
   };

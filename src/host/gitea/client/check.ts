@@ -10,7 +10,7 @@
 // the same commit writes the same contexts and replaces the earlier one, in Gitea as in Signalbox.
 
 import type { Check } from '#core/queue/check.ts';
-import type { Host, HostRepository } from '../../host.ts';
+import { type Host, type HostRepository, toStatusState } from '../../host.ts';
 import { type Client, pageSize, repositoryPath } from './client.ts';
 import { CombinedStatus, type CommitState, type CommitStatus } from '../schema.ts';
 
@@ -84,9 +84,10 @@ export const createChecks = (client: Client): Pick<Host, 'readChecks' | 'writeCh
     const { url } = await client.enter(repository.organizationId);
     return (await readStatuses(client, repository, sha)).map((status) => checkFromStatus(status, url));
   },
-  writeCheck: async (repository, sha, { name, state, title, url }) => {
+  writeCheck: async (repository, sha, check) => {
+    const { name, title, url } = check;
     const path = `${repositoryPath(repository)}/statuses/${sha}`;
-    const body = { context: name, state, description: title, target_url: url };
+    const body = { context: name, state: toStatusState(check), description: title, target_url: url };
     const answer = await client.call(repository.organizationId, {
       method: 'POST',
       path,

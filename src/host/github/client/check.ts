@@ -3,7 +3,7 @@
 
 import type { TtlCache } from '#base/ttl-cache.ts';
 import type { Check } from '#core/queue/check.ts';
-import type { HostRepository, OwnCheck } from '../../host.ts';
+import { type HostRepository, type OwnCheck, toStatusState } from '../../host.ts';
 import { type GithubClient, together } from './client.ts';
 import { Anything, CheckRun, CheckRuns, CombinedStatus, type Status } from '../schema.ts';
 
@@ -100,7 +100,7 @@ export async function writeCheck(
         repo,
         sha,
         context: check.name,
-        state: check.state,
+        state: toStatusState(check),
         description: check.title.slice(0, descriptionMax),
         ...urlField('target_url', check),
       },

@@ -54,8 +54,9 @@ function formatErrorMessage(data: unknown): string {
   const errors = 'errors' in data && Array.isArray(data.errors) ? (data.errors as unknown[]) : [];
   const details = errors.flatMap((error) => {
     if (typeof error === 'string') return [error];
-    const detail = error as { readonly message?: unknown } | null;
-    return typeof detail?.message === 'string' ? [detail.message] : [];
+    const { message, field, code } = (error ?? {}) as Readonly<Record<string, unknown>>;
+    if (typeof message === 'string') return [message];
+    return typeof field === 'string' && typeof code === 'string' ? [`${field} is ${code}`] : [];
   });
   return [String(data.message), ...details].join(': ');
 }

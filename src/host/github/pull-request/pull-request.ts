@@ -17,6 +17,7 @@
 //
 // Drafts are recognized by their own field.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { withoutTrailing } from '#base/text.ts';
 import { unknownFork, type PullRequest as Seen } from '#core/queue/model.ts';
 import {
@@ -202,11 +203,36 @@ export async function findPullRequest(
 
 const createRoute = 'POST /repos/{owner}/{repo}/pulls';
 
+/**
+ * Right after a push GitHub may not know the new branch yet, and refuses with 422: the field `head` is `invalid`, or one of
+ * the other texts. It is asked again after these times.
+ */
+const notYetKnown = /head is invalid|not all refs are readable|no commits between/i;
+const againMs: readonly number[] = [1_000, 3_000];
+
 export async function openTestPullRequest(
+  client: GithubClient,
+  repository: HostRepository,
+  pullRequest: TestPullRequest,
+): Promise<number> {
+  for (const waitMs of [...againMs, null]) {
+    const opened = await tryToOpen(client, repository, pullRequest);
+    if (typeof opened === 'number') return opened;
+    if (waitMs === null || !notYetKnown.test(opened.refusal))
+      throw new HostError(
+        'forbidden',
+        `GitHub does not open a pull request for ${pullRequest.branch}: ${opened.refusal}`,
+      );
+    await sleep(waitMs);
+  }
+  throw new Error('The last round returns or throws.');
+}
+
+async function tryToOpen(
   client: GithubClient,
   { owner, name: repo }: HostRepository,
   { branch: head, baseBranch: base, title, body }: TestPullRequest,
-): Promise<number> {
+): Promise<number | { readonly refusal: string }> {
   const parameters = { owner, repo, head, base, title, body };
   // A repeated call finds the first pull request.
   const options = { isRepeatable: true };
@@ -220,7 +246,5 @@ export async function openTestPullRequest(
   if (opened.kind === 'done') return opened.value.number;
   const list = { owner, repo, head: `${owner}:${head}`, base, state: 'open' };
   const open = await client.read('/repos/{owner}/{repo}/pulls', list, ListedPullRequests);
-  const known = open?.find((pull) => pull.head.ref === head);
-  if (known !== undefined) return known.number;
-  throw new HostError('forbidden', `GitHub does not open a pull request for ${head}: ${opened.message}`);
+  return open?.find((pull) => pull.head.ref === head)?.number ?? { refusal: opened.message };
 }
