@@ -111,7 +111,7 @@ async function measureInputs(world: World): Promise<readonly Measured[]> {
 
 /**
  * MiB that the API holds more while strangers send than while it serves an ordinary tenant. Garbage is collected all the
- * time meanwhile: when Node.js does that by itself depends on what it did before, and says nothing of the requests.
+ * time meanwhile: when Node.js would collect it depends on what it did before, and says nothing of the requests.
  */
 async function measureMemory(world: World, rounds: number): Promise<number> {
   const differences: number[] = [];

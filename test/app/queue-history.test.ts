@@ -66,7 +66,7 @@ async function numbersOf(client: Client, asked: object): Promise<readonly number
   return numbers;
 }
 
-const told = ({ buckets }: History) =>
+const countsByBucket = ({ buckets }: History) =>
   buckets.map(({ from, merged, failed, cancelled }) => [from, merged, failed, cancelled]);
 
 describe('the history of a queue', () => {
@@ -101,14 +101,14 @@ describe('the history of a queue', () => {
         id: `01940000-0000-7000-8000-00000000000${index}`,
         number: index,
         status: 'succeeded',
-        test_branch: 'told',
+        test_branch: 'signalbox/main',
         created_at: new Date('2026-03-01T09:59:00Z'),
         pushed_at: new Date('2026-03-01T10:00:00Z'),
         concluded_at: new Date(Date.parse('2026-03-01T10:00:00Z') + length * minute),
       })),
     );
     const history = await client.call('getQueueHistory', { ...main, ...range, bucket: 'day' });
-    expect(told(history)).toEqual([
+    expect(countsByBucket(history)).toEqual([
       ['2026-03-01T00:00:00.000Z', 4, 1, 0],
       ['2026-03-02T00:00:00.000Z', 0, 0, 0],
       ['2026-03-03T00:00:00.000Z', 0, 2, 1],
@@ -189,12 +189,12 @@ describe('the history of a queue', () => {
     ]);
     const asked = { since: '2026-03-28T12:00:00.000Z', until: '2026-03-30T12:00:00.000Z', bucket: 'day' };
     const local = { ...main, ...asked, timeZone: 'Europe/Berlin' };
-    expect(told(await client.call('getQueueHistory', local))).toEqual([
+    expect(countsByBucket(await client.call('getQueueHistory', local))).toEqual([
       ['2026-03-28T12:00:00.000Z', 1, 0, 0],
       ['2026-03-28T23:00:00.000Z', 2, 0, 0],
       ['2026-03-29T22:00:00.000Z', 1, 0, 0],
     ]);
-    expect(told(await client.call('getQueueHistory', { ...main, ...asked }))).toEqual([
+    expect(countsByBucket(await client.call('getQueueHistory', { ...main, ...asked }))).toEqual([
       ['2026-03-28T12:00:00.000Z', 2, 0, 0],
       ['2026-03-29T00:00:00.000Z', 2, 0, 0],
       ['2026-03-30T00:00:00.000Z', 0, 0, 0],
@@ -309,7 +309,7 @@ it('lists test runs, the last first, page by page, with what was in them', async
       number: index,
       kind: index === 2 ? 'bisection' : 'main',
       status: index === 2 ? 'in_progress' : 'succeeded',
-      test_branch: 'told',
+      test_branch: 'signalbox/main',
       // The ids distinguish two of the same instant.
       created_at: at(Math.min(index, 1)),
       pushed_at: index === 2 ? null : at(2),

@@ -17,7 +17,7 @@ const pairs: StoryOptions = { settings: { batch: true, batchingMinSize: 2 } };
 const byHost: StoryOptions = { settings: { landingMode: 'host' } };
 const rules = (text: string) => ({ files: { '.signalbox.yaml': text } });
 
-/** As by somebody who knows the secret of the webhook. */
+/** A webhook reports that CI passed, as someone who knows its secret can send it. */
 async function forgePass({ world, repo, ci, settle }: Story, pr: number): Promise<void> {
   const { testBranchSha: sha } = await ci.runOf(pr);
   const { id } = await ensureOrganization(world.cell.db, repo.owner, repo.owner);

@@ -36,7 +36,7 @@ export type Kept = {
 
 const startMs = 120_000;
 
-/** What is shown of the log of a process that ended by itself, in characters. */
+/** What is shown of the log of a process that ended unexpectedly, in characters. */
 const logShownMax = 4_000;
 
 export function supervise({
@@ -71,7 +71,7 @@ export function supervise({
       if (!isWanted) return;
       if (awayMs === null && wasReady) {
         ownEnds += 1;
-        console.error(`${name} ended by itself with ${code ?? signalName}; the end of its log:`);
+        console.error(`${name} ended unexpectedly with ${code ?? signalName}; the end of its log:`);
         console.error(readFileSync(logFile).subarray(logFrom).toString('utf8').slice(-logShownMax));
       }
       setTimeout(() => isWanted && start(), awayMs ?? 500);

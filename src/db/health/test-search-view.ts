@@ -51,12 +51,7 @@ type TestSearchQuery = {
   readonly take: number;
 };
 
-type SearchedRepositoryRow = {
-  readonly id: string;
-  readonly host: string;
-  readonly owner: string;
-  readonly name: string;
-};
+type SearchedRepositoryRow = RepositoryName & { readonly id: string };
 
 const selectRepositories = statement<
   [organizationId: string, repositoryId: string | null],

@@ -158,7 +158,7 @@ export const pullRequestHandlers: Handlers<
 };
 
 const countBytes = (targets: 'ALL' | readonly string[]): number =>
-  targets === 'ALL' ? 0 : targets.reduce((sum, target) => sum + target.length, 0);
+  targets === 'ALL' ? 0 : targets.reduce((sum, target) => sum + Buffer.byteLength(target), 0);
 
 /** A caller that names a head means that head: the caller has not reviewed a later push. */
 function requireHead({ number, headSha }: PullRequest, named: string | undefined): void {

@@ -8,7 +8,7 @@ import type { HostSession } from '../at-host.ts';
 import { lacksApproval } from '../queue/head-check.ts';
 import { ruleReason } from '../queue/landing-mode.ts';
 import { type Lost, lost, type NotLanded, type Outcome } from './landing-outcome.ts';
-import { stricterRules, unconfirmedChecks } from './landing-rules.ts';
+import { isConfirmed, stricterRules } from './landing-rules.ts';
 
 type CheckedLandingMember = IntendedLanding['members'][number];
 
@@ -85,8 +85,8 @@ async function objectionByRules(
   const ruleChange = await stricterRules(landing, place, asOf);
   const prs = landing.members.map(({ number }) => number);
   if (ruleChange !== null) return { kind: 'restart', prs, why: 'REQUIRED_STATUSES_CHANGED', ruleChange };
-  const unconfirmed = await unconfirmedChecks(landing, place);
-  return unconfirmed.length === 0 ? null : { kind: 'restart', prs, why: 'REQUIRED_STATUS_NOT_CONFIRMED' };
+  if (await isConfirmed(landing, place)) return null;
+  return { kind: 'restart', prs, why: 'REQUIRED_STATUS_NOT_CONFIRMED' };
 }
 
 /**

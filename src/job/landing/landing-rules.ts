@@ -5,11 +5,12 @@
 // secret can send one; or a check was run again and failed, and its webhook was lost.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Check, evaluateChecks, type RequiredCheck, unpassedChecks } from '#core/queue/check.ts';
+import { type Check, evaluateChecks } from '#core/queue/check.ts';
 import { type BranchRuleChange, branchRuleChange, uniqueCheckNames } from '#core/queue/rule.ts';
 import type { DirectProof, IntendedLanding } from '#db/run/landing-store.ts';
 import type { HostSession } from '../at-host.ts';
 import { lackingChecks } from '../queue/probe.ts';
+import { readChecksByCommit } from '../queue/run-check.ts';
 import { branchReports, readRules, requiredChecks, ruleChanges } from '../queue/required.ts';
 
 const noneNamed: BranchRuleChange = { added: [], bound: [], removed: [] };
@@ -44,24 +45,21 @@ export async function stricterRules(
 }
 
 /** When the Git host is asked again about a result that it does not show: it may answer a moment late. */
-const againMs = [1_000, 3_000];
+const againMs: readonly number[] = [1_000, 3_000];
 
-/** The required checks of the run that the Git host does not show as passed. */
-export async function unconfirmedChecks(
+/** Whether the Git host shows that the run of this landing passed. A direct merge has no run. */
+export async function isConfirmed(
   { run, repository, queue }: IntendedLanding,
   { host }: HostSession,
-): Promise<readonly RequiredCheck[]> {
-  if (run === null) return [];
-  const { skippableStatuses } = queue.settings;
-  for (const waitMs of [...againMs, null]) {
-    const found = await host.readChecksOf?.(repository, [run.sha]);
-    const checks = found?.get(run.sha) ?? (await host.readChecks(repository, run.sha));
-    const unpassed = unpassedChecks(run.required, checks, skippableStatuses);
-    const isOpen = evaluateChecks(run.required, checks, skippableStatuses).kind === 'open';
-    if (unpassed.length === 0 || !isOpen || waitMs === null) return unpassed;
+): Promise<boolean> {
+  if (run === null) return true;
+  for (const waitMs of [0, ...againMs]) {
     await sleep(waitMs);
+    const checks = (await readChecksByCommit(host, repository, [run.sha])).get(run.sha) ?? [];
+    const { kind } = evaluateChecks(run.required, checks, queue.settings.skippableStatuses);
+    if (kind !== 'open') return kind === 'passed';
   }
-  return [];
+  return false;
 }
 
 /** The evidence for a direct merge, for its attestation. */

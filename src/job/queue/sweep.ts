@@ -29,6 +29,7 @@ import { branchRef } from '#git/ref.ts';
 import { HostError } from '#host/host.ts';
 import { atHost, type HostSession } from '../at-host.ts';
 import type { TaskDeps } from '../deps.ts';
+import { readChecksByCommit } from './run-check.ts';
 
 /**
  * One poll in this many reads pull requests, comments and labels. Each poll reads pull requests of unknown
@@ -139,17 +140,11 @@ async function dropEndedPulls(
 }
 
 async function readRunChecks({ repository, runs }: Sweeping, { host }: HostSession): Promise<CheckUpdate[]> {
-  const checkUpdates: CheckUpdate[] = [];
-  if (host.readChecksOf !== undefined) {
-    const shas = runs.map(({ sha }) => sha);
-    for (const [sha, checks] of await host.readChecksOf(repository, shas))
-      checkUpdates.push(...checks.map((check) => ({ repositoryId: repository.id, sha, check })));
-    return checkUpdates;
-  }
-  for (const { sha } of runs)
-    for (const check of await host.readChecks(repository, sha))
-      checkUpdates.push({ repositoryId: repository.id, sha, check });
-  return checkUpdates;
+  const shas = runs.map(({ sha }) => sha);
+  const found = await readChecksByCommit(host, repository, shas);
+  return [...found].flatMap(([sha, checks]) =>
+    checks.map((check) => ({ repositoryId: repository.id, sha, check })),
+  );
 }
 
 /**

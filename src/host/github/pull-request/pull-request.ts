@@ -215,17 +215,18 @@ export async function openTestPullRequest(
   repository: HostRepository,
   pullRequest: TestPullRequest,
 ): Promise<number> {
-  for (const waitMs of [...againMs, null]) {
+  let refusal = '';
+  for (const waitMs of [0, ...againMs]) {
+    await sleep(waitMs);
     const opened = await tryToOpen(client, repository, pullRequest);
     if (typeof opened === 'number') return opened;
-    if (waitMs === null || !notYetKnown.test(opened.refusal))
-      throw new HostError(
-        'forbidden',
-        `GitHub does not open a pull request for ${pullRequest.branch}: ${opened.refusal}`,
-      );
-    await sleep(waitMs);
+    ({ refusal } = opened);
+    if (!notYetKnown.test(refusal)) break;
   }
-  throw new Error('The last round returns or throws.');
+  throw new HostError(
+    'forbidden',
+    `GitHub does not open a pull request for ${pullRequest.branch}: ${refusal}`,
+  );
 }
 
 async function tryToOpen(
