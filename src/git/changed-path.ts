@@ -5,7 +5,7 @@
 // counts with both names.
 
 import { assertSha } from './ref.ts';
-import { type GitSettings, runGit } from './run.ts';
+import { boundedWork, type GitSettings, runGit } from './run.ts';
 
 export async function changedPaths(
   settings: GitSettings,
@@ -18,6 +18,6 @@ export async function changedPaths(
   if (before === after || globs.length === 0) return [];
   const pathspecs = globs.map((glob) => `:(glob)${glob}`);
   const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', before, after, '--', ...pathspecs];
-  const { stdout } = await runGit(settings, { args });
+  const { stdout } = await runGit(settings, { args, ...boundedWork });
   return stdout.toString('utf8').split('\0').filter(Boolean);
 }

@@ -8,7 +8,7 @@ import { AppError, type ErrorCode } from '#base/error.ts';
  * - `refused`: the remote rejects it: permission, a protected branch, a hook. A retry changes nothing.
  * - `unreachable`: the network, a failure of the remote, or a timeout. Transient: retry later.
  * - `missing`: a requested object or reference does not exist.
- * - `too_much`: a commit, a history or the time of a merge is above the limits. A retry changes nothing.
+ * - `too_much`: a commit, a history, or the time of a merge or a comparison is above the limits. A retry changes nothing.
  * - `fetching`: the first fetch of the repository is still running. Retry when it is complete.
  * - `damaged`: the mirror on the local disk is broken. It must be created again.
  * - `no_room`: the local disk is full.

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { gitHttp, listenOnLoopback } from '../../test/support/git-http.ts';
@@ -175,4 +176,18 @@ it('references of pull requests are removed, and one that is named again is ther
   expect(new Set(await mirror.pullNumbers())).toEqual(new Set([2, 4]));
   expect((await mirror.fetch({ branch: 'main', pulls })).missing).toEqual([]);
   expect(await mirror.treeOf(pulls[0]!.sha)).toHaveLength(40);
+});
+
+it('a head that git cannot compare does not keep the others from being fetched', async () => {
+  const { open, pulls, members, tip, asked } = await makeWorld();
+  const program = temporaryFolder();
+  const script = `#!/bin/sh\ncase "$*" in *diff-tree*${pulls[0]!.sha}*) echo broken >&2; exit 1;; esac\nPATH=/usr/local/bin:/usr/bin:/bin exec git "$@"\n`;
+  writeFileSync(join(program, 'git'), script, { mode: 0o755 });
+  const mirror = await open({ environment: { PATH: `${program}:/usr/local/bin:/usr/bin:/bin` } });
+  await mirror.fetch({ branch: 'main', pulls: [] });
+  expect(await mirror.fetch({ branch: 'main', pulls: pulls.slice(0, 2) })).toMatchObject({ missing: [] });
+  const before = asked.length;
+  const request = { base: tip, method: 'squash', members: members.slice(1, 2) } as const;
+  expect(await buildCandidate(mirror, request)).toMatchObject({ kind: 'built' });
+  expect(asked.length).toBe(before);
 });

@@ -151,6 +151,26 @@ describe('running git', () => {
     expect(error).toMatchObject({ kind: 'failed', output: /more than 100 bytes/ });
   });
 
+  it('says what a timeout means: the remote is silent, or the work is too much', async () => {
+    const program = temporaryFolder();
+    writeFileSync(join(program, 'git'), '#!/bin/sh\nexec sleep 30\n', { mode: 0o755 });
+    const slow = { ...settings(), environment: { PATH: `${program}:/usr/bin:/bin` } };
+    const late = (call: object) => failureOf(runGit(slow, { args: ['x'], timeoutMs: 50, ...call }));
+    expect(await late({})).toMatchObject({ kind: 'unreachable', output: /timed out after 50 ms/ });
+    expect(await late({ timeoutKind: 'too_much' })).toMatchObject({ kind: 'too_much' });
+  });
+
+  it('reads a repository by its path only if the remote is one', async () => {
+    const { path } = makeRemote();
+    const listed = (url: string) =>
+      runGit({ directory: temporaryFolder(), remote: { url } }, { args: ['ls-remote', `file://${path}`] });
+    expect(await failureOf(listed('https://git.example/acme/widgets'))).toMatchObject({
+      kind: 'refused',
+      output: /transport 'file' not allowed/,
+    });
+    expect((await listed(path)).exitCode).toBe(0);
+  });
+
   it('says so if git is not there', async () => {
     const error = await failureOf(
       runGit({ ...settings(), environment: { PATH: '/nowhere' } }, { args: ['version'] }),

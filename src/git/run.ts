@@ -39,6 +39,8 @@ export type GitCall = {
   readonly input?: string | Buffer;
   /** Default 60,000. */
   readonly timeoutMs?: number;
+  /** What a timeout means; default `unreachable`. Work whose size a pull request decides: `too_much`. */
+  readonly timeoutKind?: 'unreachable' | 'too_much';
   /** Longest time without output, in place of `timeoutMs`: for long commands that report their progress. */
   readonly stallMs?: number;
   /** Receives standard error as it is printed. */
@@ -51,6 +53,12 @@ export type GitCall = {
   readonly exitCodes?: readonly number[];
 };
 
+/**
+ * For local work whose size the author of a pull request decides: enough time for a busy machine, and what takes
+ * longer is the fault of the pull request, not of the Git host.
+ */
+export const boundedWork = { timeoutMs: 300_000, timeoutKind: 'too_much' } as const;
+
 export type GitAnswer = { readonly exitCode: number; readonly stdout: Buffer; readonly stderr: string };
 
 /** The PATH, unless the environment of a call names one. No other variable of this process is passed on. */
@@ -62,13 +70,23 @@ const isolation = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_ATTR_NOSYSTEM: '1',
   GIT_TERMINAL_PROMPT: '0',
-  // Without ext:: and similar protocols, which run commands.
-  GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh',
   LC_ALL: 'C',
 };
 
+/** Without ext:: and similar protocols, which run commands. */
+const networkProtocols = 'git:http:https:ssh';
+
+/** Local files are read only if the remote itself is a path: a server's redirect or a submodule never names one. */
+const allowedProtocols = (url: string): string =>
+  /^(?:file:|[./])/.test(url) ? `file:${networkProtocols}` : networkProtocols;
+
 /** The environment of a git command whose repository is not set by GIT_DIR. */
-export const gitEnvironment = { PATH: programPath, HOME: '/nonexistent', ...isolation };
+export const gitEnvironment = {
+  PATH: programPath,
+  HOME: '/nonexistent',
+  ...isolation,
+  GIT_ALLOW_PROTOCOL: `file:${networkProtocols}`,
+};
 
 /** The name under which git knows the remote. */
 export const remoteName = 'signalbox';
@@ -97,6 +115,7 @@ export function buildGitEnvironment(settings: GitSettings): Record<string, strin
     GIT_SSH_COMMAND: 'ssh -o BatchMode=yes',
     ...environment,
     ...isolation,
+    GIT_ALLOW_PROTOCOL: allowedProtocols(remote?.url ?? ''),
     GIT_DIR: directory,
     GIT_CONFIG_COUNT: String(config.length),
     ...Object.fromEntries(
@@ -156,7 +175,8 @@ export function runGit(settings: GitSettings, call: GitCall): Promise<GitAnswer>
 }
 
 async function started(settings: GitSettings, call: GitCall): Promise<GitAnswer> {
-  const { args, timeoutMs = 60_000, outputBytesMax = 32 * 1024 * 1024, exitCodes = [0], stallMs } = call;
+  const { args, timeoutMs = 60_000, timeoutKind = 'unreachable', stallMs } = call;
+  const { outputBytesMax = 32 * 1024 * 1024, exitCodes = [0] } = call;
   // A process group of its own, so that git's helpers end too: a surviving helper keeps the pipes open.
   const child = spawn('git', args, { env: buildGitEnvironment(settings), detached: true });
   const ended = await collect(child, call, stallMs ?? timeoutMs, outputBytesMax);
@@ -167,7 +187,7 @@ async function started(settings: GitSettings, call: GitCall): Promise<GitAnswer>
       throw new GitError('failed', withCommand(stderr));
     case 'timed out':
       throw new GitError(
-        'unreachable',
+        timeoutKind,
         withCommand(
           stallMs === undefined
             ? `timed out after ${timeoutMs} ms. ${stderr}`

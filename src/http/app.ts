@@ -7,6 +7,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { appError } from '#base/error.ts';
+import { createTtlCache } from '#base/ttl-cache.ts';
 import { endpoints, type Operation } from '#contract/endpoint/endpoint.ts';
 import { openApiDocument } from '#contract/endpoint/openapi.ts';
 import { ping } from '#db/statement.ts';
@@ -58,6 +59,9 @@ const heavyReadsWaitingMax = 100;
 /** Time in which the whole request must arrive. Bundles are large, and their senders may be slow. */
 const requestMs = 120_000;
 const bundleMs = 1_800_000;
+
+/** How long a reading for /readyz is kept. */
+const readyMs = 500;
 
 export type App = {
   readonly server: FastifyInstance;
@@ -240,11 +244,14 @@ function addServicePaths(
   { cells, log }: Deps,
   state: { readonly draining: boolean },
 ): void {
+  // Shared by all callers for a moment: anyone may call it, and each reading takes connections.
+  const reachable = createTtlCache<true>({ max: 1, ttlMs: readyMs });
+  const pingAll = () => Promise.all(cells.all.map((cell) => ping(cell.reader))).then(() => true as const);
   server.get('/healthz', () => ({ status: 'ok' }));
   server.get('/readyz', async (_request, reply) => {
     if (state.draining) return reply.code(503).send({ status: 'shutting down' });
     try {
-      await Promise.all(cells.all.map((cell) => ping(cell.reader)));
+      await reachable.load('all', pingAll);
       return { status: 'ready' };
     } catch (error) {
       log.warn({ err: error }, 'cell database unreachable');

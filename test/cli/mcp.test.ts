@@ -174,6 +174,24 @@ describe('an agent', () => {
     expect(await team.call('getSubmittedPullRequest', pr(2))).toMatchObject({ state: 'cancelled' });
   });
 
+  it('is limited to one repository by --repo, as soon as it may write', async () => {
+    const { world, url, token, team } = await openTeam();
+    const gadgets = { ...widgets, name: 'gadgets' };
+    await team.call('createQueue', { ...main, repo: gadgets });
+    await world.runJobs();
+    const env = { SIGNALBOX_URL: url, SIGNALBOX_API_TOKEN: await token(['read', 'submit']) };
+    const options = ['--repo', 'sandbox.example/acme/widgets', '--allow-writes'];
+    const limited = await openAgent(await emptyFolder(), env, ...options);
+    const elsewhere = { repo: 'sandbox.example/acme/gadgets', number: 2 };
+    for (const tool of ['submit_pull_request', 'cancel_pull_request', 'explain_pull_request'])
+      expect(await limited.call(tool, elsewhere)).toMatchObject({
+        isError: true,
+        text: expect.stringContaining('for sandbox.example/acme/widgets only') as string,
+      });
+    const free = await openAgent(await emptyFolder(), env, '--allow-writes');
+    expect((await free.call('submit_pull_request', elsewhere)).isError).toBeUndefined();
+  });
+
   it('may ask what other settings would have done', { timeout: 90_000 }, async () => {
     const world = await openWorldForTest();
     const team = await world.client();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { untrustedTestsMax } from '../../src/job/health/ingest-read.ts';
 import { widgets } from '../support/harness.ts';
 import { bundleOf, junit } from './bundle.ts';
 import { openHealthWorld, passing, shaOf } from './world.ts';
@@ -116,6 +117,18 @@ describe('a test', () => {
       select kind, after from test_fact where repository_id = ${repositoryId} and kind = 'status_changed'`;
     expect(facts).toMatchObject([{ kind: 'status_changed', after: { value: 'broken' } }]);
   });
+
+  it(
+    'grows by a limited number of tests with each upload that is not trusted',
+    { timeout: 60_000 },
+    async () => {
+      const { upload, count } = await openHealthWorld();
+      const results = passing(untrustedTestsMax + 3);
+      const read = await upload({ sha: shaOf(1), results, trust: 'untrusted' });
+      expect(read).toMatchObject({ state: 'ingested', problems: [{ code: 'TESTS_CUT', count: 3 }] });
+      expect(await count('test_case')).toBe(untrustedTestsMax);
+    },
+  );
 
   it('is not touched by what may only upload', async () => {
     const { upload, statusOf, count } = await openHealthWorld();

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createDatabase, databaseUrl, dropDatabase } from '../support/database.ts';
+import { createDatabase, databaseUrl, dropDatabase, processFolder } from '../support/database.ts';
 import { main, pr } from '../support/harness.ts';
 import { post, runMain, type ServerProcess, startProcess } from '../support/server-process.ts';
 
@@ -44,6 +46,11 @@ describe('the process', () => {
       expect((await post(server.url, '/v1/createQueue', token, JSON.stringify(main))).status).toBe(200);
       await post(server.url, '/v1/submitPullRequest', token, JSON.stringify(pr(7)));
       await untilMerged(server.url, 7);
+      // Mirrors are private source: other users of the machine may read none of its files.
+      const folder = processFolder(database);
+      const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+      expect(files.some((file) => file.endsWith('.git/HEAD'))).toBe(true);
+      expect(files.filter((file) => (statSync(join(folder, file)).mode & 0o077) !== 0)).toEqual([]);
       expect(await (await fetch(`${server.url}/healthz`)).json()).toEqual({ status: 'ok' });
       expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
       const metrics = await (await fetch(`${server.url}/metrics`)).text();

@@ -67,11 +67,9 @@ export function openMerger(settings: GitSettings, options: MergerOptions = {}): 
     const { stdout, stderr, exitCode } = await runGit(known, {
       args: [...mergeArgs, ours, theirs],
       timeoutMs: timeoutMs * (online === undefined ? patience : patienceOnline),
+      // A silent remote ends the call earlier with another error, so a timeout is a merge that takes too long.
+      timeoutKind: 'too_much',
       exitCodes: [0, 1, 128],
-    }).catch((error: unknown) => {
-      // A silent remote ends the call earlier with another error, so this is a merge that takes too long.
-      const isLate = error instanceof GitError && error.kind === 'unreachable';
-      throw isLate ? new GitError('too_much', error.output) : error;
     });
     // An unknown commit and a conflict have the same exit code, but only a conflict has a tree.
     if (stdout.length === 0 || exitCode === 128 || /^error:/m.test(stderr)) {

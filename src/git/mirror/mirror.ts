@@ -25,7 +25,7 @@ import { dropPulls, pullNumbers } from './pull-ref.ts';
 import { openReader, type GitObjectReader } from '../read.ts';
 import { createReadiness } from './readiness.ts';
 import { assertSha } from '../ref.ts';
-import { assertRemote, type GitSettings, type Remote, runGit } from '../run.ts';
+import { assertRemote, boundedWork, type GitSettings, type Remote, runGit } from '../run.ts';
 
 /** A function if the credential expires: it is called before each fetch, push and listing. */
 export type RemoteSource = Remote | (() => Promise<Remote>);
@@ -227,7 +227,7 @@ function createMirrorReads(
       assertSha(base);
       assertSha(head);
       const args = ['rev-list', `--max-count=${commitsMax + 1}`, '--topo-order', '--no-merges', '--reverse'];
-      const { stdout } = await runGit(settings, { args: [...args, head, `^${base}`] });
+      const { stdout } = await runGit(settings, { args: [...args, head, `^${base}`], ...boundedWork });
       const shas = stdout.toString('latin1').split('\n').filter(Boolean);
       if (shas.length > commitsMax) throw new GitError('too_much', `More than ${commitsMax} commits.`);
       return Promise.all(shas.map((sha) => boundedCommit(reader, sha)));

@@ -5,7 +5,7 @@
 
 import { GitError } from '../error.ts';
 import { fetchArgs } from './fetch-args.ts';
-import { type GitSettings, runGit } from '../run.ts';
+import { boundedWork, type GitSettings, runGit } from '../run.ts';
 
 /** As git fetches promised objects: it announces none of its own, since these would count as present. */
 const config = [['fetch.negotiationAlgorithm', 'noop']] as const;
@@ -51,15 +51,12 @@ export async function fetchForMerges(
   const local = { ...settings, isPromised: false };
   const shas: string[] = [];
   for (const head of heads) {
-    const { stdout } = await runGit(local, { args: ['merge-base', tip, head], exitCodes: [0, 1] });
-    const ancestor = stdout.toString('latin1').trim();
-    if (ancestor === '') continue;
-    const changes = await changesBetween(local, ancestor, head, []);
-    for (const change of changes) for (const sha of change.shas) shas.push(sha);
-    const paths = changes.map(({ path }) => path);
-    if (ancestor !== tip && paths.length > 0 && paths.length <= pathsMax)
-      for (const change of await changesBetween(local, ancestor, tip, paths))
-        for (const sha of change.shas) shas.push(sha);
+    try {
+      for (const sha of await filesOfMerge(local, tip, head)) shas.push(sha);
+    } catch (error) {
+      // One head that is too large to compare does not stop the others: its own merge reports the trouble.
+      if (!(error instanceof GitError) || !['too_much', 'failed'].includes(error.kind)) throw error;
+    }
   }
   try {
     await fetchObjects(settings, shas, stallMs);
@@ -67,6 +64,18 @@ export async function fetchForMerges(
     // The merge itself reports which object cannot be fetched.
     if (!(error instanceof GitError) || error.kind !== 'missing') throw error;
   }
+}
+
+async function filesOfMerge(local: GitSettings, tip: string, head: string): Promise<readonly string[]> {
+  const args = ['merge-base', tip, head];
+  const { stdout } = await runGit(local, { args, exitCodes: [0, 1], ...boundedWork });
+  const ancestor = stdout.toString('latin1').trim();
+  if (ancestor === '') return [];
+  const changes = await changesBetween(local, ancestor, head, []);
+  const paths = changes.map(({ path }) => path);
+  const isCompared = ancestor !== tip && paths.length > 0 && paths.length <= pathsMax;
+  const onTip = isCompared ? await changesBetween(local, ancestor, tip, paths) : [];
+  return [...changes, ...onTip].flatMap((change) => change.shas);
 }
 
 type ChangedPathBlobs = { readonly path: string; readonly shas: readonly string[] };
@@ -90,7 +99,7 @@ async function changesBetween(
     ...paths,
   ];
   const environment = { ...settings.environment, GIT_LITERAL_PATHSPECS: '1' };
-  const { stdout } = await runGit({ ...settings, environment }, { args });
+  const { stdout } = await runGit({ ...settings, environment }, { args, ...boundedWork });
   const fields = stdout.toString('utf8').split('\0');
   const changes: ChangedPathBlobs[] = [];
   // `:<mode> <mode> <sha> <sha> <status>`, then the path. Submodules have no file; zeros mean no file.

@@ -32,7 +32,7 @@ export const GithubPullRequest = z.object({
   draft: z.boolean().optional(),
   merged: z.boolean(),
   /** For a merged pull request: the commit that merged it. For an open one: the trial merge. */
-  merge_commit_sha: z.string().nullable(),
+  merge_commit_sha: z.string().nullish(),
   /** Null: GitHub is still computing it. */
   mergeable: z.boolean().nullable(),
   mergeable_state: z.string(),

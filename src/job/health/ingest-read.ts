@@ -51,6 +51,8 @@ const unknownMax = 2_048;
 const sliceBytes = 16_384;
 /** Failures of one upload that are stored individually; those beyond are only counted. */
 const failuresMax = 20_000;
+/** Unknown tests of an untrusted upload, such as one of a fork, that are recorded: each stays for weeks. */
+export const untrustedTestsMax = 50_000;
 const textsBytesMax = 16 * 1024 * 1024;
 
 /** Matching steps for the owners of new tests while a report is read; the rest is matched later, in turns. */
@@ -105,10 +107,20 @@ const toUploadProblem = (error: unknown): UploadProblem => ({
   count: 1,
 });
 
-/** Numbers tests. A test without a number gets a temporary one, from -1 down. */
-function createNumberer(cell: Cell, memory: TestMemory) {
+const failuresCut = `Only the first ${failuresMax} failing tests are recorded; the rest are counted.`;
+
+const testsCut = (max: number): string =>
+  `An upload that is not trusted may add ${max} tests; results of further new tests are not recorded. Upload them from a branch of the repository.`;
+
+/** No problem if it was met zero times. */
+const countedProblem = (code: string, count: number, message: string): readonly UploadProblem[] =>
+  count === 0 ? [] : [{ file: '', code, message, count }];
+
+/** Numbers tests, of those without a number at most `max`: they get a temporary one, from -1 down. */
+function createNumberer(cell: Cell, memory: TestMemory, max: number) {
   const resolved: number[] = [];
   let count = 0;
+  let refused = 0;
   let unknown: { readonly place: number; readonly test: UnknownTest }[] = [];
   let unknownById = new Map<Digest, number>();
   let settling: Promise<void> = Promise.resolve();
@@ -121,11 +133,16 @@ function createNumberer(cell: Cell, memory: TestMemory) {
     for (const [index, { place }] of settled.entries()) resolved[place] = ordinals[index]!;
   };
   return {
-    numberOf: (digest: Digest, describe: () => Omit<UnknownTest, 'id' | 'digest'>): number => {
+    /** Null: there are too many unknown tests. */
+    numberOf: (digest: Digest, describe: () => Omit<UnknownTest, 'id' | 'digest'>): number | null => {
       const ordinal = memory.index.find(digest);
       if (ordinal !== -1) return ordinal;
       const known = unknownById.get(digest);
       if (known !== undefined) return known;
+      if (count >= max) {
+        refused++;
+        return null;
+      }
       const place = count++;
       unknownById.set(digest, -1 - place);
       unknown.push({ place, test: { ...describe(), id: uuidText(digest), digest } });
@@ -150,6 +167,7 @@ function createNumberer(cell: Cell, memory: TestMemory) {
       await settling;
     },
     ordinalOf: (number: number): number => (number < 0 ? resolved[-1 - number]! : number),
+    problems: (): readonly UploadProblem[] => countedProblem('TESTS_CUT', refused, testsCut(max)),
   };
 }
 
@@ -185,17 +203,7 @@ function createFailureList() {
     texts: () => [...texts.values()],
     failures: (ordinalOf: (number: number) => number) =>
       new Map([...failures].map(([number, failure]) => [ordinalOf(number), failure])),
-    problems: (): readonly UploadProblem[] =>
-      cut === 0
-        ? []
-        : [
-            {
-              file: '',
-              code: 'FAILURES_CUT',
-              message: `Only the first ${failuresMax} failing tests are recorded; the rest are counted.`,
-              count: cut,
-            },
-          ],
+    problems: (): readonly UploadProblem[] => countedProblem('FAILURES_CUT', cut, failuresCut),
   };
 }
 
@@ -215,7 +223,8 @@ function startReading(deps: ReadDeps, upload: StoredUpload) {
   let ownersNow: (file: string) => readonly string[] = () => [];
   let unreadOwners: string | null = null;
   const cases = createCaseList();
-  const numberer = createNumberer(cell, memory);
+  const testsMax = upload.trust === 'full' ? Number.POSITIVE_INFINITY : untrustedTestsMax;
+  const numberer = createNumberer(cell, memory, testsMax);
   const failures = createFailureList();
 
   const describe = ({ name, file, classname, parent, variant }: ReportedCase) => ({
@@ -240,6 +249,7 @@ function startReading(deps: ReadDeps, upload: StoredUpload) {
       onCase: (found: ReportedCase) => {
         const id = identify(found);
         const number = numberer.numberOf(id, () => describe(found));
+        if (number === null) return;
         cases.add(number, found);
         if (found.outcome === 'failed' || found.outcome === 'flaky') failures.keep(number, found, id);
       },
@@ -265,8 +275,8 @@ function startReading(deps: ReadDeps, upload: StoredUpload) {
       failures: failures.failures(numberer.ordinalOf),
       texts: failures.texts(),
       codeowners,
-      isComplete: summary.isComplete && !cases.isCut(),
-      problems: [...summary.problems, ...failures.problems()],
+      isComplete: summary.isComplete && !cases.isCut() && numberer.problems().length === 0,
+      problems: [...summary.problems, ...failures.problems(), ...numberer.problems()],
       generation: memory.generation,
     }),
   };

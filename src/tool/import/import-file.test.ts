@@ -69,7 +69,7 @@ it('gives a program settings that the service takes', async () => {
   const queue = await read(
     'mergify.yml',
     'queue_rules:\n  - { name: a, batch_size: 5000, batch_max_wait_time: 30 days, speculative_checks: 0, queue_conditions: [base=a, check-success=x] }\n' +
-      '  - { name: b, queue_conditions: [base=b, check-success=y] }\n',
+      '  - { name: b, batch_size: 1, queue_conditions: [base=b, check-success=y] }\n',
   );
   const { queues, commands, requiredStatuses } = JSON.parse(shown(queue, true)) as {
     queues: readonly { settings: Record<string, unknown> }[];
@@ -82,7 +82,7 @@ it('gives a program settings that the service takes', async () => {
   expect(requiredStatuses).toBeNull();
   expect(commands).toEqual([
     'signalbox queue create --repo github.com/acme/widgets --branch a batch=true batchingMinSize=1000 batchingMaxWaitTimeMinutes=10080 concurrency=1 requiredStatuses=x',
-    'signalbox queue create --repo github.com/acme/widgets --branch b requiredStatuses=y',
+    'signalbox queue create --repo github.com/acme/widgets --branch b batch=false requiredStatuses=y',
   ]);
 });
 

@@ -72,8 +72,11 @@ function formatCreateCommand(
   repo: RepositoryName | null,
 ): string {
   const where = [...(repo === null ? [] : ['--repo', repositoryText(repo)]), '--branch', branch];
+  // How batches are formed is always named, even if it is the default: otherwise the queue decides that.
   const changed = Object.entries(settings).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(defaultSettings[name as keyof QueueSettings]),
+    ([name, value]) =>
+      name === 'batch' ||
+      JSON.stringify(value) !== JSON.stringify(defaultSettings[name as keyof QueueSettings]),
   );
   const pairs = changed.map(
     ([name, value]) => `${name}=${Array.isArray(value) ? value.join(',') : String(value)}`,

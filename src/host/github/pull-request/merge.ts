@@ -62,7 +62,7 @@ export function settledAnswer(
   const refused = (message: string): MergeAnswer => ({ kind: 'refused', message });
   if (now === null) return refused(`There is no pull request #${number}.`);
   if (now.base.ref !== targetBranch) return refused(`The base branch of #${number} is ${now.base.ref}.`);
-  if (now.merged && now.merge_commit_sha !== null) return { kind: 'merged', sha: now.merge_commit_sha };
+  if (now.merged && now.merge_commit_sha) return { kind: 'merged', sha: now.merge_commit_sha };
   if (now.head.sha !== headSha) return { kind: 'head-moved' };
   if (now.state !== 'open') return refused(`#${number} is closed.`);
   return now.draft === true ? refused(`#${number} is a draft.`) : null;
