@@ -366,7 +366,9 @@ CREATE TABLE public.queue_plan (
     test_p50_ms bigint,
     situation jsonb,
     ended_count integer,
-    failed_count integer
+    failed_count integer,
+    passed_count integer,
+    flaky_count integer
 );
 
 CREATE TABLE public.repository (

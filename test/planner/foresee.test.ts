@@ -31,6 +31,7 @@ function believe(
     line: prs.map((pr) => ({ id: pr, members: [pr] })),
     items,
     soundOdds: 0.9,
+    flakeOdds: 0.005,
     runs: prs.map((pr) =>
       runs.flatMap(([members, status]) => {
         const list = members.split('+').map(Number);
@@ -201,13 +202,14 @@ describe('a run', () => {
     options: {
       readonly free?: number;
       readonly failureShare?: number;
+      readonly weight?: QueueSettings['weight'];
       /** For each run: the entries that it contains, by index, and for how many minutes it has been under way. */
       readonly running?: readonly (readonly [entries: readonly number[], minutes: number])[];
     } = {},
   ) {
-    const { free = 10, failureShare = 0.1, running = [] } = options;
+    const { free = 10, failureShare = 0.05, weight = 'time', running = [] } = options;
     const now = 100 * minuteMs;
-    const world = foreseeing();
+    const world = foreseeing({ weight });
     const prs = dependencies.map((_, index) => index + 1);
     for (const pr of prs) world.submit(pr, on(pr));
     const [any] = world.snapshot.runs.values();
@@ -227,6 +229,7 @@ describe('a run', () => {
       queue: {
         ...world.snapshot,
         failureShare,
+        flakeShare: 0.005,
         limits: { ...world.snapshot.limits, usualMs: 30 * minuteMs },
         line: prs.map((pr) => ({ id: pr, members: [pr] })),
         runs: new Map(runs.map((run) => [run.id, run])),
@@ -264,6 +267,12 @@ describe('a run', () => {
       '2 without none',
       '2 without 1',
     ]);
+  });
+
+  it('bets less often where CI minutes matter more than time', () => {
+    const asked = { running: [[[0], 5]], failureShare: 0.15 } as const;
+    expect(proposeFor([[], [0]], asked).started).toEqual(['2 without none', '2 without 1']);
+    expect(proposeFor([[], [0]], { ...asked, weight: 'ci_minutes' }).started).toEqual(['2 without none']);
   });
 
   it('goes first where most entries wait, if there are too few slots', () => {

@@ -148,7 +148,7 @@ class Exploration {
     let observed = before;
     if (event !== null) {
       if (event.kind === 'landed') demand(wronglyLanded(before, history));
-      const step = take(before, event, now);
+      const step = take(before, event, now, this.#strategy);
       observed = step.snapshot;
       demand(violationsOfStep(before, step, this.#strategy));
       demand(vanished(before, step));

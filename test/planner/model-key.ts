@@ -110,15 +110,19 @@ export class Key {
       this.#add(place.behind ?? 0);
       if (!place.restarting) this.#add(now - place.since);
     } else if (place.kind === 'line') this.#add(shown[place.shown]);
-    if (item.findings !== undefined && !this.#ignoresFindings) this.#addFindings(item.findings, items);
+    if (!this.#ignoresFindings) {
+      if (item.findings !== undefined) this.#addFindings(item.findings, items);
+      if (item.expectedMs !== undefined) this.#add(item.expectedMs);
+    }
     // Patience is with those that never were ready.
     if (settings.notReadyTimeoutHours > 0) this.#add(item.queuedAt === null ? now - item.patienceFrom : -1);
   }
 
   /** Entries that have left explain nothing any more, and the order in which runs failed makes no difference. */
-  #addFindings({ passed, passedWith, failedBehind }: Findings, items: Snapshot['items']): void {
+  #addFindings({ passed, passedWith, failedBehind, met = 0 }: Findings, items: Snapshot['items']): void {
     const isLive = (pr: number) => items.has(pr);
     this.#addFlags(passed);
+    this.#add(met);
     this.#addNumbers(passedWith.filter(isLive));
     const failed = new Set(failedBehind.map((ahead) => ahead.filter(isLive).join()));
     for (const ahead of [...failed].toSorted()) this.#addNumbers(ahead.split(',').map(Number));

@@ -13,6 +13,7 @@ import { type RememberedItem, storedPlan, type StoredPlan } from '#core/queue/en
 import type { SettableQueueState } from '#core/queue/model.ts';
 import type { Snapshot } from '#core/queue/planner/model.ts';
 import { type PlannerEvent, observe, type Observed } from '#core/queue/planner/observe.ts';
+import type { StrategyRules } from '#core/queue/planner/strategy.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 
 /** What was written to a row since the queue was last evaluated. */
@@ -26,7 +27,7 @@ type RowChange =
 export type Input = PlannerEvent | RowChange;
 
 /** What happened, as an evaluation takes it in. */
-export function take(snapshot: Snapshot, input: Input, now: number): Observed {
+export function take(snapshot: Snapshot, input: Input, now: number, strategy?: StrategyRules): Observed {
   switch (input.kind) {
     case 'rewritten': {
       const { pr, priority, noBatch } = input;
@@ -42,9 +43,9 @@ export function take(snapshot: Snapshot, input: Input, now: number): Observed {
       // A command that finds the entry landing leaves its wish on the row (decide.ts).
       return snapshot.landing?.members.includes(input.pr)
         ? unobserved(withEntry(snapshot, input.pr, { endRequested: input.reason }))
-        : observe(snapshot, input, now);
+        : observe(snapshot, input, now, strategy);
     default:
-      return observe(snapshot, input, now);
+      return observe(snapshot, input, now, strategy);
   }
 }
 
@@ -62,12 +63,12 @@ function withQueue(
   settings: Partial<QueueSettings>,
   state: SettableQueueState | undefined,
 ): Snapshot {
-  const { limits, failureShare, line, searches } = snapshot;
+  const { limits, failureShare, flakeShare, line, searches } = snapshot;
   const queue = { ...snapshot, id: 'queue' as QueueId, targetBranch: 'main', stateReason: null };
   const decision = decideQueueChange(queue, { settings, state }, line.length > 0 || searches.length > 0);
   return decision.kind === 'rejected'
     ? snapshot
-    : restored(snapshot, { ...decision.queue, limits, failureShare });
+    : restored(snapshot, { ...decision.queue, limits, failureShare, flakeShare });
 }
 
 /** What the next evaluation begins with: what the planner left behind, and what it reads again. */
@@ -82,12 +83,9 @@ export const restored = (snapshot: Snapshot, queue: QueueReading = snapshot): Sn
 export function throughDatabase(snapshot: Snapshot): Snapshot {
   const plan = asRead<StoredPlan>(storedPlan(snapshot));
   const items = Array.from(snapshot.items.values(), (item) => {
-    const { place, queuedAt, patienceFrom, testedOnTip, screen, findings, ...reading } = item;
-    const stored = { place, queuedAt, patienceFrom, testedOnTip, screen };
-    return restoreItem(
-      reading,
-      asRead<RememberedItem>(findings === undefined ? stored : { ...stored, findings }),
-    );
+    const { place, queuedAt, patienceFrom, testedOnTip, screen, findings, expectedMs, ...reading } = item;
+    const stored = { place, queuedAt, patienceFrom, testedOnTip, screen, findings, expectedMs };
+    return restoreItem(reading, asRead<RememberedItem>(stored));
   });
   return restoreSnapshot(snapshot, plan, items);
 }

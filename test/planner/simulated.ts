@@ -74,7 +74,7 @@ export class Simulated {
       if (event.kind === 'run-passed' || event.kind === 'run-failed') this.#learn(event.run);
       if (event.kind === 'run-passed') this.#passed.add(event.run);
       const before = this.snapshot;
-      const observed = take(before, event, this.now);
+      const observed = take(before, event, this.now, this.strategy);
       this.#demand(violationsOfStep(before, observed, this.strategy));
       this.#take(observed);
       this.planned = false;

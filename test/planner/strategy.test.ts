@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plan } from '#core/queue/planner/plan.ts';
+import { foresee } from '#core/queue/planner/foresee/foresee.ts';
 import { prefixTrain } from '#core/queue/planner/prefix-train.ts';
 import { screenThenChain } from '#core/queue/planner/screen-then-chain.ts';
 import { strategyFor } from '#core/queue/planner/strategies.ts';
@@ -30,9 +31,9 @@ const startedBy = (world: World, strategy: Strategy): string[] =>
   );
 
 describe('the strategy of a queue', () => {
-  it('screens with adaptive in single mode, and follows the batch settings otherwise', () => {
+  it('screens with adaptive in single mode, foresees in parallel mode, and else follows the batch settings', () => {
     expect(strategyFor({ strategy: 'adaptive', mode: 'single' })).toBe(screenThenChain);
-    expect(strategyFor({ strategy: 'adaptive', mode: 'parallel' })).toBe(prefixTrain);
+    expect(strategyFor({ strategy: 'adaptive', mode: 'parallel' })).toBe(foresee);
     expect(strategyFor({ strategy: 'manual', mode: 'single' })).toBe(prefixTrain);
     expect(strategyFor({ strategy: 'manual', mode: 'parallel' })).toBe(prefixTrain);
   });

@@ -43,7 +43,8 @@ function step(
   readonly wakeAt: number | null;
 } {
   const snapshot = throughDatabase(before);
-  const observed = event === null ? { snapshot, facts: [], actions: [] } : take(snapshot, event, now);
+  const observed =
+    event === null ? { snapshot, facts: [], actions: [] } : take(snapshot, event, now, strategy);
   const planned = plan(observed.snapshot, now, strategy);
   const violations = [
     ...violationsOfStep(snapshot, observed, strategy),

@@ -112,3 +112,14 @@ it.each(seeds)('as chance tells it, in lanes and batches, by seed %i', { timeout
   await tellByChance(seed + 1_000, { settings });
   expect(seed).toBeGreaterThan(0);
 });
+
+it.each(seeds)(
+  'as chance tells it, in lanes that are foreseen, by seed %i',
+  { timeout: 120_000 },
+  async (seed) => {
+    await tellByChance(seed + 2_000, {
+      settings: { mode: 'parallel', strategy: 'adaptive', concurrency: 3 },
+    });
+    expect(seed).toBeGreaterThan(0);
+  },
+);

@@ -35,7 +35,6 @@ describe('the goals', () => {
   it('are not measured on more slots than the workload has', () => {
     const [scenario] = goalScenarios(rowsAskedFor(['L1']), {
       ...small,
-      strategy: undefined,
       settings: { concurrency: 17 },
     });
     expect(() => playSeed(scenario!, 11)).toThrow('17 runs at once on 16 slots');

@@ -18,7 +18,6 @@ import {
   type Workload,
 } from '#tool/simulate/kernel/workload.ts';
 import type { Goal, Scenario } from './experiment.ts';
-import { type StrategyName, strategiesByName } from './ours.ts';
 import { graphOracle } from './policy-graph.ts';
 
 type Bounds = Partial<Readonly<Record<keyof Summary, number>>>;
@@ -217,8 +216,6 @@ type GoalOptions = {
   /** Takes a tenth of the changes of each row. */
   readonly isQuick: boolean;
   readonly settings: Partial<QueueSettings>;
-  /** Undefined: the one that the settings choose. */
-  readonly strategy: StrategyName | undefined;
 };
 
 export function goalScenarios(rows: readonly GoalRow[], options: GoalOptions): Scenario[] {
@@ -248,17 +245,13 @@ export function goalsOf({ name, bounds }: GoalRow): Goal[] {
 }
 
 /** The planner of the service with its default settings: only the number of slots, and what the row sets, is said. */
-function createPlannerPolicy(
-  family: Policy['family'],
-  { settings, strategy: chosen }: Pick<GoalOptions, 'settings' | 'strategy'>,
-): Policy {
-  const strategy = chosen === undefined ? undefined : strategiesByName[chosen];
+function createPlannerPolicy(family: Policy['family'], { settings }: Pick<GoalOptions, 'settings'>): Policy {
   const mode = family === 'graph' ? 'parallel' : 'single';
   return {
     name: goalPolicy,
     family,
     simulate: (workload, slots) => {
-      const played = playPlanner(workload, { mode, concurrency: slots, ...settings }, undefined, strategy);
+      const played = playPlanner(workload, { mode, concurrency: slots, ...settings });
       // Figures of a planner that takes more slots than its workload has say nothing.
       assert(
         played.runsAtOnceMax <= slots,

@@ -2,7 +2,6 @@
 
 import { parseArgs } from 'node:util';
 import { type QueueSettings, queueSettingTable } from '#core/queue/settings.ts';
-import { isStrategyName, type StrategyName, strategiesByName } from './ours.ts';
 
 export const usage = `npm run sim -- goals | submitqueue | trains | trace FILE [options]
   --seeds A-B      workloads to average over (11-20); a seed alone is that one
@@ -10,7 +9,6 @@ export const usage = `npm run sim -- goals | submitqueue | trains | trace FILE [
   --only L1,L3     goals: only these rows
   --quick          goals: two seeds, and a tenth of the changes; goals are not judged
   --settings JSON  goals: settings of the queue instead of the defaults; goals are not judged
-  --strategy S     goals: foresee instead of the one that the settings choose
   --slots N        CI slots, for a trace (16)
   --policies a,b   only these policies, and the oracle
   --pushed S       share of the changes that are pushed to while they wait (0)
@@ -29,8 +27,6 @@ export type Options = {
   readonly only: readonly string[] | undefined;
   readonly isQuick: boolean;
   readonly settings: Partial<QueueSettings>;
-  /** Undefined: the one that the settings choose. */
-  readonly strategy: StrategyName | undefined;
   readonly slots: number;
   readonly policies: readonly string[] | undefined;
   readonly pushedShare: number;
@@ -49,7 +45,6 @@ export function parseOptions(args: readonly string[]): Options {
       only: { type: 'string' },
       quick: { type: 'boolean', default: false },
       settings: { type: 'string' },
-      strategy: { type: 'string' },
       slots: { type: 'string', default: '16' },
       policies: { type: 'string' },
       pushed: { type: 'string', default: '0' },
@@ -63,12 +58,9 @@ export function parseOptions(args: readonly string[]): Options {
   if (experiment === undefined) throw new Error(`Which experiment: ${experiments.join(', ')}?`);
   if (rest.length > 0 || (experiment === 'trace') !== (traceFile !== undefined))
     throw new Error('A trace needs one file, the other experiments none.');
-  const { only, quick: isQuick, settings, strategy } = values;
-  if (
-    experiment !== 'goals' &&
-    [only, settings, strategy, isQuick || undefined].some((value) => value !== undefined)
-  )
-    throw new Error('--only, --quick, --settings and --strategy belong to the goals.');
+  const { only, quick: isQuick, settings } = values;
+  if (experiment !== 'goals' && [only, settings, isQuick || undefined].some((value) => value !== undefined))
+    throw new Error('--only, --quick and --settings belong to the goals.');
   const seedsDefault = experiment === 'trace' ? '1' : isQuick ? '11-12' : '11-20';
   return {
     experiment,
@@ -77,7 +69,6 @@ export function parseOptions(args: readonly string[]): Options {
     only: only === undefined ? undefined : listOf(only),
     isQuick,
     settings: settings === undefined ? {} : parseSettings(settings),
-    strategy: strategy === undefined ? undefined : parseStrategy(strategy),
     count: values.n === undefined ? undefined : wholeNumber('n', values.n),
     slots: wholeNumber('slots', values.slots),
     policies: values.policies === undefined ? undefined : listOf(values.policies),
@@ -104,12 +95,6 @@ function seedRange(text: string): readonly number[] {
   if (rest.length > 0 || to < from)
     throw new Error('--seeds must be a seed or a range of seeds, as in 11-20.');
   return Array.from({ length: to - from + 1 }, (_, at) => from + at);
-}
-
-function parseStrategy(name: string): StrategyName {
-  if (!isStrategyName(name))
-    throw new Error(`There is no strategy ${name}; there are ${Object.keys(strategiesByName).join(', ')}.`);
-  return name;
 }
 
 function parseSettings(text: string): Partial<QueueSettings> {

@@ -1,26 +1,17 @@
 // The product's own planner as policies, beside the reference ones.
 
-import { foresee } from '#core/queue/planner/foresee/foresee.ts';
-import type { Strategy } from '#core/queue/planner/strategy.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { playPlanner } from '#tool/simulate/kernel/play.ts';
 import type { Policy } from '#tool/simulate/kernel/policy.ts';
 
-/** Strategies that can be asked for, whatever the settings choose. */
-export const strategiesByName = { foresee } as const satisfies Readonly<Record<string, Strategy>>;
-
-export type StrategyName = keyof typeof strategiesByName;
-
-export const isStrategyName = (name: string): name is StrategyName => Object.hasOwn(strategiesByName, name);
-
 /** Settings that the slots of an experiment are given to. */
 type Settings = (slots: number) => Partial<QueueSettings>;
 
-function policyOf(name: string, family: Policy['family'], settings: Settings, strategy?: Strategy): Policy {
+function policyOf(name: string, family: Policy['family'], settings: Settings): Policy {
   return {
     name,
     family,
-    simulate: (workload, slots) => playPlanner(workload, settings(slots), undefined, strategy),
+    simulate: (workload, slots) => playPlanner(workload, settings(slots)),
   };
 }
 
@@ -47,12 +38,11 @@ export const ourPolicies: readonly Policy[] = [
     mode: 'parallel',
     concurrency: Math.min(1000, slots),
   })),
-  policyOf(
-    'Signalbox, foresee',
-    'graph',
-    (slots) => ({ mode: 'parallel', concurrency: Math.min(1000, slots) }),
-    foresee,
-  ),
+  policyOf('Signalbox, lanes, strategy manual', 'graph', (slots) => ({
+    mode: 'parallel',
+    strategy: 'manual',
+    concurrency: Math.min(1000, slots),
+  })),
   policyOf('Signalbox, default settings', 'line', (slots) => ({ concurrency: slots })),
   policyOf('Signalbox, as the offline model', 'line', (slots) => ({
     ...batching,

@@ -49,10 +49,10 @@ it('says which settings have no effect while the queue decides the sizes of batc
   );
 });
 
-it.each([{ strategy: 'manual' }, { mode: 'parallel' }])(
-  'describes the settings of batches with %o',
-  (change) => {
-    const all = { ...queueSettingDefaults, batch: true, ...change };
+it.each(['single', 'parallel'])(
+  'describes the settings of batches with the strategy manual in %s mode',
+  (mode) => {
+    const all = { ...queueSettingDefaults, batch: true, strategy: 'manual', mode };
     expect(describeSettingEffect('batchingMinSize', all, none)).toMatch(/^A batch starts/);
     expect(describeSettingEffect('concurrency', all, none)).toMatch(/each with up to 4 pull requests/);
     expect(describeSettingEffect('pendingFailureDepth', all, none)).toBe('A failed run is final at once.');
@@ -63,6 +63,18 @@ it.each([{ strategy: 'manual' }, { mode: 'parallel' }])(
     expect(describeSettingEffect('canOptimisticallyMerge', optimistic, none)).toMatch(/^No effect/);
   },
 );
+
+it('describes what Signalbox decides in parallel mode', () => {
+  const all = { ...queueSettingDefaults, mode: 'parallel', canOptimisticallyMerge: true };
+  expect(describeSettingEffect('batch', all, none)).toMatch(/^Each pull request has its own runs/);
+  expect(describeSettingEffect('batchingMinSize', all, none)).toMatch(/^No effect: Each pull request/);
+  expect(describeSettingEffect('pendingFailureDepth', all, none)).toMatch(
+    /tested again before it is removed/,
+  );
+  expect(describeSettingEffect('canOptimisticallyMerge', all, none)).toMatch(/^No effect/);
+  const optimized = { ...all, optimizationMode: 'bisection_skip_redundant_tests' };
+  expect(describeSettingEffect('optimizationMode', optimized, none)).toMatch(/^No effect/);
+});
 
 it('warns if no check is required and if the mode changes', () => {
   const all = { ...queueSettingDefaults, requiredStatuses: [] };

@@ -23,10 +23,16 @@ const choice = (sentences: Readonly<Record<string, string>>) => (value: unknown)
 
 type QueueSettingEffect = (value: unknown, all: Values, metrics: QueueSettingMetrics) => string | undefined;
 
-/** Whether Signalbox decides how many pull requests share a run, so that the settings of batches have no effect. */
-const isAdaptive = ({ strategy, mode }: Values): boolean => strategy === 'adaptive' && mode === 'single';
+/** Whether Signalbox decides what is tested together, so that the settings of batches have no effect. */
+const isAdaptive = ({ strategy }: Values): boolean => strategy === 'adaptive';
 
-const decided = 'Signalbox decides how many pull requests share a run.';
+/** In parallel mode, a run that Signalbox decides on tests one pull request. */
+const hasOwnRuns = (all: Values): boolean => isAdaptive(all) && all['mode'] === 'parallel';
+
+const describeDecision = (all: Values): string =>
+  hasOwnRuns(all)
+    ? 'Each pull request has its own runs, and Signalbox decides when they start.'
+    : 'Signalbox decides how many pull requests share a run.';
 
 /** What a value does, where it says more than the description of the setting. */
 const effects: Readonly<Partial<Record<QueueSetting, QueueSettingEffect>>> = {
@@ -66,25 +72,27 @@ const effects: Readonly<Partial<Record<QueueSetting, QueueSettingEffect>>> = {
     'Signalbox only pushes a branch: CI must run on pushes to signalbox/ branches.',
   ),
   batch: (value, all) => {
-    if (isAdaptive(all)) return decided;
+    if (isAdaptive(all)) return describeDecision(all);
     return value === true
       ? 'One run tests several pull requests. If it fails, the batch is bisected to find the pull request that broke it.'
       : 'Each pull request has its own run.';
   },
   batchingMinSize: (value, all) => {
-    if (isAdaptive(all)) return `No effect: ${decided}`;
+    if (isAdaptive(all)) return `No effect: ${describeDecision(all)}`;
     return all['batch'] === true
       ? `A batch starts when it has ${formatCount(Number(value), 'pull request')}, and never has more.`
       : 'No effect while batching is off.';
   },
   batchingMaxWaitTimeMinutes: (value, all) => {
-    if (isAdaptive(all)) return `No effect: ${decided}`;
+    if (isAdaptive(all)) return `No effect: ${describeDecision(all)}`;
     if (all['batch'] !== true) return 'No effect while batching is off.';
     return value === 0
       ? 'A batch starts at once with the pull requests that are ready.'
       : `A batch that is not full starts after ${formatDuration(Number(value) * 60)}.`;
   },
   pendingFailureDepth: (value, all) => {
+    if (hasOwnRuns(all))
+      return 'A pull request that fails is tested again before it is removed, unless chance is improbable.';
     if (value === 0)
       return isAdaptive(all)
         ? 'A failure counts once two failed runs single the pull request out.'
@@ -96,6 +104,7 @@ const effects: Readonly<Partial<Record<QueueSetting, QueueSettingEffect>>> = {
       ? 'A failure counts at once, even if only flaky tests failed.'
       : `A run in which only flaky tests failed runs again, up to ${formatCount(Number(value), 'time')}.`,
   canOptimisticallyMerge: (value, all) => {
+    if (hasOwnRuns(all)) return 'No effect: each pull request merges by its own run.';
     if (value !== true) return 'A failed run stays failed, even if a run behind it passes.';
     if (isAdaptive(all))
       return 'If a run behind a failed run passes before the failure is final, both merge.';
@@ -109,6 +118,7 @@ const effects: Readonly<Partial<Record<QueueSetting, QueueSettingEffect>>> = {
       : `Up to ${formatCount(Number(value === 0 ? all['concurrency'] : value), 'concurrent run')} bisect failed batches, in addition to the other runs.`,
   optimizationMode: (value, all) => {
     if (value === 'off') return 'Every tree is tested, even if its result is known.';
+    if (hasOwnRuns(all)) return `No effect: ${describeDecision(all)}`;
     return isAdaptive(all)
       ? 'No effect: two failed runs must single a pull request out before it is removed.'
       : 'A bisection does not test a tree again if its result is known.';

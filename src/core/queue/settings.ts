@@ -78,11 +78,11 @@ export const queueSettingTable = {
     group: 'Testing',
     label: 'Strategy',
     choiceTexts: {
-      adaptive: 'The queue decides how many pull requests are tested together, by how often they fail.',
+      adaptive: 'Signalbox decides which pull requests are tested together, by how often they fail.',
       manual: 'The settings of batches decide.',
     },
     description:
-      'adaptive: in single mode, Signalbox decides how many pull requests are tested together, by how often they fail in this queue. manual: the settings of batches decide. Setting one of those selects manual. In parallel mode the settings of batches always decide.',
+      'adaptive: Signalbox decides which pull requests are tested together, by how often they fail in this queue. In parallel mode it also tests a pull request as if one ahead of it had failed, where that probably saves time. manual: the settings of batches decide. Setting one of those selects manual.',
   }),
   weight: choice({
     choices: weights,
@@ -91,10 +91,10 @@ export const queueSettingTable = {
     label: 'What matters more',
     choiceTexts: {
       time: 'Pull requests wait as little as possible.',
-      ci_minutes: 'Pull requests wait some minutes for others that share their run, even if slots are free.',
+      ci_minutes: 'Pull requests wait longer where that saves CI minutes, even if slots are free.',
     },
     description:
-      'With the strategy adaptive in single mode. time: pull requests wait as little as possible. ci_minutes: they wait some minutes for others that are tested in the same run, even if slots are free.',
+      'With the strategy adaptive. time: pull requests wait as little as possible. ci_minutes: in single mode they wait some minutes for others that are tested in the same run, even if slots are free; in parallel mode fewer runs are started whose result may not be needed.',
   }),
   bisectionConcurrency: whole({
     min: 0,
@@ -103,7 +103,7 @@ export const queueSettingTable = {
     group: 'Failures',
     label: 'Concurrent bisection runs',
     description:
-      'Most runs at once during a bisection, in addition to concurrency. 0: the same number as concurrency. With the strategy adaptive in single mode it has no effect: concurrency is the limit of all runs together.',
+      'Most runs at once during a bisection, in addition to concurrency. 0: the same number as concurrency. With the strategy adaptive it has no effect: concurrency is the limit of all runs together.',
   }),
   testingTimeoutMinutes: whole({
     min: 0,
@@ -142,8 +142,7 @@ export const queueSettingTable = {
     initial: false,
     group: 'Batches',
     label: 'Batching',
-    description:
-      'Test several pull requests in one run. With the strategy adaptive in single mode, Signalbox decides that.',
+    description: 'Test several pull requests in one run. With the strategy adaptive, Signalbox decides that.',
   }),
   batchingMaxWaitTimeMinutes: whole({
     min: 0,
@@ -151,7 +150,7 @@ export const queueSettingTable = {
     initial: 5,
     group: 'Batches',
     label: 'Maximum wait for a batch (minutes)',
-    description: 'How many minutes a batch waits to fill, with the strategy manual or in parallel mode.',
+    description: 'How many minutes a batch waits to fill, with the strategy manual.',
   }),
   batchingMinSize: whole({
     min: 1,
@@ -160,7 +159,7 @@ export const queueSettingTable = {
     group: 'Batches',
     label: 'Batch size',
     description:
-      'Largest size of a batch, with the strategy manual or in parallel mode; a batch of this size starts without waiting.',
+      'Largest size of a batch, with the strategy manual; a batch of this size starts without waiting.',
   }),
   mergeMethod: choice({
     choices: mergeMethods,

@@ -34,6 +34,8 @@ export type Situation =
       readonly limits: TimeLimits | null;
       /** Its last run failed in nothing but flaky tests. */
       readonly isAfterFlake?: boolean;
+      /** It failed on the branch, perhaps by chance, and is tested again while no other waits for it. */
+      readonly isAside?: boolean;
     }
   | { readonly kind: 'passed'; readonly ahead: NamedEntries }
   /** Its run ended without a result, or failed in nothing but flaky tests, and is repeated. */
@@ -168,7 +170,7 @@ function explainSize({ size, failureShare }: BatchRule): string {
 }
 
 function explainTesting(
-  { ahead, times, limits, isAfterFlake = false }: Extract<Situation, { kind: 'testing' }>,
+  { ahead, times, limits, isAfterFlake = false, isAside = false }: Extract<Situation, { kind: 'testing' }>,
   { settings, queueSituation, run, now }: SituationContext,
 ): string {
   const at = queueSituation?.frozenAt ?? now;
@@ -187,7 +189,10 @@ function explainTesting(
       : `Its tests have been running for ${minutes(at - startedAt)}.`;
   const checks = run === null || run.pushedAt === null ? '' : explainChecks(run, settings);
   const again = isAfterFlake ? ` ${afterFlake} They run again.` : '';
-  return `${state}${checks}${limit} It is tested with the branch ${on}.${again}`;
+  const aside = isAside
+    ? ' It failed before, which may have been chance: it is removed if it fails again.'
+    : '';
+  return `${state}${checks}${limit} It is tested with the branch ${on}.${again}${aside}`;
 }
 
 /** The first few of names that people chose. */

@@ -13,7 +13,7 @@ import type { StoredPlan } from '#core/queue/engine/stored.ts';
 import type { Queue } from '#core/queue/model.ts';
 import type { QueueSituation } from '#core/queue/situation.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
-import { estimateFailureShare } from '#core/queue/planner/failure-share.ts';
+import { estimateFailureShare, estimateFlakeShare } from '#core/queue/planner/failure-share.ts';
 import { limitsFrom } from '#core/queue/planner/limits.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { Tx } from '../cell.ts';
@@ -44,12 +44,15 @@ type HeadRow = QueueRow &
     test_p50_ms: number | null;
     ended_count: number | null;
     failed_count: number | null;
+    passed_count: number | null;
+    flaky_count: number | null;
     has_endpoints: boolean;
   };
 
 const selectHead = statement<[queueId: string], HeadRow>(`
   select ${queueColumns}, q.repository_id, r.organization_id, r.host, r.owner, r.name, q.branch_sha, q.host_away_at,
     p.state as plan, p.situation, p.measured_at, p.start_p99_ms, p.test_p99_ms, p.test_p50_ms, p.ended_count, p.failed_count,
+    p.passed_count, p.flaky_count,
     ${hasWebhookEndpointsColumn('r.id')} as has_endpoints, ${horizonColumns}
   from queue q join repository r on r.id = q.repository_id left join queue_plan p on p.queue_id = q.id
   where q.id = $1 and q.deleted_at is null`);
@@ -152,6 +155,7 @@ export async function loadReconcileInput(
         testP50Ms: head.test_p50_ms,
       }),
       failureShare: estimateFailureShare({ failed: head.failed_count ?? 0, ended: head.ended_count ?? 0 }),
+      flakeShare: estimateFlakeShare({ flaky: head.flaky_count ?? 0, passed: head.passed_count ?? 0 }),
       hostAwayAt: head.host_away_at,
       stored: head.plan === null ? null : unpackPlan(head.plan),
       entries: isSingle ? open.map(({ shown }) => shown) : await withTargets(repositoryId, open, targetsOf),

@@ -1,15 +1,15 @@
-// Writes how long CI takes for the runs of a queue and how often attempts fail: columns of queue_plan, and of test_run if CI
-// was stopped.
+// Writes how long CI takes for the runs of a queue, how often attempts fail, and how often runs fail by chance: columns of
+// queue_plan, and of test_run if CI was stopped.
 
 import type { QueueId, RunId } from '#base/id.ts';
-import { attemptsMax } from '#core/queue/planner/failure-share.ts';
+import { attemptsMax, flakeRunsMax } from '#core/queue/planner/failure-share.ts';
 import { durationsMin, historyMax } from '#core/queue/planner/limits.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
 
 const updateMeasures = statement<[queueId: string, at: Date]>(`
   update queue_plan p set measured_at = $2, start_p99_ms = m.start_p99, test_p99_ms = m.test_p99, test_p50_ms = m.test_p50,
-    ended_count = a.ended, failed_count = a.failed
+    ended_count = a.ended, failed_count = a.failed, passed_count = f.passed, flaky_count = f.flaky
   from (
     select percentile_disc(0.99) within group (order by start_ms) as start_p99,
       case when count(test_ms) >= ${durationsMin} then percentile_disc(0.99) within group (order by test_ms) end as test_p99,
@@ -25,7 +25,21 @@ const updateMeasures = statement<[queueId: string, at: Date]>(`
       count(*) filter (where conclusion = 'failed') as failed
     from (
       select conclusion from attempt where queue_id = $1 and concluded_at > $2::timestamptz - interval '30 days'
-      order by concluded_at desc limit ${attemptsMax}) last) a
+      order by concluded_at desc limit ${attemptsMax}) last) a, (
+    select count(*) filter (where outcome = 'passed') as passed,
+      count(*) filter (where outcome <> 'passed' and (is_sound or is_merged)) as flaky
+    from (
+      select r.outcome, e.state = 'merged' as is_merged,
+        bool_or(r.outcome = 'passed') over (partition by m.pr_number, m.head_sha order by r.number
+          rows between 1 following and unbounded following) as is_sound
+      from (
+        select t.id, t.number, t.outcome from test_run t
+        where t.queue_id = $1 and t.outcome in ('passed', 'failed', 'flaky') and t.ahead is null
+        order by t.number desc limit ${flakeRunsMax}) r
+      join lateral (
+        select count(*) as members, min(pr_number) as pr_number, min(head_sha) as head_sha from test_run_member
+        where queue_id = $1 and test_run_id = r.id) m on m.members = 1
+      left join queue_entry e on e.queue_id = $1 and e.pr_number = m.pr_number and e.pr_sha = m.head_sha) alone) f
   where p.queue_id = $1`);
 
 /** Often enough for a new queue to learn within its first runs, and rarely enough to cost nothing. */

@@ -89,6 +89,8 @@ export type ReconcileInput = {
   readonly limits: Limits;
   /** The share of attempts that fail, 0..1, from the queue's own history. */
   readonly failureShare: number;
+  /** The share of runs of sound changes that fail, 0..1, from the queue's own history. */
+  readonly flakeShare: number;
   readonly hostAwayAt: Date | null;
   readonly stored: StoredPlan | null;
   /** Live entries, and entries that ended since the last reconcile. */

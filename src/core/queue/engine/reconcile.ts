@@ -134,7 +134,7 @@ function itemsAfter(input: ReconcileInput, snapshot: Snapshot): Map<number, Stor
 
 const storedItem = (
   { entry, targets }: InputEntry,
-  { place, queuedAt, patienceFrom, testedOnTip, screen, findings }: Item,
+  { place, queuedAt, patienceFrom, testedOnTip, screen, findings, expectedMs }: Item,
   situation: Situation | null,
 ): StoredItem => ({
   attempt: entry.attempt,
@@ -144,6 +144,7 @@ const storedItem = (
   testedOnTip,
   ...(screen === 'none' ? {} : { screen }),
   ...(findings === undefined ? {} : { findings }),
+  ...(expectedMs === undefined ? {} : { expectedMs }),
   targetsAt: targets?.at ?? null,
   situation,
 });

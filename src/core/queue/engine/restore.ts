@@ -14,14 +14,17 @@ import type { FailedTestsReport, InputEntry, ReconcileInput, RunReport } from '.
 import { emptyPlan, type RememberedItem, type StoredItem, type StoredPlan } from './stored.ts';
 
 /** The part of a queue that every reconcile reads: commands and its own history change it at any time. */
-export type QueueReading = Pick<Snapshot, 'state' | 'settings' | 'limits' | 'failureShare' | 'switching'>;
+export type QueueReading = Pick<
+  Snapshot,
+  'state' | 'settings' | 'limits' | 'failureShare' | 'flakeShare' | 'switching'
+>;
 
 /** The part of an entry that every reconcile reads: commands and the Git host change it at any time. */
 export type EntryReading = Omit<Item, keyof RememberedItem>;
 
 /** The planner's whole input: what it stored, and what is read now. There is no other way in. */
 export function restoreSnapshot(
-  { state, settings, limits, failureShare, switching }: QueueReading,
+  { state, settings, limits, failureShare, flakeShare, switching }: QueueReading,
   { runs, gone, outageSince = null, ...plan }: StoredPlan,
   items: Iterable<Item>,
 ): Snapshot {
@@ -31,6 +34,7 @@ export function restoreSnapshot(
     settings,
     limits,
     failureShare,
+    flakeShare,
     switching,
     items: new Map(Array.from(items, (item) => [item.pr, item])),
     runs: new Map(runs.map((run) => [run.id, isWhole(run) ? run : { pushedAt: null, timeouts: 0, ...run }])),
@@ -45,7 +49,7 @@ const isWhole = (run: StoredPlan['runs'][number]): run is Run =>
 
 export const restoreItem = (
   reading: EntryReading,
-  { place, queuedAt, patienceFrom, testedOnTip, screen = 'none', findings }: RememberedItem,
+  { place, queuedAt, patienceFrom, testedOnTip, screen = 'none', findings, expectedMs }: RememberedItem,
 ): Item => ({
   ...reading,
   place,
@@ -54,16 +58,17 @@ export const restoreItem = (
   testedOnTip,
   screen,
   ...(findings === undefined ? {} : { findings }),
+  ...(expectedMs === undefined ? {} : { expectedMs }),
 });
 
 export function restore(input: ReconcileInput): Snapshot {
-  const { queue, limits, failureShare, stored, branchSha } = input;
+  const { queue, limits, failureShare, flakeShare, stored, branchSha } = input;
   const items: Item[] = [];
   for (const shown of input.entries)
     if (shown.stored !== null) items.push(restoreItem(readEntry(input, shown, shown.stored), shown.stored));
   const { state, settings, switching } = queue;
   return restoreSnapshot(
-    { state, settings, limits, failureShare, switching },
+    { state, settings, limits, failureShare, flakeShare, switching },
     stored ?? emptyPlan(branchSha ?? ''),
     items,
   );

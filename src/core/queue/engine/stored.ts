@@ -55,6 +55,8 @@ export type RememberedItem = Pick<Item, 'place' | 'queuedAt' | 'patienceFrom' | 
   readonly screen?: Item['screen'];
   /** Absent: none, as for most entries. */
   readonly findings?: Item['findings'];
+  /** Absent: it had no run yet. */
+  readonly expectedMs?: Item['expectedMs'];
 };
 
 /** Stored per entry. */
@@ -79,6 +81,7 @@ export const isSameItem = (a: StoredItem | null, b: StoredItem | null): boolean 
     a.targetsAt === b.targetsAt &&
     a.screen === b.screen &&
     isSameJson(a.findings, b.findings) &&
+    a.expectedMs === b.expectedMs &&
     isSameSituation(a.situation ?? null, b.situation ?? null) &&
     isSameJson(a.place, b.place));
 

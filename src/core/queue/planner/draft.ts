@@ -2,7 +2,7 @@
 
 import { assert } from '#base/assert.ts';
 import type { FailedReason, QueuedReason } from '../reason.ts';
-import { DirectLanes, type LaneOrder, Lanes, type Targets } from './lane.ts';
+import { DirectLanes, type LaneOrder, Lanes, share, type Targets } from './lane.ts';
 import {
   type Action,
   type Composition,
@@ -21,7 +21,7 @@ import {
   sameMembers,
   type Snapshot,
 } from './model.ts';
-import type { Strategy } from './strategy.ts';
+import { isDirect, sharesSlots, type StrategyRules } from './strategy.ts';
 
 const restartReasons = {
   failed: 'PREREQUISITE_MERGE_ITEM_FAILED',
@@ -57,6 +57,7 @@ export class Draft {
   settings: Snapshot['settings'];
   readonly limits: Snapshot['limits'];
   readonly failureShare: Snapshot['failureShare'];
+  readonly flakeShare: Snapshot['flakeShare'];
   switching: Snapshot['switching'];
   tip: Snapshot['tip'];
   readonly items: Map<number, Item>;
@@ -69,19 +70,18 @@ export class Draft {
   outageSince: number | null;
   nextId: number;
   readonly now: number;
-  /** The strategy screens: strategy.ts says what follows from that. */
-  screens: boolean;
   readonly facts: PlannerFact[] = [];
   readonly actions: Action[] = [];
   wakeAt: number | null = null;
-  readonly #hasDirectDependencies: boolean;
+  #strategy: StrategyRules;
   #lanes: { readonly line: Group[]; readonly mode: string; readonly lanes: LaneOrder } | undefined;
 
-  constructor(snapshot: Snapshot, now: number, strategy: Omit<Strategy, 'propose'> = { screens: false }) {
+  constructor(snapshot: Snapshot, now: number, strategy: StrategyRules = { screens: false }) {
     this.state = snapshot.state;
     this.settings = snapshot.settings;
     this.limits = snapshot.limits;
     this.failureShare = snapshot.failureShare;
+    this.flakeShare = snapshot.flakeShare;
     this.switching = snapshot.switching;
     this.tip = snapshot.tip;
     this.items = new Map(snapshot.items);
@@ -94,18 +94,18 @@ export class Draft {
     this.outageSince = snapshot.outageSince;
     this.nextId = snapshot.nextId;
     this.now = now;
-    this.screens = strategy.screens;
-    this.#hasDirectDependencies = strategy.hasDirectDependencies ?? false;
+    this.#strategy = strategy;
   }
 
   snapshot(): Snapshot {
     const { state, settings, limits, switching, tip, items, line, searches, runs, landing, gone } = this;
-    const { failureShare, frozenAt, outageSince, nextId } = this;
+    const { failureShare, flakeShare, frozenAt, outageSince, nextId } = this;
     return {
       state,
       settings,
       limits,
       failureShare,
+      flakeShare,
       switching,
       tip,
       items,
@@ -120,14 +120,24 @@ export class Draft {
     };
   }
 
+  /** The queue has another mode now, and with it another strategy. */
+  follow(strategy: StrategyRules): void {
+    this.#strategy = strategy;
+  }
+
+  /** Whether the strategy screens (strategy.ts). */
+  get screens(): boolean {
+    return this.#strategy.screens;
+  }
+
   /** Whether dependencies are direct (strategy.ts). */
   get direct(): boolean {
-    return this.#hasDirectDependencies && this.settings.mode === 'parallel';
+    return isDirect(this.#strategy, this.settings);
   }
 
   /** Whether all runs share one budget of slots. */
   get sharesSlots(): boolean {
-    return this.screens || this.direct;
+    return sharesSlots(this.#strategy, this.settings);
   }
 
   item(pr: number): Item {
@@ -217,9 +227,9 @@ export class Draft {
     }
   }
 
-  #afterPass({ passedWith, failedBehind }: Findings, ahead: readonly number[]): Findings {
+  #afterPass({ passedWith, ...known }: Findings, ahead: readonly number[]): Findings {
     const others = [...passedWith, ...ahead].filter((pr) => this.items.has(pr));
-    return { passed: true, passedWith: [...new Set(others)].toSorted((a, b) => a - b), failedBehind };
+    return { ...known, passed: true, passedWith: [...new Set(others)].toSorted((a, b) => a - b) };
   }
 
   /** A failure on the branch itself is followed by a test alone, and one with an entry that has failed is explained. */
@@ -227,6 +237,22 @@ export class Draft {
     const isExplained = ahead.length === 0 || ahead.some((pr) => this.gone.get(pr) === 'failed');
     if (isExplained || known.failedBehind.some((other) => sameMembers(other, ahead))) return known;
     return { ...known, failedBehind: [...known.failedBehind, ahead] };
+  }
+
+  /** Counts an entry that lands for those that share a target with it and did not pass together with it. */
+  meet(landed: number): void {
+    if (!this.direct) return;
+    const { targets } = this.item(landed);
+    const passedWith = new Set<number>();
+    for (const { status, composition } of this.runs.values())
+      if (status === 'passed' && composition.members.includes(landed))
+        for (const pr of composition.members.slice(-composition.tested)) passedWith.add(pr);
+    for (const item of this.items.values()) {
+      if (item.pr === landed || passedWith.has(item.pr) || !share(item.targets, targets)) continue;
+      const findings = item.findings ?? noFindings;
+      if (findings.passedWith.includes(landed)) continue;
+      this.items.set(item.pr, { ...item, findings: { ...findings, met: (findings.met ?? 0) + 1 } });
+    }
   }
 
   /** Failed runs that assumed this entry are explained by its failure. */

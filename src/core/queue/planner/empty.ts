@@ -1,7 +1,7 @@
 import type { QueueSettings } from '../settings.ts';
 import { changeSettings, defaultSettings } from '../settings.ts';
 import { limitsWithoutHistory } from './clock.ts';
-import { usualFailureShare } from './failure-share.ts';
+import { usualFailureShare, usualFlakeShare } from './failure-share.ts';
 import type { Snapshot, Tip } from './model.ts';
 
 /** A running queue that nothing was submitted to yet. */
@@ -10,6 +10,7 @@ export const emptySnapshot = (settings: Partial<QueueSettings>, tip: Tip): Snaps
   settings: changeSettings(defaultSettings, settings),
   limits: limitsWithoutHistory,
   failureShare: usualFailureShare,
+  flakeShare: usualFlakeShare,
   switching: null,
   tip,
   items: new Map(),

@@ -4,6 +4,7 @@
 
 import type { FailedReason } from '../reason.ts';
 import { outageRepeatsMax } from './clock.ts';
+import { isConvincing } from './innocence.ts';
 import { assumed } from './line.ts';
 import {
   type Action,
@@ -17,7 +18,7 @@ import {
 import { failuresToBlame, isSameFailure } from './search.ts';
 import { situations } from './situation.ts';
 import { strategyFor } from './strategies.ts';
-import type { Strategy } from './strategy.ts';
+import { isDirect, sharesSlots, type StrategyRules } from './strategy.ts';
 
 const names = (prs: readonly number[]): string => prs.map((pr) => `#${pr}`).join(' ');
 
@@ -143,16 +144,14 @@ type PlanStep = {
 export function violationsOfStep(
   before: Snapshot,
   step: PlanStep,
-  strategy: Omit<Strategy, 'propose'> = strategyFor(before.settings),
+  strategy: StrategyRules = strategyFor(before.settings),
 ): string[] {
-  const { screens, hasDirectDependencies = false } = strategy;
-  const isDirect = hasDirectDependencies && before.settings.mode === 'parallel';
   return [
     ...unjust(before, step),
-    ...(screens ? namedByOneFailure(before, step) : []),
-    ...(isDirect ? failedInLineOnly(before, step) : []),
+    ...(strategy.screens ? namedByOneFailure(before, step) : []),
+    ...(isDirect(strategy, before.settings) ? failedInLineOnly(before, step) : []),
     ...unfair(before, step),
-    ...overBudget(step, screens || isDirect),
+    ...overBudget(step, sharesSlots(strategy, before.settings)),
   ];
 }
 
@@ -195,11 +194,15 @@ function* namedByOneFailure({ runs }: Snapshot, { facts }: PlanStep): Generator<
   }
 }
 
-/** If dependencies are direct, no entry fails by a run of the line: only by one alone on the branch, after that. */
-function* failedInLineOnly({ runs }: Snapshot, { facts }: PlanStep): Generator<string> {
+/**
+ * If dependencies are direct, no entry fails by a run of the line that chance may have failed: only by one alone on the
+ * branch, after that.
+ */
+function* failedInLineOnly(before: Snapshot, { facts }: PlanStep): Generator<string> {
   for (const fact of facts) {
     if (fact.kind !== 'failed' || !redReasons.has(fact.reason) || fact.evidence === null) continue;
-    if (runs.get(fact.evidence.failedRun)?.of.kind === 'line')
+    const run = before.runs.get(fact.evidence.failedRun);
+    if (run?.of.kind === 'line' && !isConvincing(before, before.items.get(fact.pr)!, run))
       yield `#${fact.pr} failed by run ${fact.evidence.failedRun} of the line, and was not tested alone`;
   }
 }
@@ -253,7 +256,7 @@ function* unfair(before: Snapshot, { snapshot }: PlanStep): Generator<string> {
 }
 
 /** Nothing is started over the budgets, nor where nothing may start. */
-function* overBudget({ snapshot, actions }: PlanStep, sharesSlots: boolean): Generator<string> {
+function* overBudget({ snapshot, actions }: PlanStep, isShared: boolean): Generator<string> {
   const { settings, runs, state } = snapshot;
   // A run that was requested and dropped within one step never starts.
   const started = actions.flatMap((action) =>
@@ -261,7 +264,7 @@ function* overBudget({ snapshot, actions }: PlanStep, sharesSlots: boolean): Gen
   );
   if (started.length > 0 && state === 'PAUSED') yield 'tests start in a paused queue';
   const { concurrency, bisectionConcurrency } = settings;
-  const budgets = sharesSlots
+  const budgets = isShared
     ? [{ name: 'line and search', kinds: ['line', 'search'], most: concurrency }]
     : [
         { name: 'line', kinds: ['line'], most: concurrency },

@@ -57,6 +57,8 @@ export type Findings = {
   readonly passedWith: readonly number[];
   /** For each failed run that nothing explains yet: the entries that it assumed. */
   readonly failedBehind: readonly (readonly number[])[];
+  /** How many entries that share a target with it landed since it came, without being in a run that it passed. Absent: none. */
+  readonly met?: number;
 };
 
 export type Item = {
@@ -82,6 +84,8 @@ export type Item = {
   readonly findings?: Findings;
   /** How probably it passes on its own, if something predicts that; absent: as the queue's history says. */
   readonly odds?: number;
+  /** How long its run takes: as long as its last one, or as something predicts; absent: as the queue's history says. */
+  readonly expectedMs?: number;
   /** Requested while the entry is landing: takes effect if the landing fails. */
   readonly endRequested: CancelledReason | null;
 };
@@ -197,6 +201,8 @@ export type Snapshot = {
   readonly limits: Limits;
   /** The share of attempts that fail, 0..1, by the queue's own history. */
   readonly failureShare: number;
+  /** The share of runs of sound changes that fail, 0..1, by the queue's own history. */
+  readonly flakeShare: number;
   readonly switching: { readonly mode: QueueSettings['mode']; readonly returnTo: SettableQueueState } | null;
   readonly tip: Tip;
   readonly items: ReadonlyMap<number, Item>;

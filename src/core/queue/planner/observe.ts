@@ -30,6 +30,8 @@ import {
   type Snapshot,
   type Tip,
 } from './model.ts';
+import { strategyFor } from './strategies.ts';
+import type { StrategyRules } from './strategy.ts';
 
 export type PlannerEvent =
   | {
@@ -89,8 +91,12 @@ export type Observed = {
   readonly actions: readonly Action[];
 };
 
-export const observe = (snapshot: Snapshot, event: PlannerEvent, now: number): Observed =>
-  observeAll(snapshot, () => [event], now);
+export const observe = (
+  snapshot: Snapshot,
+  event: PlannerEvent,
+  now: number,
+  strategy?: StrategyRules,
+): Observed => observeAll(snapshot, () => [event], now, undefined, strategy);
 
 /** The part of the snapshot, after the events before, that the next event may depend on. */
 export type Current = Pick<Snapshot, 'tip' | 'runs' | 'landing' | 'frozenAt'>;
@@ -105,8 +111,9 @@ export function observeAll(
   events: (current: Current) => Iterable<PlannerEvent>,
   now: number,
   onRunEnded: (run: Run) => void = () => undefined,
+  strategy: StrategyRules = strategyFor(snapshot.settings),
 ): Observed {
-  const draft = new Draft(snapshot, now);
+  const draft = new Draft(snapshot, now, strategy);
   for (const event of events(draft)) {
     apply(draft, event);
     const run = 'run' in event ? draft.runs.get(event.run) : undefined;
@@ -290,6 +297,17 @@ function report(draft: Draft, id: number, change: (run: Run, now: number) => Run
   // A `why` means that CI never ran.
   const isRed = (status === 'failed' && why === null) || isFlakyFailure(changed);
   if (status === 'passed' || isRed) endOutage(draft);
+  if (draft.direct && (status === 'passed' || isRed)) learn(draft, changed);
+}
+
+/** The next run of the entry probably takes as long as this one. If it passed, then with everything that it has met. */
+function learn(draft: Draft, { status, composition, startedAt, pushedAt, requestedAt }: Run): void {
+  const item = draft.items.get(composition.members.at(-1)!);
+  if (item === undefined || composition.tested !== 1) return;
+  const expectedMs = draft.now - (startedAt ?? pushedAt ?? requestedAt);
+  const isOnTip = status === 'passed' && composition.base === draft.tip;
+  const findings = isOnTip && item.findings !== undefined ? { findings: { ...item.findings, met: 0 } } : {};
+  draft.items.set(item.pr, { ...item, ...findings, expectedMs });
 }
 
 const notStarted = (run: Run, now: number): Run => ({

@@ -65,7 +65,7 @@ export function plan(snapshot: Snapshot, now: number, given?: Strategy): Plan {
       if (finishSwitch(draft)) {
         // Nothing is under test: the strategy of the new mode finds nothing of the other.
         strategy = given ?? strategyFor(draft.settings);
-        draft.screens = strategy.screens;
+        draft.follow(strategy);
         admit(draft);
       }
       mergeDirectly(draft);

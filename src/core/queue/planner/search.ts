@@ -14,12 +14,14 @@
 // runs of the whole batch in the line count, and the prefix that passed counts as screened.
 //
 // If dependencies are direct, an entry that failed in the line stands aside: it leaves the line, so that no other waits
-// for it, and is tested once more on the branch, as a screen of one (screen.ts). It is removed if that fails too.
+// for it, and is tested on the branch, as a screen of one (screen.ts). It is removed once it has failed too often for
+// chance (innocence.ts): most often after one more failure.
 //
 // The base stays fixed while the line continues, so a bisection is about one state of the branch.
 
 import type { QueuedReason } from '../reason.ts';
 import type { Draft } from './draft.ts';
+import { areConvincing } from './innocence.ts';
 import { LaneWalk } from './lane.ts';
 import {
   type Group,
@@ -151,12 +153,18 @@ export const failuresToBlame = 2;
 /** Whether the shortest failing prefix has failed often enough. */
 function isShown(draft: Draft, search: Search): boolean {
   if (search.failedRun === null) return false;
-  if (!draft.screens) return true;
+  if (!draft.screens && !isTestedAlone(draft, search)) return true;
   const failures = draft
     .runsOfSearch(search)
     .filter(({ status, composition }) => status === 'failed' && composition.members.length === search.fails);
-  return failures.length >= failuresToBlame;
+  if (draft.screens) return failures.length >= failuresToBlame;
+  const item = draft.items.get(search.members[0]!);
+  // One more for the failure in the line.
+  return item === undefined || areConvincing(draft, item, failures.length + 1);
 }
+
+/** The entry failed in the line, where dependencies are direct, and stands aside. */
+const isTestedAlone = (draft: Draft, { members }: Search): boolean => draft.direct && members.length === 1;
 
 /** A run was given up without a result: the bisection cannot continue. */
 const wasGivenUp = (draft: Draft, search: Search): boolean =>

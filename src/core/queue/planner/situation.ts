@@ -18,6 +18,7 @@ import {
 } from './model.ts';
 import { firstInOrder } from './order.ts';
 import { strategyFor } from './strategies.ts';
+import { isDirect, sharesSlots } from './strategy.ts';
 
 /** One for each entry that is pending, under test, bisected or landing. */
 export function situations(snapshot: Snapshot): ReadonlyMap<number, Situation> {
@@ -56,10 +57,11 @@ export function queueSituation(snapshot: Snapshot, now: number): QueueSituation 
     if (item.place.kind === 'pending') pending.push(item);
     else if (item.place.kind !== 'not_ready') underTest++;
   let slotsTaken = 0;
-  const { screens, describeBatches } = strategyFor(snapshot.settings);
-  for (const run of runs.values()) if ((screens || run.of.kind === 'line') && isActive(run)) slotsTaken++;
+  const strategy = strategyFor(snapshot.settings);
+  const isShared = sharesSlots(strategy, snapshot.settings);
+  for (const run of runs.values()) if ((isShared || run.of.kind === 'line') && isActive(run)) slotsTaken++;
   const firstPending = firstInOrder(pending, now, firstMax).map(({ pr }) => pr);
-  return { underTest, firstPending, slotsTaken, frozenAt, batches: describeBatches(snapshot) };
+  return { underTest, firstPending, slotsTaken, frozenAt, batches: strategy.describeBatches(snapshot) };
 }
 
 /** Almost all pending entries of a long queue are in one of these. */
@@ -116,6 +118,8 @@ const retrying = (run: Run | undefined): Situation =>
 
 function searchSituation(snapshot: Snapshot, search: Search): Situation {
   const { id, members, passes, fails } = search;
+  if (isDirect(strategyFor(snapshot.settings), snapshot.settings) && members.length === 1)
+    return asideSituation(snapshot, id);
   if (isScreen(search)) return screenSituation(snapshot, id);
   return {
     kind: 'bisected',
@@ -129,4 +133,10 @@ function screenSituation(snapshot: Snapshot, id: number): Situation {
   const own = [...snapshot.runs.values()].filter(({ of }) => of.kind === 'search' && of.search === id);
   const active = own.find(isActive);
   return active === undefined ? retrying(own.at(-1)) : testing(snapshot, active);
+}
+
+/** It failed in the line, and is tested alone. */
+function asideSituation(snapshot: Snapshot, id: number): Situation {
+  const situation = screenSituation(snapshot, id);
+  return situation.kind === 'testing' ? { ...situation, isAside: true } : situation;
 }

@@ -4,17 +4,16 @@ import type { QueueSettings } from '../settings.ts';
 import { foresee } from './foresee/foresee.ts';
 import { prefixTrain } from './prefix-train.ts';
 import { screenThenChain } from './screen-then-chain.ts';
-import type { ExplainedStrategy, Strategy } from './strategy.ts';
+import type { ExplainedStrategy } from './strategy.ts';
 
-const strategies = {
-  prefixTrain,
-  screenThenChain,
-  foresee,
-} as const satisfies Readonly<Record<string, Strategy>>;
+/** In parallel lanes a change is in few runs, so that screens would find little: there runs are foreseen, without batches. */
+const adaptive: Readonly<Record<QueueSettings['mode'], ExplainedStrategy>> = {
+  single: screenThenChain,
+  parallel: foresee,
+};
 
-/** In parallel lanes a change is in few runs, so that screens would find little: there the batch settings apply. */
 export const strategyFor = ({
   strategy,
   mode,
 }: Pick<QueueSettings, 'strategy' | 'mode'>): ExplainedStrategy =>
-  strategy === 'adaptive' && mode === 'single' ? strategies.screenThenChain : strategies.prefixTrain;
+  strategy === 'adaptive' ? adaptive[mode] : prefixTrain;

@@ -18,6 +18,7 @@
 //  - removes no entry for one failed run: it leaves the line and is tested once more, alone on the branch (search.ts);
 //  - gives all runs one budget of slots, `concurrency`.
 
+import type { QueueSettings } from '../settings.ts';
 import type { BatchRule } from '../situation.ts';
 import type { Item, Snapshot } from './model.ts';
 
@@ -26,7 +27,7 @@ type StrategyView = {
   /** Entries, groups in the line, bisections, runs and settings. */
   readonly queue: Pick<
     Snapshot,
-    'settings' | 'limits' | 'failureShare' | 'tip' | 'items' | 'line' | 'searches' | 'runs'
+    'settings' | 'limits' | 'failureShare' | 'flakeShare' | 'tip' | 'items' | 'line' | 'searches' | 'runs'
   >;
   /** Entries that may start, in the order in which they are considered. */
   readonly pending: readonly Item[];
@@ -70,3 +71,16 @@ type Proposals = {
   /** When it would propose something else although nothing happened. */
   readonly wakeAt: number | null;
 };
+
+/** What the planner follows, whatever is proposed. */
+export type StrategyRules = Omit<Strategy, 'propose'>;
+
+/** Whether dependencies are direct: in single mode every entry depends on all entries ahead. */
+export const isDirect = (
+  { hasDirectDependencies = false }: StrategyRules,
+  { mode }: Pick<QueueSettings, 'mode'>,
+): boolean => hasDirectDependencies && mode === 'parallel';
+
+/** Whether all runs share one budget of slots. */
+export const sharesSlots = (strategy: StrategyRules, settings: Pick<QueueSettings, 'mode'>): boolean =>
+  strategy.screens || isDirect(strategy, settings);

@@ -7,7 +7,8 @@
 import type { FailedReason } from '../reason.ts';
 import type { Draft } from './draft.ts';
 import { assumed, type GroupView, hasFailed, viewLine } from './line.ts';
-import { isActive, isFlakyFailure, isInconclusive, type Run } from './model.ts';
+import { isConvincing } from './innocence.ts';
+import { type Group, isActive, isFlakyFailure, isInconclusive, type Run } from './model.ts';
 import { needsRepeat, settleScreened } from './screen.ts';
 import { beginSearch, testAlone } from './search.ts';
 
@@ -41,7 +42,7 @@ export function settleFailure(draft: Draft): boolean {
     if (draft.isProtected(group)) continue;
     // An entry that it was tested on top of has not landed, and may never: until then the cause is not known.
     if (assumed(main).length > 0) continue;
-    if (draft.direct && main.status === 'failed' && main.why === null) {
+    if (draft.direct && main.status === 'failed' && main.why === null && mayBeInnocent(draft, group, main)) {
       testAlone(draft, group);
       return true;
     }
@@ -72,6 +73,9 @@ export function settleFailure(draft: Draft): boolean {
   }
   return false;
 }
+
+const mayBeInnocent = (draft: Draft, { members }: Group, failed: Run): boolean =>
+  members.length > 1 || !isConvincing(draft, draft.item(members[0]!), failed);
 
 /** Runs groups of screened entries once more whose failure may be chance, within the budget. */
 export function repeatFailures(draft: Draft): void {

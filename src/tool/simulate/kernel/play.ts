@@ -7,7 +7,13 @@ import { priorities } from '#core/queue/priority.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { limitsWithoutHistory } from '#core/queue/planner/clock.ts';
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
-import { attemptsMax, estimateFailureShare } from '#core/queue/planner/failure-share.ts';
+import {
+  attemptsMax,
+  estimateFailureShare,
+  estimateFlakeShare,
+  flakeRunsMax,
+  usualFlakeShare,
+} from '#core/queue/planner/failure-share.ts';
 import { durationsMin, historyMax, limitsFrom } from '#core/queue/planner/limits.ts';
 import type { Action, PlannerFact, Run, Snapshot } from '#core/queue/planner/model.ts';
 import { type PlannerEvent, observe } from '#core/queue/planner/observe.ts';
@@ -88,6 +94,11 @@ class PlannerSimulation {
   readonly #attempts: SimulatedAttempt[] = [];
   /** Of the last runs that ended. */
   readonly #durationsMs: number[] = [];
+  /** Runs of one change alone on the branch, with its number. */
+  readonly #startedAlone = new Map<number, number>();
+  /** The last of them that ended. */
+  readonly #alone: { readonly number: number; outcome: 'passed' | 'failed' | 'flaky' }[] = [];
+  #flakeShare = usualFlakeShare;
   #limits = limitsWithoutHistory;
   #snapshot: Snapshot;
   #order = 0;
@@ -139,7 +150,10 @@ class PlannerSimulation {
         this.#arrive(arrives);
         continue;
       }
-      if (event?.kind === 'run-passed' || event?.kind === 'run-failed') this.#recordDuration(event.run);
+      if (event?.kind === 'run-passed' || event?.kind === 'run-failed') {
+        this.#recordDuration(event.run);
+        this.#recordAlone(event.run, event.kind === 'run-passed');
+      }
       const waits = event?.kind === 'ended' && this.#snapshot.items.has(event.pr);
       this.#step(event);
       // A push removes the old head; its author submits the new one at once.
@@ -162,12 +176,13 @@ class PlannerSimulation {
     if (!this.#snapshot.items.has(number)) this.#submit(change, this.#places.get(number)!);
   }
 
-  #submit(
-    { number: pr, priority = priorities.medium, noBatch = false, predictedPass: odds }: WorkloadChange,
-    seniority: number,
-  ): void {
+  #submit(change: WorkloadChange, seniority: number): void {
+    const { number: pr, priority = priorities.medium, noBatch = false, predictedPass, predictedMin } = change;
     const submittedAt = this.#now;
-    const predicted = this.#workload.isPredicted === true ? { odds } : {};
+    const predicted = {
+      ...(this.#workload.isPredicted === true ? { odds: predictedPass } : {}),
+      ...(predictedMin === undefined ? {} : { expectedMs: predictedMin * minuteMs }),
+    };
     const targets = this.#targets.get(pr) ?? noTargets;
     this.#submittedAt.set(pr, submittedAt);
     this.#step({
@@ -183,11 +198,16 @@ class PlannerSimulation {
   #step(event: PlannerEvent | null): void {
     let next: PlannerEvent | null = event;
     do {
-      this.#snapshot = { ...this.#snapshot, failureShare: this.#failureShare(), limits: this.#limits };
+      this.#snapshot = {
+        ...this.#snapshot,
+        failureShare: this.#failureShare(),
+        flakeShare: this.#flakeShare,
+        limits: this.#limits,
+      };
       const observed =
         next === null
           ? { snapshot: this.#snapshot, facts: [], actions: [] }
-          : observe(this.#snapshot, next, this.#now);
+          : observe(this.#snapshot, next, this.#now, this.#strategy);
       const planned = plan(observed.snapshot, this.#now, this.#strategy);
       this.#snapshot = planned.snapshot;
       const observedEvent = next;
@@ -220,6 +240,24 @@ class PlannerSimulation {
     });
   }
 
+  /** As a queue reads it from its history. */
+  #recordAlone(id: number, isPassed: boolean): void {
+    const number = this.#startedAlone.get(id);
+    if (number === undefined) return;
+    this.#startedAlone.delete(id);
+    if (isPassed) this.#excuse(number);
+    this.#alone.push({ number, outcome: isPassed ? 'passed' : 'failed' });
+    if (this.#alone.length > flakeRunsMax) this.#alone.shift();
+    const countOf = (outcome: string) => this.#alone.filter((run) => run.outcome === outcome).length;
+    this.#flakeShare = estimateFlakeShare({ flaky: countOf('flaky'), passed: countOf('passed') });
+  }
+
+  /** The change is sound: what failed before failed by chance. */
+  #excuse(number: number): void {
+    for (const run of this.#alone)
+      if (run.number === number && run.outcome === 'failed') run.outcome = 'flaky';
+  }
+
   #record(fact: PlannerFact): void {
     if (fact.kind === 'queued' && fact.reason !== 'MERGE_ITEM_NOW_READY') this.#restarts++;
     if (fact.kind !== 'merged' && fact.kind !== 'failed' && fact.kind !== 'cancelled') return;
@@ -235,7 +273,10 @@ class PlannerSimulation {
       toMin: this.#now / minuteMs,
       isFalse,
     });
-    if (outcome === 'merged') return;
+    if (outcome === 'merged') {
+      this.#excuse(number);
+      return;
+    }
     const follower = this.#followers.get(number);
     if (follower !== undefined) this.#at(this.#now + follower.follows!.afterMin * minuteMs, null, follower);
     else if (isFalse) this.#comeAgain(number);
@@ -277,6 +318,7 @@ class PlannerSimulation {
 
   #start({ id, composition }: Run): void {
     this.#runsStarted++;
+    if (composition.members.length === 1) this.#startedAlone.set(id, composition.members[0]!);
     const { passes, startMs, testMs } = this.#ci.run(composition);
     const span = { fromMs: this.#now + startMs, toMs: this.#now + startMs + testMs };
     this.#at(span.toMs, { kind: passes ? 'run-passed' : 'run-failed', run: id });

@@ -22,6 +22,8 @@ export type WorkloadChange = {
   readonly shares: readonly number[];
   /** The predictor's probability that it passes alone, 0 to 1. */
   readonly predictedPass: number;
+  /** The predicted CI duration; absent: nothing predicts it. */
+  readonly predictedMin?: number;
   /** 0..255, lower first; absent: medium. */
   readonly priority?: number;
   /** Tested alone. */
@@ -88,6 +90,8 @@ export type GraphOptions = {
   /** q: probability that a pair that shares really conflicts. */
   readonly conflictProbability: number;
   readonly predictor: Predictor;
+  /** How far the predicted durations are off: the standard deviation of their logarithm. Absent: none are predicted. */
+  readonly durationError?: number;
   /** Only changes that arrive within this time of each other can share: older ones have long been decided. */
   readonly horizonMin: number;
   readonly flakeProbability: number;
@@ -99,6 +103,7 @@ export const submitQueueOptions = {
   passProbability: 0.9,
   conflictProbability: 0.04,
   predictor: { kind: 'accuracy', accuracy: 0.97 },
+  durationError: 0.05,
   horizonMin: 60,
   flakeProbability: 0,
 } as const satisfies Partial<GraphOptions>;
@@ -135,6 +140,7 @@ const lineDuration = { medianMin: 30, sigma: 0.2 };
  */
 export function createGraphWorkload(options: GraphOptions): Workload {
   const random = createRandom(options.seed);
+  const predictDuration = createDurationPredictor(options);
   const changes: WorkloadChange[] = [];
   let nowMin = 0;
   let horizonStart = 0;
@@ -151,12 +157,27 @@ export function createGraphWorkload(options: GraphOptions): Workload {
       shares.push(earlier + 1);
       if (random() < options.conflictProbability) conflictsWith.push(earlier + 1);
     }
-    changes.push({ number: place + 1, arrivesAtMin: nowMin, durationMin, ...outcome, conflictsWith, shares });
+    const predicted = { ...outcome, ...predictDuration(durationMin) };
+    changes.push({
+      number: place + 1,
+      arrivesAtMin: nowMin,
+      durationMin,
+      ...predicted,
+      conflictsWith,
+      shares,
+    });
   }
   const { seed, flakeProbability, conflictProbability } = options;
   const name = `c=${options.sharingProbability}`;
   const isPredicted = options.predictor.kind !== 'prior';
   return { name, seed, flakeProbability, conflictProbability, changes, isPredicted, disturbances: [] };
+}
+
+/** Draws from its own stream: the workload of a seed is the same with and without it. */
+function createDurationPredictor({ seed, durationError }: GraphOptions) {
+  const random = createRandom(seed, 'predicted duration');
+  return (durationMin: number): Pick<WorkloadChange, 'predictedMin'> =>
+    durationError === undefined ? {} : { predictedMin: drawLognormal(random, durationMin, durationError) };
 }
 
 /**

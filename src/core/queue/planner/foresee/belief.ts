@@ -4,12 +4,9 @@
 //  - a run that an entry behind it failed is evidence against it too, often long before its own run has ended.
 // These are beliefs: they decide which runs are worth starting, and never which entry lands or fails.
 
+import { conflictOdds } from '../innocence.ts';
 import type { Findings, Group, Item, Run } from '../model.ts';
 
-/** How probably two entries that share a target break together, though each passes alone (SubmitQueue: 4 %). */
-const conflictOdds = 0.04;
-/** How probably a run of sound changes fails. */
-const flakeOdds = 0.005;
 /** How much of a bad change shows in the run of an entry behind it that assumes it. */
 const spill = 0.7;
 
@@ -18,6 +15,8 @@ type LineView = {
   readonly items: ReadonlyMap<number, Item>;
   /** How probably an entry of which nothing is known is sound. */
   readonly soundOdds: number;
+  /** How probably a run of sound changes fails. */
+  readonly flakeOdds: number;
   /** For each group, its runs and the groups that it depends on. */
   readonly runs: readonly (readonly Run[])[];
   readonly dependencies: readonly (readonly number[])[];
@@ -26,12 +25,14 @@ type LineView = {
 };
 
 export function estimateLandings(view: LineView): Float64Array {
-  const { line, items, dependencies, indexes } = view;
+  const { line, items, dependencies, indexes, flakeOdds } = view;
   const found = line.map((group, index) => findingsOf(items.get(group.members[0]!), view.runs[index]!));
-  const priors = Float64Array.from(line, ({ members }, index) =>
-    found[index]!.passed ? 1 : soundOdds(view, members),
+  const priors = Float64Array.from(
+    line,
+    ({ members }, index) =>
+      (found[index]!.passed ? 1 : soundOdds(view, members)) * (1 - conflictOdds) ** (found[index]!.met ?? 0),
   );
-  const accusations = accuse(found, priors, indexes);
+  const accusations = accuse(found, priors, indexes, flakeOdds);
   const lands = new Float64Array(line.length);
   for (let index = 0; index < line.length; index++) {
     const { passedWith, failedBehind } = found[index]!;
@@ -70,7 +71,7 @@ function findingsOf(item: Item | undefined, runs: readonly Run[]): Findings {
       passedWith.push(...ahead);
     }
   }
-  return { passed, passedWith, failedBehind };
+  return { passed, passedWith, failedBehind, met: known?.met ?? 0 };
 }
 
 /**
@@ -81,6 +82,7 @@ function accuse(
   found: readonly Findings[],
   priors: Float64Array,
   indexes: ReadonlyMap<number, number>,
+  flakeOdds: number,
 ): Float64Array {
   const ratios = new Float64Array(found.length).fill(1);
   for (const [index, { failedBehind }] of found.entries())

@@ -8,17 +8,18 @@
 // minutes, the result about #2 is there 20 minutes earlier. If #1 passes, T+2 is cancelled.
 //
 // Three passes over the line: how probably each group lands and when it is decided; how many decisions wait for each;
-// which runs are worth starting. The figures are starting values that were not tuned yet.
+// which runs are worth starting. The figures were tuned on the seeds 1 to 4 of the simulator.
 
 import { minuteMs } from '#base/duration.ts';
+import type { QueueSettings } from '../../settings.ts';
 import { isActive, type Run, type Snapshot } from '../model.ts';
 import { prefixTrain } from '../prefix-train.ts';
-import type { Proposal, Strategy } from '../strategy.ts';
+import type { ExplainedStrategy, Proposal } from '../strategy.ts';
 import { estimateLandings } from './belief.ts';
 import { likeliestPaths, type LandingPath } from './path.ts';
 
-/** A minute that is probably saved is worth so many that are probably wasted. */
-const wasteWeight = 0.1;
+/** A minute that is probably saved is worth so many that are probably wasted, by what matters more. */
+const wasteWeights: Readonly<Record<QueueSettings['weight'], number>> = { time: 0.07, ci_minutes: 0.25 };
 /** How much more a minute is worth if many wait for it. */
 const waitingWeight = 0.7;
 /** The likeliest path is run at once if it is at least so probable: its result is worth knowing early. */
@@ -34,12 +35,17 @@ const certainOdds = 0.98;
 /** What a run takes if the queue has no history. */
 const usualMsWithoutHistory = 30 * minuteMs;
 
-type ForeseenQueue = Pick<Snapshot, 'limits' | 'failureShare' | 'items' | 'line' | 'runs'>;
+type ForeseenQueue = Pick<
+  Snapshot,
+  'settings' | 'limits' | 'failureShare' | 'flakeShare' | 'items' | 'line' | 'runs'
+>;
 
 type LineForecast = {
   readonly lands: Float64Array;
   readonly runs: readonly (readonly Run[])[];
   readonly paths: readonly (readonly LandingPath[])[];
+  /** How long the run of each group is expected to take. */
+  readonly durations: Float64Array;
   /** Until when each group waits for those ahead of it. */
   readonly waitsUntil: Float64Array;
   /** How many decisions each group delays, its own included. */
@@ -48,9 +54,10 @@ type LineForecast = {
 
 type ValuedRun = { readonly proposal: Proposal; readonly value: number };
 
-export const foresee: Strategy = {
+export const foresee: ExplainedStrategy = {
   screens: false,
   hasDirectDependencies: true,
+  describeBatches: () => null,
   propose: (view) => {
     const { queue, free, now, dependencies } = view;
     if (queue.settings.mode === 'single') return prefixTrain.propose(view);
@@ -59,7 +66,7 @@ export const foresee: Strategy = {
     const wanted: ValuedRun[] = [];
     let wakeAt = Infinity;
     for (let index = 0; index < queue.line.length; index++)
-      wakeAt = Math.min(wakeAt, wantRuns(queue, dependencies, forecast, index, usualMs, now, wanted));
+      wakeAt = Math.min(wakeAt, wantRuns(queue, dependencies, forecast, index, now, wanted));
     if (wanted.length > free) wanted.sort((a, b) => b.value - a.value);
     return {
       proposals: wanted.slice(0, free).map(({ proposal }) => proposal),
@@ -69,8 +76,8 @@ export const foresee: Strategy = {
 };
 
 /** When a run ends, as far as the queue's history says. */
-const expectedEnd = ({ startedAt, pushedAt, requestedAt }: Run, usualMs: number, now: number): number =>
-  Math.max(now + minuteMs / 2, (startedAt ?? pushedAt ?? requestedAt) + usualMs);
+const expectedEnd = ({ startedAt, pushedAt, requestedAt }: Run, expectedMs: number, now: number): number =>
+  Math.max(now + minuteMs / 2, (startedAt ?? pushedAt ?? requestedAt) + expectedMs);
 
 const pathKey = (members: readonly number[]): string => members.join();
 
@@ -86,9 +93,12 @@ function forecastLine(
   const runs: Run[][] = line.map(() => []);
   for (const run of queue.runs.values())
     if (run.of.kind === 'line' && groups.has(run.of.group)) runs[groups.get(run.of.group)!]!.push(run);
-  const soundOdds = 1 - queue.failureShare;
-  const lands = estimateLandings({ line, items, soundOdds, runs, dependencies, indexes });
+  const odds = { soundOdds: 1 - queue.failureShare, flakeOdds: queue.flakeShare };
+  const lands = estimateLandings({ line, items, ...odds, runs, dependencies, indexes });
   const paths = dependencies.map((ahead) => likeliestPaths(ahead, lands));
+  const durations = Float64Array.from(line, ({ members }) =>
+    Math.max(...members.map((pr) => items.get(pr)?.expectedMs ?? usualMs)),
+  );
   const waitsUntil = new Float64Array(line.length);
   const decidedAt = new Float64Array(line.length);
   const critical = new Float64Array(line.length).fill(1);
@@ -101,14 +111,16 @@ function forecastLine(
         waitsFor[index] = ahead;
       }
     const run = findRun(queue, runs[index]!, index, paths[index]![0]!);
-    const endsAt = run === undefined ? now + usualMs : isActive(run) ? expectedEnd(run, usualMs, now) : now;
+    const expectedMs = durations[index]!;
+    const endsAt =
+      run === undefined ? now + expectedMs : isActive(run) ? expectedEnd(run, expectedMs, now) : now;
     waitsUntil[index] = until;
     decidedAt[index] = Math.max(until, endsAt);
     if (endsAt > until) waitsFor[index] = -1;
   }
   for (let index = line.length - 1; index >= 0; index--)
     if (waitsFor[index]! >= 0) critical[waitsFor[index]!]! += critical[index]!;
-  return { lands, runs, paths, waitsUntil, critical };
+  return { lands, runs, paths, durations, waitsUntil, critical };
 }
 
 /** The run of a group on this path, if there is one. */
@@ -127,20 +139,20 @@ function findRun(
 function wantRuns(
   queue: ForeseenQueue,
   dependencies: readonly (readonly number[])[],
-  { lands, runs, paths, waitsUntil, critical }: LineForecast,
+  { lands, runs, paths, durations, waitsUntil, critical }: LineForecast,
   index: number,
-  usualMs: number,
   now: number,
   wanted: ValuedRun[],
 ): number {
   const { line } = queue;
   const ahead = dependencies[index]!;
+  const usualMs = durations[index]!;
   const latest = waitsUntil[index]! - (1 + marginShare) * usualMs - marginMs;
   let newsAt = Infinity;
   for (const each of ahead)
     if (lands[each]! > 1 - certainOdds && lands[each]! < certainOdds)
       for (const run of runs[each]!)
-        if (isActive(run)) newsAt = Math.min(newsAt, expectedEnd(run, usualMs, now));
+        if (isActive(run)) newsAt = Math.min(newsAt, expectedEnd(run, durations[each]!, now));
   if (newsAt === Infinity) newsAt = waitsUntil[index]! > now ? waitsUntil[index]! : now + usualMs;
   const weight = critical[index]! ** waitingWeight;
   let wakeAt = Infinity;
@@ -148,7 +160,7 @@ function wantRuns(
     if (findRun(queue, runs[index]!, index, path) !== undefined) continue;
     const gain = path.odds * Math.max(0, newsAt - Math.max(now, latest)) * weight;
     const cost = (1 - path.odds) * (startCostMs + Math.min(usualMs, newsAt - now));
-    const isWorth = ahead.length === 0 || gain >= wasteWeight * cost;
+    const isWorth = ahead.length === 0 || gain >= wasteWeights[queue.settings.weight] * cost;
     const isLikely = rank === 0 && path.odds >= learnOdds;
     if (isWorth || isLikely) {
       const without = ahead.flatMap((each) => (path.landing.includes(each) ? [] : line[each]!.members));
