@@ -85,7 +85,7 @@ describe('the interval of an estimate holds its landing', () => {
   });
 
   it.each([0.01, 0.05])('in lanes where a pair shares a target with probability %d', (sharingProbability) => {
-    const calibrations = seeds.map((seed) => {
+    const calibrations = otherSeeds.map((seed) => {
       const workload = createGraphWorkload({
         seed,
         count: 400,
@@ -100,7 +100,7 @@ describe('the interval of an estimate holds its landing', () => {
       return calibrate(workload, { mode: 'parallel', concurrency: 20 });
     });
     const share = insideShare(calibrations);
-    expect(share).toBeGreaterThan(0.7);
-    expect(share).toBeLessThan(0.9);
+    expect(share).toBeGreaterThan(0.77);
+    expect(share).toBeLessThan(0.83);
   });
 });

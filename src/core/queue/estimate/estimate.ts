@@ -19,6 +19,7 @@ import { groupLine, type LineEntry, type LineGroup, placesMax } from './estimate
 import type { EntryStatus } from '../text/entry-status.ts';
 import { isInQueue, type Queue } from '../model.ts';
 import { strategyFor } from '../planner/strategies.ts';
+import { isDirect } from '../planner/strategy.ts';
 import type { QueueSettings } from '../settings.ts';
 
 /** With fewer passed runs than this there is no estimate. */
@@ -91,13 +92,16 @@ export function forecastLine(
   const percentiles = samples.map(computePercentiles);
   const expected = inOrder(
     groups,
-    percentiles.map((each, index) => (screens && isGroupedLater(groups[index]!) ? widen(each, at) : each)),
+    percentiles.map((each, index) => widen(each, chooseWidening(settings, groups[index]!), at)),
   );
   const landings = new Map(
     groups.flatMap(({ members }, index) => members.map((prNumber) => [prNumber, expected[index]!] as const)),
   );
   return { landings, beyond: beyond && { ...beyond, last: expected.at(-1)! } };
 }
+
+/** In parallel lanes that are foreseen, a change has so many runs: some of them bets, some repeats of a failure. */
+const runsPerChange = 1.35;
 
 function estimateOdds(settings: QueueSettings, { durationsMs, mergedCount, leftCount }: TestHistory): Odds {
   const { concurrency, bisectionConcurrency, canOptimisticallyMerge, pendingFailureDepth } = settings;
@@ -108,7 +112,7 @@ function estimateOdds(settings: QueueSettings, { durationsMs, mergedCount, leftC
     durationsMs: Float64Array.from(durationsMs).sort(),
     leaveShare,
     leaveDoubt: Math.sqrt((leaveShare * (1 - leaveShare)) / (count + 2)),
-    slots: concurrency,
+    slots: speculates(settings) ? Math.max(1, Math.round(concurrency / runsPerChange)) : concurrency,
     searchSlots: bisectionConcurrency === 0 ? concurrency : bisectionConcurrency,
     isOptimistic: canOptimisticallyMerge,
     failureDepth: pendingFailureDepth,
@@ -121,16 +125,28 @@ function computePercentiles(samples: Float64Array): Percentiles {
   return { p10: share(0.1), p50: share(0.5), p90: share(0.9) };
 }
 
-/**
- * How entries are grouped is only roughly foreseen where the strategy chooses it: the interval is wider than that of the
- * simulated futures, by shares that hold eight of ten landings (test/sim/calibration.test.ts).
- */
-const widening = { earlier: 1.2, later: 1.4 } as const;
+/** By how much an interval is wider than that of the simulated futures. */
+type Widening = { readonly earlier: number; readonly later: number };
 
-const widen = ({ p10, p50, p90 }: Percentiles, now: number): Percentiles => ({
-  p10: Math.max(now, p50 - widening.earlier * (p50 - p10)),
+/**
+ * How entries are grouped, and which runs are bets, is only roughly foreseen where the strategy chooses it. These shares
+ * hold eight of ten landings (test/sim/calibration.test.ts).
+ */
+const grouped: Widening = { earlier: 1.2, later: 1.4 };
+const betting: Widening = { earlier: 1.07, later: 1.45 };
+const known: Widening = { earlier: 1, later: 1 };
+
+function chooseWidening(settings: QueueSettings, group: LineGroup): Widening {
+  if (speculates(settings)) return betting;
+  return strategyFor(settings).screens && isGroupedLater(group) ? grouped : known;
+}
+
+const speculates = (settings: QueueSettings): boolean => isDirect(strategyFor(settings), settings);
+
+const widen = ({ p10, p50, p90 }: Percentiles, { earlier, later }: Widening, now: number): Percentiles => ({
+  p10: Math.max(now, p50 - earlier * (p50 - p10)),
   p50,
-  p90: p50 + widening.later * (p90 - p50),
+  p90: p50 + later * (p90 - p50),
 });
 
 const isGroupedLater = ({ kind, isScreened = false }: LineGroup): boolean =>

@@ -7,8 +7,15 @@
 
 import type { Item, Run, Snapshot } from './model.ts';
 
-/** How probably two entries that share a target break together, though each passes alone (SubmitQueue: 4 %). */
-export const conflictOdds = 0.04;
+/** The most that is taken for the probability that two entries that share a target break together (SubmitQueue: 4 %). */
+const conflictOddsMax = 0.04;
+
+/**
+ * How probably an entry breaks with one of `count` others that share a target with it: no more of them together than
+ * the queue's failures can explain.
+ */
+export const conflictOdds = (failureShare: number, count: number): number =>
+  Math.min(conflictOddsMax, failureShare / Math.max(1, count));
 
 /** How probably an entry that a run assumes fails without one that landed before it and is not in the run. */
 const needOdds = 0.0002;
@@ -23,9 +30,10 @@ type Known = Pick<Snapshot, 'failureShare' | 'flakeShare'>;
 
 /** By Bayes' rule: `chance` is how probably a sound entry shows what was seen. Any other entry shows it always. */
 function estimateInnocence({ failureShare }: Known, { odds, findings }: Item, chance: number): number {
-  const alone = findings?.passed === true ? 1 : (odds ?? 1 - failureShare);
+  const { passed = false, met = 0 } = findings ?? {};
+  const alone = passed ? 1 : (odds ?? 1 - failureShare);
   // Nothing is certain: the branch may have changed in a way that no target shows.
-  const sound = Math.min(1 - conflictOdds, alone * (1 - conflictOdds) ** (findings?.met ?? 0));
+  const sound = Math.min(1 - conflictOddsMax, alone * (1 - conflictOdds(failureShare, met)) ** met);
   return (sound * chance) / (sound * chance + 1 - sound);
 }
 

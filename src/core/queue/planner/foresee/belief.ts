@@ -27,18 +27,21 @@ type LineView = {
 export function estimateLandings(view: LineView): Float64Array {
   const { line, items, dependencies, indexes, flakeOdds } = view;
   const found = line.map((group, index) => findingsOf(items.get(group.members[0]!), view.runs[index]!));
-  const priors = Float64Array.from(
-    line,
-    ({ members }, index) =>
-      (found[index]!.passed ? 1 : soundOdds(view, members)) * (1 - conflictOdds) ** (found[index]!.met ?? 0),
+  /** For each group: how probably it breaks with one that it was not tested with. A bet may be bolder than a verdict. */
+  const conflicts = Float64Array.from(found, ({ met = 0 }, index) =>
+    conflictOdds(2 * (1 - view.soundOdds), dependencies[index]!.length + met),
   );
+  const priors = Float64Array.from(line, ({ members }, index) => {
+    const { passed, met = 0 } = found[index]!;
+    return (passed ? 1 : soundOdds(view, members)) * (1 - conflicts[index]!) ** met;
+  });
   const accusations = accuse(found, priors, indexes, flakeOdds);
   const lands = new Float64Array(line.length);
   for (let index = 0; index < line.length; index++) {
     const { passedWith, failedBehind } = found[index]!;
     let sound = priors[index]!;
     for (const ahead of dependencies[index]!)
-      if (!passedWith.includes(line[ahead]!.members[0]!)) sound *= 1 - conflictOdds * lands[ahead]!;
+      if (!passedWith.includes(line[ahead]!.members[0]!)) sound *= 1 - conflicts[index]! * lands[ahead]!;
     sound /= sound + (1 - sound) * accusations[index]!;
     for (const assumed of failedBehind) {
       let clean = 1 - flakeOdds;
