@@ -4,7 +4,8 @@ import { area, axisTitle, fix, gridLine, linearScale, linearTicks, svg, text } f
 
 export type Curve = { readonly name: string; readonly points: readonly (readonly [number, number])[] };
 
-const colours = ['#d55e00', '#0072b2', '#009e73'];
+/** Distinct also without colour vision, from the palette of Okabe and Ito. */
+const colours = ['#d55e00', '#0072b2', '#009e73', '#cc79a7', '#56b4e9'];
 
 /** Values above the highest of the axis leave the picture there. */
 export function plotCurves(

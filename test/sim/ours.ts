@@ -38,7 +38,7 @@ export const ourPolicies: readonly Policy[] = [
     mode: 'parallel',
     concurrency: Math.min(1000, slots),
   })),
-  policyOf('Signalbox, lanes, strategy manual', 'graph', (slots) => ({
+  policyOf('Signalbox, manual', 'graph', (slots) => ({
     mode: 'parallel',
     strategy: 'manual',
     concurrency: Math.min(1000, slots),

@@ -101,6 +101,7 @@ const policies: readonly { readonly name: string; readonly settings: Partial<Que
     },
   },
   { name: 'parallel lanes', settings: { mode: 'parallel', concurrency: slots } },
+  { name: 'lanes, manual', settings: { mode: 'parallel', strategy: 'manual', concurrency: slots } },
 ];
 
 /** Changes that share a target with one in five of the others; five in a hundred bad, two in a hundred runs flaky. */
