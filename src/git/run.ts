@@ -76,9 +76,9 @@ const isolation = {
 /** Without ext:: and similar protocols, which run commands. */
 const networkProtocols = 'git:http:https:ssh';
 
-/** Local files are read only if the remote itself is a path: a server's redirect or a submodule never names one. */
-const allowedProtocols = (url: string): string =>
-  /^(?:file:|[./])/.test(url) ? `file:${networkProtocols}` : networkProtocols;
+/** Local files are read unless the remote is on the network: its redirects and submodules never name one. */
+const allowedProtocols = (remote: Remote | undefined): string =>
+  remote === undefined || /^(?:file:|[./])/.test(remote.url) ? `file:${networkProtocols}` : networkProtocols;
 
 /** The environment of a git command whose repository is not set by GIT_DIR. */
 export const gitEnvironment = {
@@ -115,7 +115,7 @@ export function buildGitEnvironment(settings: GitSettings): Record<string, strin
     GIT_SSH_COMMAND: 'ssh -o BatchMode=yes',
     ...environment,
     ...isolation,
-    GIT_ALLOW_PROTOCOL: allowedProtocols(remote?.url ?? ''),
+    GIT_ALLOW_PROTOCOL: allowedProtocols(remote),
     GIT_DIR: directory,
     GIT_CONFIG_COUNT: String(config.length),
     ...Object.fromEntries(

@@ -269,3 +269,13 @@ describe('the invariants', () => {
     ]);
   });
 });
+
+it('a restart runs the shown run again, the one with the most entries ahead, and leaves the bets alone', () => {
+  const world = laned(betting([1], [2], [2, 1]));
+  for (const pr of [1, 2]) world.submit(pr, on(1));
+  const bet = world.run('2').id;
+  world.fail('1+2');
+  world.send({ kind: 'restart', pr: 2 });
+  expect(world.snapshot.runs.get(bet)?.status).toBe('starting');
+  expect(world.active()).toEqual(expect.arrayContaining(['1', '1+2', '2']));
+});

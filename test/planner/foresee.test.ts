@@ -275,6 +275,24 @@ describe('a run', () => {
     expect(proposeFor([[], [0]], { ...asked, weight: 'ci_minutes' }).started).toEqual(['2 without none']);
   });
 
+  it('goes first to an entry that has waited for hours, and to one of a higher priority', () => {
+    const start = (old: object) => {
+      const world = foreseeing({ concurrency: 1 });
+      world.snapshot = { ...world.snapshot, state: 'PAUSED' };
+      world.submit(1, { ...on(1), ...old });
+      for (const pr of [2, 3]) world.submit(pr, on(2));
+      world.now = 5 * 60 * minuteMs;
+      for (const [pr, item] of world.snapshot.items)
+        if (pr !== 1)
+          (world.snapshot.items as Map<number, Item>).set(pr, { ...item, submittedAt: world.now });
+      world.send({ kind: 'state', state: 'RUNNING' });
+      return world.active();
+    };
+    expect(start({ submittedAt: 0 })).toEqual(['1']);
+    expect(start({ submittedAt: 5 * 60 * minuteMs })).toEqual(['2']);
+    expect(start({ submittedAt: 5 * 60 * minuteMs, priority: 10 })).toEqual(['1']);
+  });
+
   it('goes first where most entries wait, if there are too few slots', () => {
     // #1 and #2 depend on nothing, and three others wait for #2.
     const waiting = [[], [], [1], [1], [1]];

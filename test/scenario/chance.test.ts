@@ -114,7 +114,7 @@ it.each(seeds)('as chance tells it, in lanes and batches, by seed %i', { timeout
 });
 
 it.each(seeds)(
-  'as chance tells it, in lanes that are foreseen, by seed %i',
+  'as chance has it, in parallel lanes with the strategy adaptive, by seed %i',
   { timeout: 120_000 },
   async (seed) => {
     await tellByChance(seed + 2_000, {

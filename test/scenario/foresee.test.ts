@@ -1,4 +1,4 @@
-// Parallel lanes with the default strategy on the whole service: what is tested on top of what, and who is removed.
+// Parallel lanes with the default strategy on the whole service: what is tested on top of what, and which pull request is removed.
 
 // oxlint-disable vitest/expect-expect -- expectMerged and its like assert.
 import { expect, it } from 'vitest';

@@ -52,11 +52,10 @@ export const toys = {
     adds: { 'src/core/queue/planner/newest-first.ts': 'strategy.ts.txt' },
     changes: [
       before(strategies, 'import { prefixTrain }', "import { newestFirst } from './newest-first.ts';"),
-      before(strategies, '} as const satisfies', '  newestFirst,'),
       before(
         strategies,
-        "  strategy === 'adaptive' && mode",
-        "  strategy === 'newestFirst' ? strategies.newestFirst :",
+        "  strategy === 'adaptive' ? adaptive",
+        "  strategy === 'newestFirst' ? newestFirst :",
       ),
       {
         file: settings,

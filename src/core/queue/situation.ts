@@ -24,6 +24,8 @@ export type Situation =
       readonly startsAlone: boolean;
       /** It passed a screen, and waits for the group with which it is tested before it merges. */
       readonly isScreened?: boolean;
+      /** It keeps its position, and its next run waits until a result of the entries ahead is near. */
+      readonly isBiding?: boolean;
     }
   | {
       readonly kind: 'testing';
@@ -39,7 +41,7 @@ export type Situation =
     }
   | { readonly kind: 'passed'; readonly ahead: NamedEntries }
   /** Its run ended without a result, or failed in nothing but flaky tests, and is repeated. */
-  | { readonly kind: 'retrying'; readonly isAfterFlake?: boolean }
+  | { readonly kind: 'retrying'; readonly isAfterFlake?: boolean; readonly isAside?: boolean }
   | { readonly kind: 'failed'; readonly ahead: NamedEntries; readonly isBatch: boolean }
   /** Its batch failed. One of the suspects is the culprit; those that are cleared passed together. */
   | { readonly kind: 'bisected'; readonly suspects: NamedEntries; readonly cleared: NamedEntries };
@@ -123,6 +125,8 @@ export function explainSituation(situation: Situation, context: SituationContext
         : `Its tests passed with ${list(ahead)} ahead of it. It merges as soon as ${list(ahead)} can.`;
     }
     case 'retrying':
+      if (situation.isAside === true)
+        return 'Its tests failed, perhaps by chance. They run again as soon as a slot is free.';
       return situation.isAfterFlake === true
         ? `${afterFlake} They run again as soon as a slot is free.`
         : 'CI gave no result. Signalbox repeats its tests after a pause.';
@@ -134,7 +138,12 @@ export function explainSituation(situation: Situation, context: SituationContext
 }
 
 function explainPending(
-  { conflictsWith, startsAlone, isScreened = false }: Extract<Situation, { kind: 'pending' }>,
+  {
+    conflictsWith,
+    startsAlone,
+    isScreened = false,
+    isBiding = false,
+  }: Extract<Situation, { kind: 'pending' }>,
   { settings, position, queueSituation }: SituationContext,
 ): string {
   if (conflictsWith !== null)
@@ -155,6 +164,8 @@ function explainPending(
         : `${list(before)} ${verb(count, 'is', 'are')} ahead of it, and ${taken}.`) +
       (isBatched ? explainSize(batches) : '')
     );
+  if (isBiding)
+    return 'Its next tests start as soon as a result of the pull requests ahead of it is near: before that they would probably be in vain.';
   if (isBatched)
     return `Its batch is filling. Tests start with ${batches.size} pull requests, or when the oldest has waited ${waitText(batches.waitMs)}.${explainSize(batches)}`;
   return count === 0
@@ -190,7 +201,7 @@ function explainTesting(
   const checks = run === null || run.pushedAt === null ? '' : explainChecks(run, settings);
   const again = isAfterFlake ? ` ${afterFlake} They run again.` : '';
   const aside = isAside
-    ? ' It failed before, which may have been chance: it is removed if it fails again.'
+    ? ' It failed before, which may have been chance: it is removed once that is improbable.'
     : '';
   return `${state}${checks}${limit} It is tested with the branch ${on}.${again}${aside}`;
 }

@@ -35,10 +35,11 @@ const updateMeasures = statement<[queueId: string, at: Date]>(`
       from (
         select t.id, t.number, t.outcome from test_run t
         where t.queue_id = $1 and t.outcome in ('passed', 'failed', 'flaky') and t.ahead is null
+          and t.created_at > $2::timestamptz - interval '30 days'
+          and not exists (select from test_run_member x
+            where x.queue_id = $1 and x.test_run_id = t.id and x.position = 1)
         order by t.number desc limit ${flakeRunsMax}) r
-      join lateral (
-        select count(*) as members, min(pr_number) as pr_number, min(head_sha) as head_sha from test_run_member
-        where queue_id = $1 and test_run_id = r.id) m on m.members = 1
+      join test_run_member m on m.queue_id = $1 and m.test_run_id = r.id
       left join queue_entry e on e.queue_id = $1 and e.pr_number = m.pr_number and e.pr_sha = m.head_sha) alone) f
   where p.queue_id = $1`);
 

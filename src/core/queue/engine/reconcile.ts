@@ -227,7 +227,7 @@ function factsAbout(
       isEnded(shown.entry.stage) || (isEnding(fact) && shown.stored?.attempt !== shown.entry.attempt);
     if (!wasEnded) recordMove(fact, shown, ids, record);
   }
-  showAgain(after, started, about, entries, record);
+  showAgain(after, ids, about, entries, record);
   for (const search of after.searches) showSearch(search, started, about, entries, record);
   for (const pr of after.landing?.members ?? [])
     if (!(before.landing?.members.includes(pr) ?? false)) record(pr, { kind: 'landing_begun' });
@@ -297,25 +297,41 @@ function recordMove(
 
 const stageKinds = { testing: 'testing', passed: 'tests_passed', suspected: 'pending_failure' } as const;
 
-/** After a run was restarted in place, the entries that it tests show the new run. */
+/**
+ * An entry under test shows one of its active runs, for as long as that is active; then the one with the most entries
+ * ahead. The others are bets on what becomes of those ahead.
+ */
 function showAgain(
   after: Snapshot,
-  started: Started,
+  ids: ReadonlyMap<number, RunId>,
   about: ReadonlyMap<number, readonly ProgressBody[]>,
   entries: ReadonlyMap<number, InputEntry>,
   record: RecordProgress,
 ): void {
-  for (const { id: runId, run } of started) {
-    if (run.of.kind !== 'line') continue;
+  for (const [pr, runs] of activeLineRuns(after)) {
+    const place = after.items.get(pr)?.place;
+    if (place?.kind !== 'line' || place.shown !== 'testing') continue;
+    const stage = stageAfter(pr, about, entries);
+    if ('runId' in stage && runs.some(({ id }) => ids.get(id) === stage.runId)) continue;
+    const most = Math.max(...runs.map(({ composition }) => composition.members.length));
+    const runId = ids.get(runs.findLast(({ composition }) => composition.members.length === most)!.id);
+    if (runId !== undefined) record(pr, { kind: 'moved', to: { kind: 'testing', runId }, reason: null });
+  }
+}
+
+/** The active runs in the line of each entry that they test. */
+function activeLineRuns({ runs }: Snapshot): ReadonlyMap<number, readonly Run[]> {
+  const found = new Map<number, Run[]>();
+  for (const run of runs.values()) {
+    if (run.of.kind !== 'line' || !isActive(run)) continue;
     const { members, tested } = run.composition;
     for (const pr of members.slice(members.length - tested)) {
-      const place = after.items.get(pr)?.place;
-      if (place?.kind !== 'line' || place.shown !== 'testing') continue;
-      const stage = stageAfter(pr, about, entries);
-      if (!('runId' in stage) || stage.runId !== runId)
-        record(pr, { kind: 'moved', to: { kind: 'testing', runId }, reason: null });
+      const list = found.get(pr);
+      if (list === undefined) found.set(pr, [run]);
+      else list.push(run);
     }
   }
+  return found;
 }
 
 /** Where the facts so far leave an entry. */

@@ -88,7 +88,10 @@ export const isSameItem = (a: StoredItem | null, b: StoredItem | null): boolean 
 /** Called for every entry of a queue that may have 10,000, most of which are pending. */
 const isSameSituation = (a: Situation | null, b: Situation | null): boolean =>
   a?.kind === 'pending' && b?.kind === 'pending'
-    ? a.conflictsWith === b.conflictsWith && a.startsAlone === b.startsAlone && a.isScreened === b.isScreened
+    ? a.conflictsWith === b.conflictsWith &&
+      a.startsAlone === b.startsAlone &&
+      a.isScreened === b.isScreened &&
+      a.isBiding === b.isBiding
     : isSameJson(a, b);
 
 /** The database orders the fields of an object in its own way. */

@@ -68,12 +68,13 @@ const futuresMin = 40;
 
 /** Null if the queue has too little history. */
 export function forecastLine(
-  settings: QueueSettings,
+  given: QueueSettings,
   history: TestHistory,
   line: readonly LineEntry[],
   now: Date,
 ): Forecast | null {
   if (!isEnoughHistory(history)) return null;
+  const settings = speculates(given) ? { ...given, ...withoutEffect } : given;
   const at = now.getTime();
   const odds = estimateOdds(settings, history);
   const { screens } = strategyFor(settings);
@@ -100,7 +101,7 @@ export function forecastLine(
   return { landings, beyond: beyond && { ...beyond, last: expected.at(-1)! } };
 }
 
-/** In parallel lanes that are foreseen, a change has so many runs: some of them bets, some repeats of a failure. */
+/** In parallel lanes with the strategy adaptive a change has so many runs: some are bets, some repeat a failure. */
 const runsPerChange = 1.35;
 
 function estimateOdds(settings: QueueSettings, { durationsMs, mergedCount, leftCount }: TestHistory): Odds {
@@ -134,12 +135,15 @@ type Widening = { readonly earlier: number; readonly later: number };
  */
 const grouped: Widening = { earlier: 1.2, later: 1.4 };
 const betting: Widening = { earlier: 1.07, later: 1.45 };
-const known: Widening = { earlier: 1, later: 1 };
+const unchanged: Widening = { earlier: 1, later: 1 };
 
 function chooseWidening(settings: QueueSettings, group: LineGroup): Widening {
   if (speculates(settings)) return betting;
-  return strategyFor(settings).screens && isGroupedLater(group) ? grouped : known;
+  return strategyFor(settings).screens && isGroupedLater(group) ? grouped : unchanged;
 }
+
+/** What these settings mean to a queue that speculates in parallel lanes. */
+const withoutEffect = { batch: false, canOptimisticallyMerge: false, pendingFailureDepth: 0 } as const;
 
 const speculates = (settings: QueueSettings): boolean => isDirect(strategyFor(settings), settings);
 

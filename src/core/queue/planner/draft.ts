@@ -121,7 +121,7 @@ export class Draft {
   }
 
   /** The queue has another mode now, and with it another strategy. */
-  follow(strategy: StrategyRules): void {
+  useStrategy(strategy: StrategyRules): void {
     this.#strategy = strategy;
   }
 
@@ -232,7 +232,7 @@ export class Draft {
     return { ...known, passed: true, passedWith: [...new Set(others)].toSorted((a, b) => a - b) };
   }
 
-  /** A failure on the branch itself is followed by a test alone, and one with an entry that has failed is explained. */
+  /** A failure on the branch itself is followed by a removal or a test alone; one with an entry that failed is explained. */
   #afterFailure(known: Findings, ahead: readonly number[]): Findings {
     const isExplained = ahead.length === 0 || ahead.some((pr) => this.gone.get(pr) === 'failed');
     if (isExplained || known.failedBehind.some((other) => sameMembers(other, ahead))) return known;
@@ -240,7 +240,7 @@ export class Draft {
   }
 
   /** Counts an entry that lands for those that share a target with it and did not pass together with it. */
-  meet(landed: number): void {
+  countUntestedLanding(landed: number): void {
     if (!this.direct) return;
     const { targets } = this.item(landed);
     const passedWith = new Set<number>();
@@ -248,6 +248,8 @@ export class Draft {
       if (status === 'passed' && composition.members.includes(landed))
         for (const pr of composition.members.slice(-composition.tested)) passedWith.add(pr);
     for (const item of this.items.values()) {
+      // An entry without a run has nothing to lose yet.
+      if (item.place.kind !== 'line' && item.place.kind !== 'search' && item.findings === undefined) continue;
       if (item.pr === landed || passedWith.has(item.pr) || !share(item.targets, targets)) continue;
       const findings = item.findings ?? noFindings;
       if (findings.passedWith.includes(landed)) continue;

@@ -15,7 +15,7 @@ export function landed(draft: Draft, tip: Tip): void {
   draft.tip = tip;
   const landedTargets = landing.members.map((pr) => draft.item(pr).targets);
   const reason = landing.proof.kind === 'direct' ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
-  for (const pr of landing.members) draft.meet(pr);
+  for (const pr of landing.members) draft.countUntestedLanding(pr);
   for (const run of draft.runs.values())
     if (run.of.kind === 'line' && run.composition.base === before)
       draft.runs.set(

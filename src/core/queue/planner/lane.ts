@@ -1,6 +1,6 @@
 // Lanes: which entry depends on which. In single mode an entry depends on every entry ahead. In parallel mode
-// it depends on every entry ahead that shares an impacted target, transitively; `ALL` shares with every
-// non-empty list, the empty list with none.
+// it depends on every entry ahead that shares an impacted target, and on what those depend on, unless dependencies are
+// direct (strategy.ts); `ALL` shares with every non-empty list, the empty list with none.
 //
 // Targets are numbered densely, so the last entry to hold each target fits an array, and one pass over a
 // queue finds every direct dependency: of several earlier holders of a target only the last matters, because

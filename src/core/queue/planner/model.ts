@@ -47,8 +47,8 @@ export type ScreenResult =
   | 'confirmed';
 
 /**
- * What runs that were dropped had shown about an entry, whatever they assumed. A strategy speculates by it; no verdict
- * depends on it.
+ * What runs that were dropped had shown about an entry, whatever they assumed. A strategy speculates by it, and it
+ * decides how many failed runs remove the entry (innocence.ts).
  */
 export type Findings = {
   /** It passed a run: it is sound on its own. */

@@ -284,8 +284,11 @@ function restart(draft: Draft, pr: number): void {
   const item = draft.items.get(pr);
   if (item?.place.kind !== 'line' || draft.isLanding(pr)) return;
   const group = draft.line.find(({ members }) => members.includes(pr))!;
-  const latest = draft.runsOf(group).at(-1);
-  if (latest !== undefined) draft.runAgain(latest);
+  // Of several runs, the one with the most entries ahead is shown; the others are bets.
+  const runs = draft.runsOf(group);
+  const most = Math.max(...runs.map(({ composition }) => composition.members.length));
+  const shown = runs.findLast(({ composition }) => composition.members.length === most);
+  if (shown !== undefined) draft.runAgain(shown);
 }
 
 function report(draft: Draft, id: number, change: (run: Run, now: number) => Run): void {

@@ -19,6 +19,13 @@ function ranked(item: Item, now: number): Ranked {
 const compare = (a: Ranked, b: Ranked): number =>
   a.rank - b.rank || a.priority - b.priority || a.item.seniority - b.item.seniority;
 
+/** Negative if `a` must not wait for `b`; 0 if they are in one class, in which a strategy may choose. */
+export function compareClass(a: Item, b: Item, now: number): number {
+  const [one, other] = [ranked(a, now), ranked(b, now)];
+  if (one.rank === 1 && other.rank === 1) return a.seniority - b.seniority;
+  return one.rank - other.rank || one.priority - other.priority;
+}
+
 export function inOrder(items: Iterable<Item>, now: number): Item[] {
   // Ranked once per entry: sorting 10,000 entries compares each some fourteen times.
   return Array.from(items, (item) => ranked(item, now))

@@ -12,8 +12,8 @@
 //     to a tree that passed. If dependencies are direct, a run proves only its own group (strategy.ts).
 //  4. Blame. An entry fails only on direct evidence: a failed run in which it is the last change, and whose
 //     composition without it passed or is the branch itself (verdict.ts). A batch is bisected by prefixes
-//     (search.ts). If the strategy screens, two such runs must have failed; if dependencies are direct, the entry
-//     must have failed in the line before (strategy.ts).
+//     (search.ts). If the strategy screens, two such runs must have failed; if dependencies are direct, chance must be
+//     improbable (innocence.ts).
 //  5. Admission. Ready entries of a RUNNING queue are pending; entries that are no longer ready go back, also
 //     from under test, before anything else is decided; an entry that never becomes ready is cancelled in the
 //     end (admit.ts).
@@ -65,7 +65,7 @@ export function plan(snapshot: Snapshot, now: number, given?: Strategy): Plan {
       if (finishSwitch(draft)) {
         // Nothing is under test: the strategy of the new mode finds nothing of the other.
         strategy = given ?? strategyFor(draft.settings);
-        draft.follow(strategy);
+        draft.useStrategy(strategy);
         admit(draft);
       }
       mergeDirectly(draft);

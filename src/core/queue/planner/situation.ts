@@ -9,6 +9,7 @@ import {
   type Group,
   isActive,
   isFlakyFailure,
+  isInconclusive,
   isScreen,
   isScreened,
   type Item,
@@ -34,7 +35,7 @@ export function situations(snapshot: Snapshot): ReadonlyMap<number, Situation> {
       const place = items.get(pr)?.place;
       if (run !== undefined) found.set(pr, groupSituation(snapshot, group, run));
       // A group that keeps its position without a run waits like a pending entry.
-      else if (place?.kind === 'line' && place.shown === 'pending') found.set(pr, alone);
+      else if (place?.kind === 'line' && place.shown === 'pending') found.set(pr, biding);
     }
   }
   for (const search of searches) {
@@ -67,6 +68,7 @@ export function queueSituation(snapshot: Snapshot, now: number): QueueSituation 
 /** Almost all pending entries of a long queue are in one of these. */
 const together: Situation = { kind: 'pending', conflictsWith: null, startsAlone: false };
 const alone: Situation = { kind: 'pending', conflictsWith: null, startsAlone: true };
+const biding: Situation = { ...alone, isBiding: true };
 const screened: Situation = { kind: 'pending', conflictsWith: null, startsAlone: false, isScreened: true };
 
 function pendingSituation({ items }: Snapshot, item: Item, behind: number | null): Situation {
@@ -138,5 +140,9 @@ function screenSituation(snapshot: Snapshot, id: number): Situation {
 /** It failed in the line, and is tested alone. */
 function asideSituation(snapshot: Snapshot, id: number): Situation {
   const situation = screenSituation(snapshot, id);
-  return situation.kind === 'testing' ? { ...situation, isAside: true } : situation;
+  if (situation.kind === 'testing') return { ...situation, isAside: true };
+  const hasNoResult = [...snapshot.runs.values()]
+    .filter(({ of }) => of.kind === 'search' && of.search === id)
+    .some(isInconclusive);
+  return hasNoResult ? situation : { kind: 'retrying', isAside: true };
 }

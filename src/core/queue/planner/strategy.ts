@@ -15,7 +15,8 @@
 //  - puts every entry that may start into the line, where it keeps its position with any number of runs, or none;
 //  - keeps every run as long as what it assumes can still happen, and lands an entry by its own run as soon as
 //    everything that it depends on has landed or left (verdict.ts);
-//  - removes no entry for one failed run: it leaves the line and is tested once more, alone on the branch (search.ts);
+//  - removes an entry that failed on the branch only if chance is improbable (innocence.ts); otherwise it leaves the
+//    line and is tested again, alone on the branch (search.ts);
 //  - gives all runs one budget of slots, `concurrency`.
 
 import type { QueueSettings } from '../settings.ts';

@@ -1,6 +1,7 @@
 // Which entries may land and which have failed. A group that failed waits until every entry it was tested on
 // top of has landed (or left, and then the group restarts), and with a failure depth also for the groups
-// behind it that are under test. Then a single entry fails, and a batch is bisected. "Landed" rather than
+// behind it that are under test. Then a single entry fails, or is tested again alone if dependencies are direct and chance
+// may have failed it, and a batch is bisected. "Landed" rather than
 // "passed": an entry that passed can still be cancelled before it lands, and then another would have been
 // removed for a change that never landed.
 
@@ -46,7 +47,8 @@ export function settleFailure(draft: Draft): boolean {
       testAlone(draft, group);
       return true;
     }
-    if (waitsForSuccessors(draft, views, view)) continue;
+    // If dependencies are direct, no run behind it can clear it.
+    if (!draft.direct && waitsForSuccessors(draft, views, view)) continue;
     // Its base was never the branch and may itself be at fault: only a run on the branch is evidence.
     if (main.overtaken) {
       draft.runAgain(main);

@@ -12,7 +12,8 @@
 
 import { minuteMs } from '#base/duration.ts';
 import type { QueueSettings } from '../../settings.ts';
-import { isActive, type Run, type Snapshot } from '../model.ts';
+import { isActive, type Item, type Run, type Snapshot } from '../model.ts';
+import { compareClass } from '../order.ts';
 import { prefixTrain } from '../prefix-train.ts';
 import type { ExplainedStrategy, Proposal } from '../strategy.ts';
 import { estimateLandings } from './belief.ts';
@@ -52,7 +53,7 @@ type LineForecast = {
   readonly critical: Float64Array;
 };
 
-type ValuedRun = { readonly proposal: Proposal; readonly value: number };
+type ValuedRun = { readonly item: Item; readonly proposal: Proposal; readonly value: number };
 
 export const foresee: ExplainedStrategy = {
   screens: false,
@@ -67,7 +68,7 @@ export const foresee: ExplainedStrategy = {
     let wakeAt = Infinity;
     for (let index = 0; index < queue.line.length; index++)
       wakeAt = Math.min(wakeAt, wantRuns(queue, dependencies, forecast, index, now, wanted));
-    if (wanted.length > free) wanted.sort((a, b) => b.value - a.value);
+    if (wanted.length > free) wanted.sort((a, b) => compareClass(a.item, b.item, now) || b.value - a.value);
     return {
       proposals: wanted.slice(0, free).map(({ proposal }) => proposal),
       wakeAt: wakeAt === Infinity ? null : wakeAt,
@@ -146,26 +147,27 @@ function wantRuns(
 ): number {
   const { line } = queue;
   const ahead = dependencies[index]!;
-  const usualMs = durations[index]!;
-  const latest = waitsUntil[index]! - (1 + marginShare) * usualMs - marginMs;
+  const expectedMs = durations[index]!;
+  const latest = waitsUntil[index]! - (1 + marginShare) * expectedMs - marginMs;
   let newsAt = Infinity;
   for (const each of ahead)
     if (lands[each]! > 1 - certainOdds && lands[each]! < certainOdds)
       for (const run of runs[each]!)
         if (isActive(run)) newsAt = Math.min(newsAt, expectedEnd(run, durations[each]!, now));
-  if (newsAt === Infinity) newsAt = waitsUntil[index]! > now ? waitsUntil[index]! : now + usualMs;
+  if (newsAt === Infinity) newsAt = waitsUntil[index]! > now ? waitsUntil[index]! : now + expectedMs;
   const weight = critical[index]! ** waitingWeight;
   let wakeAt = Infinity;
   for (const [rank, path] of paths[index]!.entries()) {
     if (findRun(queue, runs[index]!, index, path) !== undefined) continue;
     const gain = path.odds * Math.max(0, newsAt - Math.max(now, latest)) * weight;
-    const cost = (1 - path.odds) * (startCostMs + Math.min(usualMs, newsAt - now));
+    const cost = (1 - path.odds) * (startCostMs + Math.min(expectedMs, newsAt - now));
     const isWorth = ahead.length === 0 || gain >= wasteWeights[queue.settings.weight] * cost;
     const isLikely = rank === 0 && path.odds >= learnOdds;
     if (isWorth || isLikely) {
       const without = ahead.flatMap((each) => (path.landing.includes(each) ? [] : line[each]!.members));
       const value = isWorth ? path.odds * weight : path.odds / 2;
-      wanted.push({ proposal: { group: line[index]!.id, without }, value });
+      const { id, members } = line[index]!;
+      wanted.push({ item: queue.items.get(members[0]!)!, proposal: { group: id, without }, value });
     } else if (latest > now) wakeAt = Math.min(wakeAt, latest);
   }
   return wakeAt;
