@@ -25,7 +25,7 @@ export type Situation =
       /** It passed a screen, and waits for the group with which it is tested before it merges. */
       readonly isScreened?: boolean;
       /** It keeps its position, and its next run waits until a result of the entries ahead is near. */
-      readonly isBiding?: boolean;
+      readonly startsLater?: boolean;
     }
   | {
       readonly kind: 'testing';
@@ -142,7 +142,7 @@ function explainPending(
     conflictsWith,
     startsAlone,
     isScreened = false,
-    isBiding = false,
+    startsLater = false,
   }: Extract<Situation, { kind: 'pending' }>,
   { settings, position, queueSituation }: SituationContext,
 ): string {
@@ -164,7 +164,7 @@ function explainPending(
         : `${list(before)} ${verb(count, 'is', 'are')} ahead of it, and ${taken}.`) +
       (isBatched ? explainSize(batches) : '')
     );
-  if (isBiding)
+  if (startsLater)
     return 'Its next tests start as soon as a result of the pull requests ahead of it is near: before that they would probably be in vain.';
   if (isBatched)
     return `Its batch is filling. Tests start with ${batches.size} pull requests, or when the oldest has waited ${waitText(batches.waitMs)}.${explainSize(batches)}`;

@@ -91,7 +91,7 @@ const isSameSituation = (a: Situation | null, b: Situation | null): boolean =>
     ? a.conflictsWith === b.conflictsWith &&
       a.startsAlone === b.startsAlone &&
       a.isScreened === b.isScreened &&
-      a.isBiding === b.isBiding
+      a.startsLater === b.startsLater
     : isSameJson(a, b);
 
 /** The database orders the fields of an object in its own way. */

@@ -35,7 +35,7 @@ export function situations(snapshot: Snapshot): ReadonlyMap<number, Situation> {
       const place = items.get(pr)?.place;
       if (run !== undefined) found.set(pr, groupSituation(snapshot, group, run));
       // A group that keeps its position without a run waits like a pending entry.
-      else if (place?.kind === 'line' && place.shown === 'pending') found.set(pr, biding);
+      else if (place?.kind === 'line' && place.shown === 'pending') found.set(pr, startingLater);
     }
   }
   for (const search of searches) {
@@ -68,7 +68,7 @@ export function queueSituation(snapshot: Snapshot, now: number): QueueSituation 
 /** Almost all pending entries of a long queue are in one of these. */
 const together: Situation = { kind: 'pending', conflictsWith: null, startsAlone: false };
 const alone: Situation = { kind: 'pending', conflictsWith: null, startsAlone: true };
-const biding: Situation = { ...alone, isBiding: true };
+const startingLater: Situation = { ...alone, startsLater: true };
 const screened: Situation = { kind: 'pending', conflictsWith: null, startsAlone: false, isScreened: true };
 
 function pendingSituation({ items }: Snapshot, item: Item, behind: number | null): Situation {
