@@ -69,6 +69,10 @@ export class GitError extends AppError {
   }
 }
 
+/** Trouble that comes from the commits that git was asked about. Other trouble, such as a damaged mirror, passes. */
+export const isOwnTrouble = (error: unknown): boolean =>
+  error instanceof GitError && (error.kind === 'too_much' || error.kind === 'failed');
+
 /** Another job found the mirror damaged and removed it while this one used it: it is fetched again. */
 export const mirrorClosed = (): GitError =>
   new GitError('fetching', 'The mirror was closed while it was used.');

@@ -42,11 +42,11 @@ describe('a failed run on the branch', () => {
     expect(isEnough(0.01, { odds: 0.99 })).toBe(false);
   });
 
-  it('convinces the less if the entry passed before, and the more if it has met others since', () => {
+  it('convinces the less if the entry passed before, and the more if others landed since', () => {
     const findings = { passed: true, passedWith: [], failedBehind: [] };
     expect(isEnough(0.0005, { findings })).toBe(false);
-    expect(isEnough(0.0005, { findings: { ...findings, met: 1 } })).toBe(false);
-    expect(isEnough(0.0005, { findings: { ...findings, met: 2 } })).toBe(true);
+    expect(isEnough(0.0005, { findings: { ...findings, untestedLandings: 1 } })).toBe(false);
+    expect(isEnough(0.0005, { findings: { ...findings, untestedLandings: 2 } })).toBe(true);
   });
 
   it('does not convince if its base was never the branch, and less if an entry is missing in it', () => {
@@ -65,6 +65,14 @@ it('a second failed run convinces, unless chance fails many runs; a fourth alway
 });
 
 describe('an entry that fails in the line', () => {
+  /** One entry, whose tests have failed once, of a queue where chance fails many runs. */
+  function doubtful(): ReturnType<typeof laned> {
+    const world = laned({ failureShare: 0.05, flakeShare: 0.05 });
+    world.submit(1, on(1));
+    world.fail('1');
+    return world;
+  }
+
   it('is removed at once if that is convincing', () => {
     const world = laned({ failureShare: 0.3, flakeShare: 0.001 });
     world.submit(1, on(1));
@@ -73,9 +81,7 @@ describe('an entry that fails in the line', () => {
   });
 
   it('is tested again until its failures are', () => {
-    const world = laned({ failureShare: 0.05, flakeShare: 0.05 });
-    world.submit(1, on(1));
-    world.fail('1');
+    const world = doubtful();
     expect(world.place(1)?.kind).toBe('search');
     world.fail('1');
     expect(world.place(1)?.kind).toBe('search');
@@ -84,21 +90,19 @@ describe('an entry that fails in the line', () => {
   });
 
   it('lands if it passes then', () => {
-    const world = laned({ failureShare: 0.05, flakeShare: 0.05 });
-    world.submit(1, on(1));
-    world.fail('1');
+    const world = doubtful();
     world.pass('1');
     expect(world.merged()).toEqual([1]);
   });
 });
 
-describe('what an entry has met', () => {
+describe('what landed untested with an entry', () => {
   it('is what landed without being in a run that it passed', () => {
     const world = laned({ failureShare: 0.05, flakeShare: 0.01 });
     for (const pr of [1, 2]) world.submit(pr, on(1));
     world.pass('1');
     expect(world.merged()).toEqual([1]);
-    expect(world.snapshot.items.get(2)?.findings?.met).toBe(1);
+    expect(world.snapshot.items.get(2)?.findings?.untestedLandings).toBe(1);
   });
 
   it('is nothing new if it passed together with it, and nothing at all once it passes on the branch', () => {
@@ -106,7 +110,7 @@ describe('what an entry has met', () => {
     for (const pr of [1, 2]) world.submit(pr, on(1));
     world.submit(3, on(2));
     world.pass('1+2');
-    expect(world.snapshot.items.get(2)?.findings?.met ?? 0).toBe(0);
+    expect(world.snapshot.items.get(2)?.findings?.untestedLandings ?? 0).toBe(0);
     world.pass('1');
     expect(world.merged()).toEqual([1, 2]);
   });

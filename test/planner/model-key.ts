@@ -119,10 +119,13 @@ export class Key {
   }
 
   /** Entries that have left explain nothing any more, and the order in which runs failed makes no difference. */
-  #addFindings({ passed, passedWith, failedBehind, met = 0 }: Findings, items: Snapshot['items']): void {
+  #addFindings(
+    { passed, passedWith, failedBehind, untestedLandings = 0 }: Findings,
+    items: Snapshot['items'],
+  ): void {
     const isLive = (pr: number) => items.has(pr);
     this.#addFlags(passed);
-    this.#add(met);
+    this.#add(untestedLandings);
     this.#addNumbers(passedWith.filter(isLive));
     const failed = new Set(failedBehind.map((ahead) => ahead.filter(isLive).join()));
     for (const ahead of [...failed].toSorted()) this.#addNumbers(ahead.split(',').map(Number));

@@ -3,7 +3,7 @@
 // push that needs more lets git fetch it, also at once (git's merge and its packing ask for everything they
 // lack in one request).
 
-import { GitError } from '../error.ts';
+import { GitError, isOwnTrouble } from '../error.ts';
 import { fetchArgs } from './fetch-args.ts';
 import { boundedWork, type GitSettings, runGit } from '../run.ts';
 
@@ -55,7 +55,7 @@ export async function fetchForMerges(
       for (const sha of await filesOfMerge(local, tip, head)) shas.push(sha);
     } catch (error) {
       // One head that is too large to compare does not stop the others: its own merge reports the trouble.
-      if (!(error instanceof GitError) || !['too_much', 'failed'].includes(error.kind)) throw error;
+      if (!isOwnTrouble(error)) throw error;
     }
   }
   try {

@@ -12,7 +12,7 @@ import { type HeadReview, type PullRequest, unknownFork } from '#core/queue/mode
 import type { QueueId } from '#base/id.ts';
 import { findReviewedHead, type HeadsAtHost, loadHeads, type ReviewedHead } from '#db/host/head-view.ts';
 import { enqueueRefresh, type JobPayloads } from '#db/job/job.ts';
-import { GitError, type GitErrorKind } from '#git/error.ts';
+import { isOwnTrouble } from '#git/error.ts';
 import type { Mirror } from '#git/mirror/mirror.ts';
 import type { Host, HostRepository } from '#host/host.ts';
 import { atHost, type HostSession } from '../at-host.ts';
@@ -60,12 +60,9 @@ async function readPaths(
   return paths;
 }
 
-/** Trouble that comes from the head itself. Everything else, such as a damaged mirror, ends, and then the head is compared. */
-const ownTrouble: ReadonlySet<GitErrorKind> = new Set(['too_much', 'failed']);
-
 /** A head that git cannot compare, such as one with millions of files, needs an approval: it may change anything. */
 function uncomparable(error: unknown): readonly string[] {
-  if (error instanceof GitError && ownTrouble.has(error.kind)) return ['files that could not be compared'];
+  if (isOwnTrouble(error)) return ['files that could not be compared'];
   throw error;
 }
 

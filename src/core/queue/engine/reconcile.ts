@@ -15,6 +15,7 @@ import { checkStructure, violationsOfStep } from '../planner/invariant.ts';
 import {
   type Action,
   type PlannerFact,
+  findShownRun,
   isActive,
   isFlakyFailure,
   type Item,
@@ -313,8 +314,7 @@ function showAgain(
     if (place?.kind !== 'line' || place.shown !== 'testing') continue;
     const stage = stageAfter(pr, about, entries);
     if ('runId' in stage && runs.some(({ id }) => ids.get(id) === stage.runId)) continue;
-    const most = Math.max(...runs.map(({ composition }) => composition.members.length));
-    const runId = ids.get(runs.findLast(({ composition }) => composition.members.length === most)!.id);
+    const runId = ids.get(findShownRun(runs)!.id);
     if (runId !== undefined) record(pr, { kind: 'moved', to: { kind: 'testing', runId }, reason: null });
   }
 }

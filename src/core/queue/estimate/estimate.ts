@@ -18,8 +18,7 @@ import { drawScreens, groupScreens } from './estimate-screen.ts';
 import { groupLine, type LineEntry, type LineGroup, placesMax } from './estimate-group.ts';
 import type { EntryStatus } from '../text/entry-status.ts';
 import { isInQueue, type Queue } from '../model.ts';
-import { strategyFor } from '../planner/strategies.ts';
-import { isDirect } from '../planner/strategy.ts';
+import { speculates, strategyFor } from '../planner/strategies.ts';
 import type { QueueSettings } from '../settings.ts';
 
 /** With fewer passed runs than this there is no estimate. */
@@ -144,8 +143,6 @@ function chooseWidening(settings: QueueSettings, group: LineGroup): Widening {
 
 /** What these settings mean to a queue that speculates in parallel lanes. */
 const withoutEffect = { batch: false, canOptimisticallyMerge: false, pendingFailureDepth: 0 } as const;
-
-const speculates = (settings: QueueSettings): boolean => isDirect(strategyFor(settings), settings);
 
 const widen = ({ p10, p50, p90 }: Percentiles, { earlier, later }: Widening, now: number): Percentiles => ({
   p10: Math.max(now, p50 - earlier * (p50 - p10)),

@@ -248,12 +248,15 @@ export class Draft {
       if (status === 'passed' && composition.members.includes(landed))
         for (const pr of composition.members.slice(-composition.tested)) passedWith.add(pr);
     for (const item of this.items.values()) {
-      // An entry without a run has nothing to lose yet.
+      // The first run of an entry that never had one is on top of what landed.
       if (item.place.kind !== 'line' && item.place.kind !== 'search' && item.findings === undefined) continue;
       if (item.pr === landed || passedWith.has(item.pr) || !share(item.targets, targets)) continue;
       const findings = item.findings ?? noFindings;
       if (findings.passedWith.includes(landed)) continue;
-      this.items.set(item.pr, { ...item, findings: { ...findings, met: (findings.met ?? 0) + 1 } });
+      this.items.set(item.pr, {
+        ...item,
+        findings: { ...findings, untestedLandings: (findings.untestedLandings ?? 0) + 1 },
+      });
     }
   }
 

@@ -11,8 +11,8 @@ import type { Item, Run, Snapshot } from './model.ts';
 const conflictOddsMax = 0.04;
 
 /**
- * How probably an entry breaks with one of `count` others that share a target with it: no more of them together than
- * the queue's failures can explain.
+ * How probably an entry breaks with one particular of `count` others that share a target with it. All of them together
+ * never explain more than the share of failures.
  */
 export const conflictOdds = (failureShare: number, count: number): number =>
   Math.min(conflictOddsMax, failureShare / Math.max(1, count));
@@ -30,10 +30,13 @@ type Known = Pick<Snapshot, 'failureShare' | 'flakeShare'>;
 
 /** By Bayes' rule: `chance` is how probably a sound entry shows what was seen. Any other entry shows it always. */
 function estimateInnocence({ failureShare }: Known, { odds, findings }: Item, chance: number): number {
-  const { passed = false, met = 0 } = findings ?? {};
+  const { passed = false, untestedLandings = 0 } = findings ?? {};
   const alone = passed ? 1 : (odds ?? 1 - failureShare);
   // Nothing is certain: the branch may have changed in a way that no target shows.
-  const sound = Math.min(1 - conflictOddsMax, alone * (1 - conflictOdds(failureShare, met)) ** met);
+  const sound = Math.min(
+    1 - conflictOddsMax,
+    alone * (1 - conflictOdds(failureShare, untestedLandings)) ** untestedLandings,
+  );
   return (sound * chance) / (sound * chance + 1 - sound);
 }
 

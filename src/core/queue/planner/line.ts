@@ -49,13 +49,7 @@ export function viewLine(draft: Draft): readonly GroupView[] {
 
 function computeView(draft: Draft): GroupView[] {
   const { closed } = draft.lanes();
-  const byGroup = new Map<number, Run[]>();
-  for (const run of draft.runs.values())
-    if (run.of.kind === 'line') {
-      const list = byGroup.get(run.of.group);
-      if (list === undefined) byGroup.set(run.of.group, [run]);
-      else list.push(run);
-    }
+  const byGroup = runsByGroup(draft.runs);
   const ranks = rankMembers(draft.line);
   const views = draft.line.map((group, index) => {
     const behind = closed[index]!;
@@ -73,6 +67,18 @@ function computeView(draft: Draft): GroupView[] {
     for (const { main, behind } of views)
       if (main?.status === 'passed') for (const earlier of behind) views[earlier]!.passed = true;
   return views;
+}
+
+/** The runs of each group in the line. */
+export function runsByGroup(runs: ReadonlyMap<number, Run>): ReadonlyMap<number, readonly Run[]> {
+  const found = new Map<number, Run[]>();
+  for (const run of runs.values())
+    if (run.of.kind === 'line') {
+      const list = found.get(run.of.group);
+      if (list === undefined) found.set(run.of.group, [run]);
+      else list.push(run);
+    }
+  return found;
 }
 
 /** The entries that a run assumes to land before its group. */

@@ -58,7 +58,7 @@ export type Findings = {
   /** For each failed run that nothing explains yet: the entries that it assumed. */
   readonly failedBehind: readonly (readonly number[])[];
   /** How many entries that share a target with it landed since it came, without being in a run that it passed. Absent: none. */
-  readonly met?: number;
+  readonly untestedLandings?: number;
 };
 
 export type Item = {
@@ -272,6 +272,12 @@ export const isScreen = ({ fails, members }: Pick<Search, 'fails' | 'members'>):
 export const isScreened = ({ screen }: Item): boolean => screen === 'passed' || screen === 'confirmed';
 
 export const isActive = (run: Run): boolean => run.status === 'starting' || run.status === 'running';
+
+/** Of several runs of a group, the one that people see: the last of those with the most entries ahead. */
+export function findShownRun(runs: readonly Run[]): Run | undefined {
+  const most = Math.max(...runs.map(({ composition }) => composition.members.length));
+  return runs.findLast(({ composition }) => composition.members.length === most);
+}
 
 export const sameMembers = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((pr, index) => pr === b[index]);

@@ -23,6 +23,7 @@ import {
 import {
   type Action,
   type PlannerFact,
+  findShownRun,
   type Item,
   isActive,
   isFlakyFailure,
@@ -284,10 +285,7 @@ function restart(draft: Draft, pr: number): void {
   const item = draft.items.get(pr);
   if (item?.place.kind !== 'line' || draft.isLanding(pr)) return;
   const group = draft.line.find(({ members }) => members.includes(pr))!;
-  // Of several runs, the one with the most entries ahead is shown; the others are bets.
-  const runs = draft.runsOf(group);
-  const most = Math.max(...runs.map(({ composition }) => composition.members.length));
-  const shown = runs.findLast(({ composition }) => composition.members.length === most);
+  const shown = findShownRun(draft.runsOf(group));
   if (shown !== undefined) draft.runAgain(shown);
 }
 
@@ -303,13 +301,14 @@ function report(draft: Draft, id: number, change: (run: Run, now: number) => Run
   if (draft.direct && (status === 'passed' || isRed)) learn(draft, changed);
 }
 
-/** The next run of the entry probably takes as long as this one. If it passed, then with everything that it has met. */
+/** The next run of the entry probably takes as long as this one. If it passed, it is tested with all that has landed. */
 function learn(draft: Draft, { status, composition, startedAt, pushedAt, requestedAt }: Run): void {
   const item = draft.items.get(composition.members.at(-1)!);
   if (item === undefined || composition.tested !== 1) return;
   const expectedMs = draft.now - (startedAt ?? pushedAt ?? requestedAt);
   const isOnTip = status === 'passed' && composition.base === draft.tip;
-  const findings = isOnTip && item.findings !== undefined ? { findings: { ...item.findings, met: 0 } } : {};
+  const findings =
+    isOnTip && item.findings !== undefined ? { findings: { ...item.findings, untestedLandings: 0 } } : {};
   draft.items.set(item.pr, { ...item, ...findings, expectedMs });
 }
 

@@ -4,8 +4,9 @@
 import { namedEntries, type QueueSituation, type Situation } from '../situation.ts';
 import { mustBeAlone } from './batch.ts';
 import { timeLimits } from './clock.ts';
-import { assumed, hasFailed } from './line.ts';
+import { assumed, hasFailed, runsByGroup } from './line.ts';
 import {
+  findShownRun,
   type Group,
   isActive,
   isFlakyFailure,
@@ -18,8 +19,8 @@ import {
   type Snapshot,
 } from './model.ts';
 import { firstInOrder } from './order.ts';
-import { strategyFor } from './strategies.ts';
-import { isDirect, sharesSlots } from './strategy.ts';
+import { speculates, strategyFor } from './strategies.ts';
+import { sharesSlots } from './strategy.ts';
 
 /** One for each entry that is pending, under test, bisected or landing. */
 export function situations(snapshot: Snapshot): ReadonlyMap<number, Situation> {
@@ -28,9 +29,9 @@ export function situations(snapshot: Snapshot): ReadonlyMap<number, Situation> {
   for (const item of items.values())
     if (item.place.kind === 'pending')
       found.set(item.pr, pendingSituation(snapshot, item, item.place.behind));
-  const runs = lastRuns(snapshot);
+  const runs = runsByGroup(snapshot.runs);
   for (const group of line) {
-    const run = runs.get(group.id);
+    const run = findShownRun(runs.get(group.id) ?? []);
     for (const pr of group.members) {
       const place = items.get(pr)?.place;
       if (run !== undefined) found.set(pr, groupSituation(snapshot, group, run));
@@ -81,17 +82,6 @@ function pendingSituation({ items }: Snapshot, item: Item, behind: number | null
   return isScreened(item) ? screened : together;
 }
 
-/** The last run of each group, of those that contain the most entries ahead of it. */
-function lastRuns({ runs }: Snapshot): ReadonlyMap<number, Run> {
-  const last = new Map<number, Run>();
-  for (const run of runs.values()) {
-    if (run.of.kind !== 'line') continue;
-    const known = last.get(run.of.group)?.composition.members.length ?? 0;
-    if (run.composition.members.length >= known) last.set(run.of.group, run);
-  }
-  return last;
-}
-
 function groupSituation(snapshot: Snapshot, { members }: Group, run: Run): Situation {
   const place = snapshot.items.get(members[0]!)?.place;
   const ahead = namedEntries(assumed(run));
@@ -120,8 +110,7 @@ const retrying = (run: Run | undefined): Situation =>
 
 function searchSituation(snapshot: Snapshot, search: Search): Situation {
   const { id, members, passes, fails } = search;
-  if (isDirect(strategyFor(snapshot.settings), snapshot.settings) && members.length === 1)
-    return asideSituation(snapshot, id);
+  if (speculates(snapshot.settings) && members.length === 1) return asideSituation(snapshot, id);
   if (isScreen(search)) return screenSituation(snapshot, id);
   return {
     kind: 'bisected',
@@ -132,7 +121,7 @@ function searchSituation(snapshot: Snapshot, search: Search): Situation {
 
 /** A screen that has not failed is a test like any other, with nothing ahead of it. */
 function screenSituation(snapshot: Snapshot, id: number): Situation {
-  const own = [...snapshot.runs.values()].filter(({ of }) => of.kind === 'search' && of.search === id);
+  const own = searchRuns(snapshot, id);
   const active = own.find(isActive);
   return active === undefined ? retrying(own.at(-1)) : testing(snapshot, active);
 }
@@ -141,8 +130,8 @@ function screenSituation(snapshot: Snapshot, id: number): Situation {
 function asideSituation(snapshot: Snapshot, id: number): Situation {
   const situation = screenSituation(snapshot, id);
   if (situation.kind === 'testing') return { ...situation, isAside: true };
-  const hasNoResult = [...snapshot.runs.values()]
-    .filter(({ of }) => of.kind === 'search' && of.search === id)
-    .some(isInconclusive);
-  return hasNoResult ? situation : { kind: 'retrying', isAside: true };
+  return searchRuns(snapshot, id).some(isInconclusive) ? situation : { kind: 'retrying', isAside: true };
 }
+
+const searchRuns = ({ runs }: Snapshot, id: number): readonly Run[] =>
+  [...runs.values()].filter(({ of }) => of.kind === 'search' && of.search === id);

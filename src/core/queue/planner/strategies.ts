@@ -4,9 +4,9 @@ import type { QueueSettings } from '../settings.ts';
 import { foresee } from './foresee/foresee.ts';
 import { prefixTrain } from './prefix-train.ts';
 import { screenThenChain } from './screen-then-chain.ts';
-import type { ExplainedStrategy } from './strategy.ts';
+import { type ExplainedStrategy, isDirect } from './strategy.ts';
 
-/** In parallel lanes a change is in few runs, so that screens would find little: there runs are foreseen, without batches. */
+/** In parallel lanes a change is in few runs, so that screens would find little: there it speculates, without batches. */
 const adaptive: Readonly<Record<QueueSettings['mode'], ExplainedStrategy>> = {
   single: screenThenChain,
   parallel: foresee,
@@ -17,3 +17,7 @@ export const strategyFor = ({
   mode,
 }: Pick<QueueSettings, 'strategy' | 'mode'>): ExplainedStrategy =>
   strategy === 'adaptive' ? adaptive[mode] : prefixTrain;
+
+/** Whether the queue speculates in parallel lanes, with direct dependencies. */
+export const speculates = (settings: Pick<QueueSettings, 'strategy' | 'mode'>): boolean =>
+  isDirect(strategyFor(settings), settings);

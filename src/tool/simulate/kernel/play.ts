@@ -18,7 +18,6 @@ import { durationsMin, historyMax, limitsFrom } from '#core/queue/planner/limits
 import type { Action, PlannerFact, Run, Snapshot } from '#core/queue/planner/model.ts';
 import { type PlannerEvent, observe } from '#core/queue/planner/observe.ts';
 import { plan } from '#core/queue/planner/plan.ts';
-import type { Strategy } from '#core/queue/planner/strategy.ts';
 import { createSimulatedCi, firstTip, type SimulatedCi } from './ci.ts';
 import { createHeap } from './heap.ts';
 import type { SimulatedDecision, SimulatedOutcome, PolicyRun } from './policy.ts';
@@ -77,8 +76,6 @@ type Timed = {
 class PlannerSimulation {
   readonly #workload: Workload;
   readonly #onlooker: Onlooker;
-  /** Undefined: the one that the settings choose. */
-  readonly #strategy: Strategy | undefined;
   readonly #targets: ReadonlyMap<number, Uint32Array>;
   readonly #ci: SimulatedCi;
   readonly #patience: Random;
@@ -111,15 +108,9 @@ class PlannerSimulation {
   #runsAtOnceMax = 0;
   #ciMs = 0;
 
-  constructor(
-    workload: Workload,
-    settings: Partial<QueueSettings>,
-    onlooker: Onlooker,
-    strategy: Strategy | undefined,
-  ) {
+  constructor(workload: Workload, settings: Partial<QueueSettings>, onlooker: Onlooker) {
     const { changes } = workload;
     this.#onlooker = onlooker;
-    this.#strategy = strategy;
     this.#workload = workload;
     this.#seniority = changes.length;
     this.#targets = settings.mode === 'parallel' ? numberSharedTargets(workload) : new Map();
@@ -207,8 +198,8 @@ class PlannerSimulation {
       const observed =
         next === null
           ? { snapshot: this.#snapshot, facts: [], actions: [] }
-          : observe(this.#snapshot, next, this.#now, this.#strategy);
-      const planned = plan(observed.snapshot, this.#now, this.#strategy);
+          : observe(this.#snapshot, next, this.#now);
+      const planned = plan(observed.snapshot, this.#now);
       this.#snapshot = planned.snapshot;
       const observedEvent = next;
       next = null;
@@ -342,5 +333,4 @@ export const playPlanner = (
   workload: Workload,
   settings: Partial<QueueSettings>,
   onlooker: Onlooker = () => {},
-  strategy?: Strategy,
-): Played => new PlannerSimulation(workload, settings, onlooker, strategy).simulate();
+): Played => new PlannerSimulation(workload, settings, onlooker).simulate();

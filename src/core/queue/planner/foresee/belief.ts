@@ -28,12 +28,12 @@ export function estimateLandings(view: LineView): Float64Array {
   const { line, items, dependencies, indexes, flakeOdds } = view;
   const found = line.map((group, index) => findingsOf(items.get(group.members[0]!), view.runs[index]!));
   /** For each group: how probably it breaks with one that it was not tested with. A bet may be bolder than a verdict. */
-  const conflicts = Float64Array.from(found, ({ met = 0 }, index) =>
-    conflictOdds(2 * (1 - view.soundOdds), dependencies[index]!.length + met),
+  const conflicts = Float64Array.from(found, ({ untestedLandings = 0 }, index) =>
+    conflictOdds(2 * (1 - view.soundOdds), dependencies[index]!.length + untestedLandings),
   );
   const priors = Float64Array.from(line, ({ members }, index) => {
-    const { passed, met = 0 } = found[index]!;
-    return (passed ? 1 : soundOdds(view, members)) * (1 - conflicts[index]!) ** met;
+    const { passed, untestedLandings = 0 } = found[index]!;
+    return (passed ? 1 : soundOdds(view, members)) * (1 - conflicts[index]!) ** untestedLandings;
   });
   const accusations = accuse(found, priors, indexes, flakeOdds);
   const lands = new Float64Array(line.length);
@@ -74,7 +74,7 @@ function findingsOf(item: Item | undefined, runs: readonly Run[]): Findings {
       passedWith.push(...ahead);
     }
   }
-  return { passed, passedWith, failedBehind, met: known?.met ?? 0 };
+  return { passed, passedWith, failedBehind, untestedLandings: known?.untestedLandings ?? 0 };
 }
 
 /**
