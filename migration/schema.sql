@@ -677,12 +677,15 @@ CREATE TABLE public.test_run (
     rule_changes jsonb DEFAULT '[]'::jsonb NOT NULL,
     stopped_count integer,
     saved_ms bigint,
-    ahead bigint[]
+    ahead bigint[],
+    selected_tests uuid[]
 );
 
 COMMENT ON COLUMN public.test_run.outcome IS 'passed, failed, flaky, infrastructure, not_started, conflict, timed_out, cancelled; null while it is under way';
 
 COMMENT ON COLUMN public.test_run.ahead IS 'what it is tested on top of, in order; null: that is in test_run_member';
+
+COMMENT ON COLUMN public.test_run.selected_tests IS 'the test cases that it runs; null: all. Such a run proves no landing';
 
 CREATE TABLE public.test_run_member (
     queue_id uuid NOT NULL,
@@ -778,7 +781,8 @@ CREATE TABLE public.upload (
     problems jsonb DEFAULT '[]'::jsonb NOT NULL,
     is_complete boolean DEFAULT true NOT NULL,
     tries integer DEFAULT 0 NOT NULL,
-    api_token_id text
+    api_token_id text,
+    can_select_tests boolean DEFAULT false NOT NULL
 )
 PARTITION BY RANGE (uploaded_at);
 

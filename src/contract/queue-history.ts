@@ -5,7 +5,7 @@ import { dayMs } from '#base/duration.ts';
 import { bucketSizes, bucketsMax, fits, rangeDaysMax } from '#core/queue/history-range.ts';
 import { reasons } from '#core/queue/reason.ts';
 import { InstantIn, InstantOut, lenientEnum, line, queueRef, Uuid } from './common.ts';
-import { runStatuses } from './testing.ts';
+import { runStatuses, SelectedTestCount } from './testing.ts';
 
 const conclusions = ['merged', 'failed', 'cancelled'] as const;
 
@@ -184,6 +184,7 @@ const PastTestRun = z
       description:
         'Of a failed run: whether every failing test in the reports for its commit is classified as flaky now; null: the reports name no failing test, or the run did not fail.',
     }),
+    selectedTests: SelectedTestCount,
   })
   .meta({ id: 'PastTestRun' });
 

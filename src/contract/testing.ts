@@ -78,6 +78,11 @@ export const RuleChange = z
     description: 'How a pull request changes `merge.required_statuses` in `.signalbox.yaml`.',
   });
 
+export const SelectedTestCount = z.int().nullable().meta({
+  description:
+    'How many tests the run runs, if it runs only those that failed in a batch, to find the culprit; null: all. Such a run permits no merge.',
+});
+
 export const TestRun = z
   .object({
     testRunId: Uuid,
@@ -105,6 +110,7 @@ export const TestRun = z
       .array(TestedPullRequest)
       .meta({ description: 'Pull requests in the base that are not under test.' }),
     failedTests: FailedTests,
+    selectedTests: SelectedTestCount,
     impactedTargets: z.array(z.string()),
     impactedTargetsForTestedPrs: z.array(z.string()),
   })

@@ -2,150 +2,23 @@
 // service itself.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { compileCache } from '../support/compile-cache.ts';
-
-const entry = new URL('../../src/signalbox.ts', import.meta.url).pathname;
-const uuid = '01a1dd90-7364-7571-83f2-535d356cbbf2';
-
-const failure = {
-  test_case_id: uuid,
-  name: 'removes',
-  classname: 'cart',
-  parent: 'cart',
-  file: '',
-  variant: '',
-  outcome: 'failed',
-  summary: 'no',
-  verdict: 'flaky',
-  status: 'flaky',
-  quarantined: true,
-  is_known_failure: true,
-  status_reason: 'Passed and failed on 3 sources.',
-  is_excused: true,
-};
-
-const classified = {
-  id: uuid,
-  state: 'ingested',
-  trust: 'full',
-  sha: 'a'.repeat(40),
-  branch: 'main',
-  pr: null,
-  job: '',
-  variant: '',
-  url: '',
-  uploaded_at: '2026-11-14T22:37:00.000Z',
-  ingested_at: '2026-11-14T22:37:01.000Z',
-  duplicate_of: null,
-  tests: 2,
-  passed: 1,
-  failed: 1,
-  flaky: 0,
-  skipped: 0,
-  quarantined: 1,
-  usual_tests: 2,
-  missing_tests: 0,
-  is_suspect: false,
-  is_complete: true,
-  problems: [],
-  failures: [failure],
-};
-
-const report = `<testsuites><testsuite name="cart"><testcase name="adds" classname="cart"/>
-<testcase name="removes" classname="cart"><failure message="no">at x</failure></testcase></testsuite></testsuites>`;
-
-type Request = {
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly token: string;
-  readonly body: Buffer;
-};
+import { classified, failure, openStandIn, place, report, type StandIn, uuid } from './ci-stand-in.ts';
 
 describe('signalbox test', () => {
-  let cwd: string;
-  let server: Server;
-  let url: string;
-  let requests: Request[];
-  /** What the service says of the upload, or with which status it refuses everything. */
-  let answer: object | number;
-
-  const respond = (path: string): object => {
-    if (path === '/v1/getOrganization')
-      return {
-        organization: { slug: 'acme', name: 'Acme' },
-        token: { id: 't', name: 't', scopes: ['upload'], expiresAt: null },
-      };
-    if (path === '/v1/flaky-tests/upload') return { upload_id: uuid, accepted: 2, rejected: [] };
-    if (path === '/v1/metrics/createBundleUpload')
-      return { id: uuid, idV2: uuid, url: `${url}/uploads/1`, key: 'k' };
-    return path === '/v1/flaky-tests/get-upload' ? { upload: answer } : {};
-  };
-
-  const bodyOf = async (request: IncomingMessage) => Buffer.concat((await request.toArray()) as Buffer[]);
+  let standIn: StandIn;
 
   beforeEach(async () => {
-    cwd = mkdtempSync(join(tmpdir(), 'signalbox-test-'));
-    requests = [];
-    answer = classified;
-    server = createServer((request, response) => {
-      void bodyOf(request).then((body) => {
-        const { pathname: path, searchParams: query } = new URL(request.url ?? '', 'http://x');
-        requests.push({ path, query, token: String(request.headers['x-api-token'] ?? ''), body });
-        if (typeof answer === 'number') {
-          response.statusCode = answer;
-          return response.end('{"error":{"code":"X","message":"Not today."}}');
-        }
-        return response.end(JSON.stringify(respond(path)));
-      });
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    standIn = await openStandIn();
   });
 
-  afterEach(() => {
-    server.closeAllConnections();
-    server.close();
-    rmSync(cwd, { recursive: true });
-  });
+  afterEach(() => standIn.close());
 
-  const place = [
-    '--repo',
-    'git.example/acme/widgets',
-    '--sha',
-    'a'.repeat(40),
-    '--branch',
-    'main',
-    '--job',
-    'unit',
-  ];
-
-  const start = (args: readonly string[], file = entry) => {
-    const env = {
-      PATH: process.env['PATH'],
-      ...compileCache,
-      SIGNALBOX_URL: url,
-      SIGNALBOX_API_TOKEN: 'secret-token',
-      PAYLOAD: report,
-    };
-    return spawn(process.execPath, [file, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  };
-
-  const finish = async (child: ReturnType<typeof start>) => {
-    const texts = Promise.all([child.stdout.toArray(), child.stderr.toArray()]);
-    const [code] = (await once(child, 'exit')) as [number];
-    const [stdout = '', stderr = ''] = (await texts).map((chunks) =>
-      Buffer.concat(chunks as Buffer[]).toString(),
-    );
-    return { code, stdout, stderr };
-  };
+  const start = (args: readonly string[], file?: string) => standIn.start(args, file);
+  const finish = (child: ReturnType<typeof start>) => standIn.finish(child);
 
   const run = (script: string, ...options: readonly string[]) =>
     finish(start(['test', ...place, ...options, '--', 'sh', '-c', script]));
@@ -160,7 +33,7 @@ describe('signalbox test', () => {
     expect(stderr).toContain('FLAKY    cart › removes (quarantined)');
     expect(stderr).toContain('the exit code is now 0: 1 failed test, known to be flaky and quarantined');
     expect(stderr).not.toContain('secret-token');
-    const upload = requests.find(({ path }) => path === '/v1/flaky-tests/upload');
+    const upload = standIn.requests.find(({ path }) => path === '/v1/flaky-tests/upload');
     expect(Object.fromEntries(upload?.query ?? [])).toMatchObject({
       repo: 'git.example/acme/widgets',
       org_url_slug: 'acme',
@@ -173,11 +46,11 @@ describe('signalbox test', () => {
 
   it('does not hand its token to the tested command', async () => {
     const { stdout } = await run('echo "token: $SIGNALBOX_API_TOKEN"; echo "url: $SIGNALBOX_URL"');
-    expect(stdout).toBe(`token: \nurl: ${url}\n`);
+    expect(stdout).toBe(`token: \nurl: ${standIn.url}\n`);
   });
 
   it('does the same as one file, without the rest of Signalbox', async () => {
-    const file = join(cwd, 'signalbox.mjs');
+    const file = join(standIn.cwd, 'signalbox.mjs');
     execFileSync(process.execPath, ['script/build-cli.ts', file]);
     const { code, stderr } = await finish(start(['test', ...place, '--', 'sh', '-c', failing], file));
     expect(code).toBe(0);
@@ -188,13 +61,16 @@ describe('signalbox test', () => {
   it('tells two runs apart that write the same report', async () => {
     await run(failing);
     await run(failing);
-    const ids = requests.map(({ query }) => query.get('run_id')).filter((id) => id !== null);
+    const ids = standIn.requests.map(({ query }) => query.get('run_id')).filter((id) => id !== null);
     expect(ids).toHaveLength(2);
     expect(new Set(ids).size).toBe(2);
   });
 
   it('keeps the exit code when the failed test is not quarantined', async () => {
-    answer = { ...classified, failures: [{ ...failure, verdict: 'new', quarantined: false }] };
+    standIn.answers.upload = {
+      ...classified,
+      failures: [{ ...failure, verdict: 'new', quarantined: false }],
+    };
     const { code, stderr } = await run(failing);
     expect(code).toBe(1);
     expect(stderr).toContain('NEW      cart › removes');
@@ -204,7 +80,7 @@ describe('signalbox test', () => {
   it('sends several reports as one bundle, to an address that sees no token', async () => {
     const { code } = await run('echo "$PAYLOAD" > junit-1.xml; echo "$PAYLOAD" > junit-2.xml; exit 1');
     expect(code).toBe(0);
-    const put = requests.find(({ path }) => path === '/uploads/1');
+    const put = standIn.requests.find(({ path }) => path === '/uploads/1');
     expect(put?.token).toBe('');
     const tar = zstdDecompressSync(put?.body ?? Buffer.alloc(0)).toString();
     for (const name of ['meta.json', 'junit/0', 'junit/1']) expect(tar).toContain(name);
@@ -214,7 +90,7 @@ describe('signalbox test', () => {
     ['refuses', 403, 'The service answered 403: Not today.'],
     ['breaks', 503, 'The service answered 503: Not today.'],
   ])('keeps the exit code when the service %s', async (_name, status, why) => {
-    answer = status;
+    standIn.answers.upload = status;
     const { code, stderr } = await run(failing);
     expect(code).toBe(1);
     expect(stderr).toContain('FAILED   cart › removes');
@@ -222,7 +98,7 @@ describe('signalbox test', () => {
   });
 
   it('keeps the exit code when the service is unreachable', async () => {
-    server.close();
+    standIn.stop();
     const { code, stderr } = await run(failing);
     expect(code).toBe(1);
     expect(stderr).toContain(
@@ -231,14 +107,14 @@ describe('signalbox test', () => {
   });
 
   it('keeps the exit code when the classification does not come in time', async () => {
-    answer = { ...classified, state: 'stored', ingested_at: null };
+    standIn.answers.upload = { ...classified, state: 'stored', ingested_at: null };
     const { code, stderr } = await run(failing, '--wait', '0');
     expect(code).toBe(1);
     expect(stderr).toContain('has not classified the failures within 0 s');
   });
 
   it('keeps the exit code when the service answers nonsense', async () => {
-    answer = { id: 'x' };
+    standIn.answers.upload = { id: 'x' };
     const { code, stderr } = await run(failing);
     expect(code).toBe(1);
     expect(stderr).toContain('The answer is not from Signalbox');
@@ -251,11 +127,11 @@ describe('signalbox test', () => {
   });
 
   it('does not take reports of an earlier run for those of this one', async () => {
-    writeFileSync(join(cwd, 'junit.xml'), report);
+    writeFileSync(join(standIn.cwd, 'junit.xml'), report);
     const { code, stderr } = await run('exit 1');
     expect(code).toBe(1);
     expect(stderr).toContain('the exit code stays 1: The command wrote no test report.');
-    expect(requests).toEqual([]);
+    expect(standIn.requests).toEqual([]);
   });
 
   it.each([
@@ -292,7 +168,7 @@ describe('signalbox test', () => {
     const { code, stdout } = await finish(child);
     expect(code).toBe(1);
     expect(stdout).toContain('ended');
-    expect(requests).toEqual([]);
+    expect(standIn.requests).toEqual([]);
   });
 
   it('needs a command', async () => {
@@ -300,8 +176,8 @@ describe('signalbox test', () => {
   });
 
   it('says once why nothing was sent, without a token', async () => {
-    const child = spawn(process.execPath, [entry, 'test', ...place, '--', 'sh', '-c', failing], {
-      cwd,
+    const child = spawn(process.execPath, [standIn.entry, 'test', ...place, '--', 'sh', '-c', failing], {
+      cwd: standIn.cwd,
       env: { PATH: process.env['PATH'], PAYLOAD: report },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -311,8 +187,8 @@ describe('signalbox test', () => {
   });
 
   it('uploads what is there, in words and as JSON', async () => {
-    mkdirSync(join(cwd, 'out'));
-    writeFileSync(join(cwd, 'out/a.xml'), report);
+    mkdirSync(join(standIn.cwd, 'out'));
+    writeFileSync(join(standIn.cwd, 'out/a.xml'), report);
     const upload = ['upload', '--junit', 'out/*.xml', ...place];
     const shown = await finish(start(upload));
     expect(shown.code).toBe(0);
@@ -322,8 +198,8 @@ describe('signalbox test', () => {
   });
 
   it('ends an upload with 1 when nothing could be sent, unless that may be', async () => {
-    writeFileSync(join(cwd, 'junit.xml'), report);
-    answer = 401;
+    writeFileSync(join(standIn.cwd, 'junit.xml'), report);
+    standIn.answers.upload = 401;
     const refused = await finish(start(['upload', ...place]));
     expect(refused.code).toBe(1);
     expect(refused.stdout).toContain('The service answered 401: Not today.');

@@ -97,6 +97,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   post('metrics/getQuarantineConfig', ['upload', 'read', 'submit', 'admin'], [...REPO, 'orgUrlSlug'], {
     testIdentifiers: [],
   }),
+  post('flaky-tests/get-test-selection', ['upload', 'read', 'submit', 'admin'], [...REPO, 'sha'], {
+    sha: 'a'.repeat(40),
+  }),
   post('metrics/createBundleUpload', ['upload', 'submit', 'admin'], [...REPO, 'orgUrlSlug']),
   { method: 'GET', path: '/v1/getMergeQueueMetrics', scopes: ['read'], required: [], extra: {} },
 ];

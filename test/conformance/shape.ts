@@ -209,6 +209,7 @@ export const TEST_RUN: Shape = {
   dependentPrs: list,
   impactedTargets: list,
   failedTests: FAILED_TESTS,
+  selectedTests: orNull(integer),
   impactedTargetsForTestedPrs: list,
 };
 

@@ -80,6 +80,7 @@ function buildUploadSource({ day, index, place }: ReportPlan): UploadSource {
     ciRunId: `${day}-${index}`,
     ciAttempt: 1,
     ciUrl: `https://ci.example/run/${day}-${index}`,
+    canSelectTests: false,
   };
 }
 

@@ -22,6 +22,7 @@ type Report = {
   readonly job?: string;
   readonly runId?: string;
   readonly trust?: UploadTrust;
+  readonly canSelectTests?: boolean;
   /** Instead of a report of the results. */
   readonly bytes?: Buffer;
 };
@@ -78,6 +79,7 @@ export async function openHealthWorld(): Promise<HealthWorld> {
         ciRunId: report.runId ?? '',
         ciAttempt: 1,
         ciUrl: '',
+        canSelectTests: report.canSelectTests ?? false,
       },
       content: { hash: createHash('sha256').update(bytes).digest(), bytes: bytes.length, form: 'report' },
       storeBytes: () =>

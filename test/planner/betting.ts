@@ -1,6 +1,6 @@
 // A strategy that bets on every path, so that small worlds reach every rule about direct dependencies: each group has a run
 // for every subset of what it depends on, the largest first. It looks at no finding and at no time.
-import { prefixTrain } from '#core/queue/planner/prefix-train.ts';
+import { prefixTrain } from '#core/queue/planner/strategy/prefix-train.ts';
 import type { Proposal, Strategy } from '#core/queue/planner/strategy.ts';
 
 function subsets(all: readonly number[]): number[][] {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { findViolations, violationsOfStep } from '#core/queue/planner/invariant.ts';
 import type { Run, Snapshot } from '#core/queue/planner/model.ts';
 import { plan } from '#core/queue/planner/plan.ts';
-import { prefixTrain } from '#core/queue/planner/prefix-train.ts';
+import { prefixTrain } from '#core/queue/planner/strategy/prefix-train.ts';
 import type { Proposal, Strategy } from '#core/queue/planner/strategy.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { World } from './world.ts';

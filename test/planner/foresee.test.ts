@@ -1,8 +1,8 @@
 // Speculation on failure paths: what it believes, which paths it considers, and which runs it starts.
 import { describe, expect, it } from 'vitest';
-import { estimateLandings } from '#core/queue/planner/foresee/belief.ts';
-import { foresee } from '#core/queue/planner/foresee/foresee.ts';
-import { likeliestPaths } from '#core/queue/planner/foresee/path.ts';
+import { estimateLandings } from '#core/queue/planner/strategy/belief.ts';
+import { foresee } from '#core/queue/planner/strategy/foresee.ts';
+import { likeliestPaths } from '#core/queue/planner/strategy/path.ts';
 import type { Item, Run } from '#core/queue/planner/model.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { World } from './world.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { estimateFlakeShare } from '#core/queue/planner/failure-share.ts';
 import { areConvincing, isConvincing } from '#core/queue/planner/innocence.ts';
 import type { Item, Run } from '#core/queue/planner/model.ts';
-import { foresee } from '#core/queue/planner/foresee/foresee.ts';
+import { foresee } from '#core/queue/planner/strategy/foresee.ts';
 import { World } from './world.ts';
 
 const on = (...targets: number[]) => ({ targets: Uint32Array.from(targets) });

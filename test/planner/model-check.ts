@@ -37,6 +37,8 @@ export type Configuration = {
   readonly ignoresFindings?: boolean;
   /** What is special about each entry; as many entries as there are. */
   readonly entries: readonly Partial<NewItem>[];
+  /** Reports name the tests that failed: some of these, or CI says only that the run failed. Absent: CI never names any. */
+  readonly tests?: readonly string[];
   /** How many disturbances a path may hold. */
   readonly disturbances: number;
   /** Only these kinds of events disturb it, so that paths with many of them can be followed; absent: all do. */
@@ -101,8 +103,7 @@ class Exploration {
         // The closure: everything that follows without another disturbance.
         for (let at = 0; at < open.length; at++) {
           if (Date.now() > deadline) return this.#result(level - 1);
-          for (const node of this.#after(open[at]!, movesOf(open[at]!, this.#configuration.entries)))
-            open.push(node);
+          for (const node of this.#after(open[at]!, movesOf(open[at]!, this.#configuration))) open.push(node);
         }
         // Nothing follows from the last level: what was looked at there is forgotten.
         if (level < disturbances) for (const node of open) found.push(node);

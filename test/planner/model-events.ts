@@ -2,9 +2,9 @@
 import { computeDeadline } from '#core/queue/planner/clock.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
 import { isActive, type Snapshot } from '#core/queue/planner/model.ts';
-import type { Node } from './model-check.ts';
+import type { Configuration, Node } from './model-check.ts';
 import type { Input } from './reading.ts';
-import { anItem, type NewItem } from './world.ts';
+import { anItem } from './world.ts';
 
 /** An event, or null for the clock alone, at a time that is now or later. */
 export type Move = { readonly event: Input | null; readonly now: number };
@@ -12,7 +12,7 @@ export type Move = { readonly event: Input | null; readonly now: number };
 /** Submissions, what CI says, landings that succeed, and the clock where nothing else is under way. */
 export function movesOf(
   { snapshot, now, wakeAt, submitted }: Node,
-  entries: readonly Partial<NewItem>[],
+  { entries, tests: named = [] }: Pick<Configuration, 'entries' | 'tests'>,
 ): Move[] {
   const { runs, landing, tip } = snapshot;
   const moves: Move[] = [];
@@ -26,6 +26,8 @@ export function movesOf(
       busy = true;
       moves.push({ event: { kind: 'run-passed', run: run.id }, now });
       moves.push({ event: { kind: 'run-failed', run: run.id }, now });
+      for (const tests of somePartsOf(run.tests ?? named))
+        moves.push({ event: { kind: 'run-failed', run: run.id, tests }, now });
     }
   if (landing !== null)
     moves.push({
@@ -34,6 +36,14 @@ export function movesOf(
     });
   if (!busy && wakeAt !== null) moves.push({ event: null, now: wakeAt });
   return moves;
+}
+
+/** Every part of the list but the empty one. */
+function somePartsOf(names: readonly string[]): string[][] {
+  const parts = Array.from({ length: 2 ** names.length }, (_, bits) =>
+    names.filter((_name, at) => ((bits >> at) & 1) === 1),
+  );
+  return parts.slice(1);
 }
 
 const minuteMs = 60_000;

@@ -84,6 +84,12 @@ export class Key {
     for (let at = 0; at < numbers.length; at++) this.#add(numbers[at]!);
   }
 
+  /** The tests of a model have names of one letter. */
+  #addTests(tests: readonly string[] | undefined): void {
+    if (tests !== undefined) this.#addNumbers(tests.map((name) => name.codePointAt(0)!));
+    else this.#add(-1);
+  }
+
   #addTargets(targets: Targets | null): void {
     if (targets === null || targets === 'ALL') this.#add(targets === null ? -2 : -1);
     else this.#addNumbers(targets);
@@ -142,6 +148,8 @@ export class Key {
     if (status !== 'passed' && status !== 'failed') this.#add(run.attempt * 4 + run.timeouts);
     // A failed run hands them on to the next run of its commits.
     if (status !== 'passed') this.#add(run.flakes ?? 0);
+    this.#addTests(run.tests);
+    this.#addTests(run.failedTests);
     if (!drifted) return;
     const { untested, absent } = driftOf(snapshot, run, history);
     for (const pr of untested) {
@@ -157,11 +165,14 @@ export class Key {
     this.#addFlags(base === snapshot.tip, failedRun === null);
     this.#add(passes);
     this.#add(fails);
+    this.#addTests(search.tests);
     // Its runs are told apart by their length: which was started first makes no difference.
     const own = [...snapshot.runs.values()].filter(
       ({ of }) => of.kind === 'search' && of.search === search.id,
     );
-    for (const run of own.toSorted((a, b) => a.composition.members.length - b.composition.members.length))
+    for (const run of own.toSorted(
+      (a, b) => a.composition.members.length - b.composition.members.length || a.id - b.id,
+    ))
       this.#addRun(run, base, now, snapshot, history);
   }
 

@@ -1,8 +1,8 @@
 // The small worlds of the model check: every combination of what a queue can be set to that behaves in its own way.
 // From small to large, so that what a small one leaves of the time goes to the large ones.
-import { foresee } from '#core/queue/planner/foresee/foresee.ts';
+import { foresee } from '#core/queue/planner/strategy/foresee.ts';
 import { noTargets, type Targets } from '#core/queue/planner/lane.ts';
-import { screenThenChain } from '#core/queue/planner/screen-then-chain.ts';
+import { screenThenChain } from '#core/queue/planner/strategy/screen-then-chain.ts';
 import type { Configuration } from './model-check.ts';
 import { betOnEverything } from './betting.ts';
 import { screenByTwos } from './screening.ts';
@@ -38,6 +38,32 @@ export const worlds: readonly Configuration[] = [
     settings: { concurrency: 3 },
     entries: alike(3),
     disturbances: 2,
+  },
+  {
+    name: 'screens of two, whose tests are named',
+    ...screening,
+    tests: ['a', 'b'],
+    entries: alike(2),
+    only: ['run-infrastructure-failed', 'ended', 'branch-moved'],
+    disturbances: 1,
+  },
+  {
+    name: 'a group of three, whose tests are named',
+    strategy: screenThenChain,
+    settings: { concurrency: 2 },
+    tests: ['a'],
+    entries: alike(3),
+    only: ['run-infrastructure-failed', 'ended', 'branch-moved'],
+    disturbances: 1,
+  },
+  {
+    name: 'direct lanes, whose tests are named',
+    strategy: foresee,
+    settings: { mode: 'parallel', concurrency: 2 },
+    tests: ['a', 'b'],
+    entries: [on(1), on(1)],
+    only: ['run-infrastructure-failed', 'ended'],
+    disturbances: 1,
   },
   {
     name: 'screens in lanes, and one that is alone',

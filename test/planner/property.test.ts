@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { foresee } from '#core/queue/planner/foresee/foresee.ts';
+import { foresee } from '#core/queue/planner/strategy/foresee.ts';
 import { isScreen } from '#core/queue/planner/model.ts';
-import { screenThenChain } from '#core/queue/planner/screen-then-chain.ts';
+import { screenThenChain } from '#core/queue/planner/strategy/screen-then-chain.ts';
 import type { Proposal, Strategy } from '#core/queue/planner/strategy.ts';
 import { createRandom } from '#tool/simulate/kernel/random.ts';
 import {
@@ -130,6 +130,7 @@ function playWorlds(
         const { truth, world } = open(settings, changes);
         const random = createRandom(seed);
         if (!isHonest) world.lies = () => random() < 0.1;
+        world.namesTests = seed % 2 === 1;
         for (const move of moves) {
           play(world, move, isHonest ? kinds : [...kinds, mischief]);
           checks.onMove?.(world);

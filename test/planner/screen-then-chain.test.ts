@@ -5,7 +5,7 @@ import { estimateFailureShare, usualFailureShare } from '#core/queue/planner/fai
 import { noTargets } from '#core/queue/planner/lane.ts';
 import type { Item, QueuePosition, Run, Snapshot } from '#core/queue/planner/model.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
-import { chainEveryMs, screenSize, screenThenChain } from '#core/queue/planner/screen-then-chain.ts';
+import { chainEveryMs, screenSize, screenThenChain } from '#core/queue/planner/strategy/screen-then-chain.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -18,7 +18,7 @@ import type { QueueSettings } from '#core/queue/settings.ts';
 import { overtaken } from './fairness.ts';
 import { type Input, take, throughDatabase } from './reading.ts';
 import { tell, tellFact } from './story.ts';
-import { conflictIn, passes, type Truth } from './truth.ts';
+import { conflictIn, failingTests, type Truth } from './truth.ts';
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
 
 export type Ending = Extract<PlannerFact, { kind: 'merged' | 'failed' | 'cancelled' }>;
@@ -41,7 +41,10 @@ export class Simulated {
   /** What each run really tested, and what CI will say. */
   readonly tested = new Map<number, readonly number[]>();
   readonly answers = new Map<number, PlannerEvent>();
+  /** The runs of all tests that passed. */
   readonly #passed = new Set<number>();
+  /** What CI said about each run. */
+  readonly #said = new Map<number, PlannerEvent>();
   /** The runs whose results the queue has, by what they tested. */
   readonly #results = new Map<string, number>();
   /** The landing that the host is at. */
@@ -55,6 +58,8 @@ export class Simulated {
   #toldAt = 0;
   /** Undefined: the one that the settings choose. */
   strategy: Strategy | undefined;
+  /** Whether the reports of CI name the tests that failed. */
+  namesTests = false;
   /** Whether CI lies about the next run. */
   lies: () => boolean = () => false;
   /** Whether what was read was put into a plan. */
@@ -71,8 +76,12 @@ export class Simulated {
     if (event !== null) {
       this.#begin();
       if (event.kind === 'submitted') this.#targets.set(event.item.pr, event.item.targets);
-      if (event.kind === 'run-passed' || event.kind === 'run-failed') this.#learn(event.run);
-      if (event.kind === 'run-passed') this.#passed.add(event.run);
+      if (event.kind === 'run-passed' || event.kind === 'run-failed') {
+        this.#learn(event.run);
+        this.#said.set(event.run, event);
+      }
+      if (event.kind === 'run-passed' && this.snapshot.runs.get(event.run)?.tests === undefined)
+        this.#passed.add(event.run);
       const before = this.snapshot;
       const observed = take(before, event, this.now, this.strategy);
       this.#demand(violationsOfStep(before, observed, this.strategy));
@@ -169,19 +178,25 @@ export class Simulated {
     if (action.kind === 'cancel-run') this.answers.delete(action.run);
     if (action.kind === 'land') this.inFlight = { landing: action.landing, base: action.base };
     if (action.kind !== 'start-run') return;
-    const { id, composition } = action.run;
+    const { id, composition, tests } = action.run;
     const base = this.#held.get(composition.base)!;
     const content = [...base, ...composition.members];
     this.#demand(this.#redundant(action.run, content));
     this.tested.set(id, content);
     const conflict = conflictIn(this.truth, base, composition.members);
-    const good = passes(this.truth, content) !== this.lies();
     this.answers.set(
       id,
-      conflict === null
-        ? { kind: good ? 'run-passed' : 'run-failed', run: id }
-        : { kind: 'conflict', run: id, ...conflict },
+      conflict === null ? this.#answer(id, content, tests) : { kind: 'conflict', run: id, ...conflict },
     );
+  }
+
+  /** What CI says about a run of these tests, or of all. If it lies, it says the opposite. */
+  #answer(run: number, content: readonly number[], asked: readonly string[] | undefined): PlannerEvent {
+    const failing = failingTests(this.truth, content);
+    const broken = asked === undefined ? failing : failing.filter((test) => asked.includes(test));
+    if ((broken.length === 0) !== this.lies()) return { kind: 'run-passed', run };
+    const tests = broken.length > 0 ? broken : [asked?.[0] ?? 'flaky'];
+    return { kind: 'run-failed', run, ...(this.namesTests ? { tests } : {}) };
   }
 
   /** What CI said of a run that the queue still wanted to know about. */
@@ -244,12 +259,22 @@ export class Simulated {
     if (this.#passed.has(evidence.failedRun)) yield `#${pr} failed by a run that passed`;
     if (tested.at(-1) !== pr) yield `#${pr} failed by a run of ${tested.join()}`;
     if (evidence.withoutIt === 'branch') return;
-    if (!this.#passed.has(evidence.withoutIt)) yield `#${pr} failed though nothing passed without it`;
+    if (!this.#hasPassed(evidence.withoutIt, evidence.test))
+      yield `#${pr} failed though nothing passed without it`;
     const without = this.tested.get(evidence.withoutIt)!;
     // In lanes the two may have been built on different tips, with nothing of theirs between them.
     if (this.snapshot.settings.mode === 'parallel') return;
     if (without.join() !== tested.slice(0, -1).join())
       yield `#${pr} failed against a run of ${without.join()}`;
+  }
+
+  /** Whether CI said that the run of all tests passed, or that this test passed in it. */
+  #hasPassed(run: number, test: string | undefined): boolean {
+    if (test === undefined || this.#passed.has(run)) return this.#passed.has(run);
+    const said = this.#said.get(run);
+    return (
+      said?.kind === 'run-passed' || (said?.kind === 'run-failed' && said.tests?.includes(test) === false)
+    );
   }
 
   #demand(violations: Iterable<string>): void {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plan } from '#core/queue/planner/plan.ts';
-import { foresee } from '#core/queue/planner/foresee/foresee.ts';
-import { prefixTrain } from '#core/queue/planner/prefix-train.ts';
-import { screenThenChain } from '#core/queue/planner/screen-then-chain.ts';
+import { foresee } from '#core/queue/planner/strategy/foresee.ts';
+import { prefixTrain } from '#core/queue/planner/strategy/prefix-train.ts';
+import { screenThenChain } from '#core/queue/planner/strategy/screen-then-chain.ts';
 import { strategyFor } from '#core/queue/planner/strategies.ts';
 import type { Proposal, Strategy } from '#core/queue/planner/strategy.ts';
 import { createRandom } from '#tool/simulate/kernel/random.ts';

@@ -18,17 +18,22 @@ export type Change = {
 
 export type Truth = ReadonlyMap<number, Change>;
 
-/** Whether a branch that holds these changes passes. */
-export function passes(truth: Truth, content: readonly number[]): boolean {
+/** The tests that fail on a branch that holds these changes: each change that fails, and each pair, has its own. */
+export function failingTests(truth: Truth, content: readonly number[]): string[] {
   const held = new Set(content);
+  const failing: string[] = [];
   for (const pr of held) {
     const change = truth.get(pr);
     if (change === undefined) continue;
-    if (change.bad && (change.repairedBy === null || !held.has(change.repairedBy))) return false;
-    if (change.breaks.some((other) => held.has(other))) return false;
+    if (change.bad && (change.repairedBy === null || !held.has(change.repairedBy))) failing.push(`${pr}`);
+    for (const other of change.breaks) if (held.has(other)) failing.push(`${pr} with ${other}`);
   }
-  return true;
+  return failing;
 }
+
+/** Whether a branch that holds these changes passes. */
+export const passes = (truth: Truth, content: readonly number[]): boolean =>
+  failingTests(truth, content).length === 0;
 
 /** The first of the members that cannot be put on what is before it, and with what. */
 export function conflictIn(

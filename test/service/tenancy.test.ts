@@ -137,6 +137,7 @@ describe('an organization', () => {
     getUpload: [() => ({ ...health, upload_id: uploadId }), 'UPLOAD_NOT_FOUND'],
     listUploads: [() => ({ ...health, ...page }), null],
     getQuarantineConfig: [() => ({ repo: widgets, orgUrlSlug: 'globex', testIdentifiers: [] }), null],
+    getTestSelection: [() => ({ repo: widgets, sha: 'a'.repeat(40) }), null],
     createBundleUpload: [() => ({ repo: widgets, orgUrlSlug: 'globex' }), null],
     uploadReport: [() => ({ ...reportQuery, org_url_slug: 'acme' }), 'ORGANIZATION_NOT_FOUND'],
     uploadClientMetrics: [() => ({}), null],

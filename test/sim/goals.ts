@@ -67,6 +67,12 @@ const busy: Load = {
   hours: 25,
 };
 
+/**
+ * CI runs the tests that failed alone. Three of ten bad changes break the build, which shows no tests; a test that failed by
+ * chance fails again in one of five runs.
+ */
+const targeted = { targetedRunShare: 0.3, buildBreakShare: 0.3, flakeRepeatProbability: 0.2 };
+
 /** No row may merge a bad change, whatever else it has to reach. */
 function line(id: string, variant: string, load: Load, bounds: Bounds): GoalRow {
   const { slots, hours, ...options } = load;
@@ -163,6 +169,18 @@ const goalRows: readonly GoalRow[] = [
     { decidedPerHour: 31, ciMinutesPerChange: 30, falseEvictionPercent: 0.2 },
   ),
   line(
+    'L4',
+    '15 % bad, targeted',
+    { ...busy, ...targeted, passProbability: 0.85, flakeProbability: 0.05 },
+    { decidedPerHour: 52, ciMinutesPerChange: 18 },
+  ),
+  line(
+    'L5',
+    '120/h, targeted',
+    { ...busy, ...targeted, arrivalsPerHour: 120 },
+    { decidedPerHour: 90, ciMinutesPerChange: 10 },
+  ),
+  line(
     'L6',
     'pairs 1e-4',
     { ...busy, pairConflictProbability: 1e-4 },
@@ -196,6 +214,13 @@ const goalRows: readonly GoalRow[] = [
     runsPerChange: 2.1,
     falseEvictionPercent: 0.1,
   }),
+  lanes(
+    'G8',
+    '2 % flaky, targeted',
+    { flakeProbability: 0.02, flakeRepeatProbability: 0.2, targetedRunShare: 0.15 },
+    [1.12, 1.15, 1.15],
+    {},
+  ),
   // Four hours of arrivals, against turnarounds of one to two: 96 minutes are not a steady state.
   { ...lanes('G4', '2,000 changes', {}, [1.2, 1.22, 1.2], { runsPerChange: 2.2 }), count: 2000 },
 ];

@@ -45,6 +45,9 @@ export function Runs({ queue, events }: RunsProps) {
   );
 }
 
+const selectionText = (count: number): string =>
+  `Runs only the ${count === 1 ? 'test' : `${count} tests`} that failed.`;
+
 function Run({ queue, run }: { readonly queue: QueueName; readonly run: TestingResult }) {
   return (
     <article className="card" aria-label={`Run ${shortSha(run.testRunId)}`}>
@@ -66,6 +69,7 @@ function Run({ queue, run }: { readonly queue: QueueName; readonly run: TestingR
         {run.dependentPrs.length > 0 && (
           <Members label="On top of" queue={queue} members={run.dependentPrs} />
         )}
+        {run.selectedTests !== null && <Text size="sm">{selectionText(run.selectedTests)}</Text>}
         <Checks run={run} />
         {run.failedTests.count > 0 && <FailedTests failed={run.failedTests} repo={queue.repo} />}
         <Text size="xs" c="dimmed" className="break">

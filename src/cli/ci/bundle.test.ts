@@ -46,6 +46,7 @@ describe('a bundle', () => {
       clientVersion: 'signalbox 1',
       variant: 'linux',
       command: 'npm test',
+      canSelectTests: true,
       tests: 2,
     };
     return packBundle(cwd, { ...rest, place, files, codeowners }, now);
@@ -70,7 +71,7 @@ describe('a bundle', () => {
     expect(cases).toEqual(['a', 'b']);
     expect(owners).toEqual(['* @acme/core\n']);
     const [meta] = metas;
-    expect(meta).toMatchObject({ org: 'acme', variant: 'linux', num_tests: 2 });
+    expect(meta).toMatchObject({ org: 'acme', variant: 'linux', num_tests: 2, can_select_tests: true });
     expect(meta?.repo).toMatchObject({
       repo: place.repository,
       repo_head_sha: place.sha,
@@ -98,6 +99,7 @@ describe('a bundle', () => {
       clientVersion: '',
       variant: '',
       command: '',
+      canSelectTests: false,
       tests: 2,
     };
     await expect(packBundle(cwd, { ...rest, place, files, codeowners: null }, now)).rejects.toThrow(

@@ -16,6 +16,8 @@ export type BundleContent = {
   readonly place: CiEnvironment;
   readonly variant: string;
   readonly command: string;
+  /** The runner of the command can run named tests. */
+  readonly canSelectTests: boolean;
   readonly tests: number;
   readonly files: readonly ReportFile[];
   /** CODEOWNERS; null: the repository has none. */
@@ -67,6 +69,7 @@ function buildBundleMeta(cwd: string, content: BundleContent, now: Date) {
     codeowners: codeowners === null ? undefined : { path: codeowners.path },
     test_command: content.command,
     num_tests: content.tests,
+    can_select_tests: content.canSelectTests || undefined,
   };
 }
 

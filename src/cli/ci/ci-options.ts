@@ -41,7 +41,8 @@ export function withCiOptions(command: Command): Command {
 export function withExitCodeOptions(command: Command): Command {
   return command
     .option('--failure-code <n,n>', 'exit codes that mean that tests failed (default: 1)', again)
-    .option('--missing-tolerance <percent>', 'share of the usual tests that may be missing (default: 1)');
+    .option('--missing-tolerance <percent>', 'share of the usual tests that may be missing (default: 1)')
+    .option('--all-tests', 'run all tests, even if the queue needs only those that failed');
 }
 
 const defaultsText = `
@@ -65,6 +66,7 @@ type CiOptionValues = {
   readonly allowFailure?: boolean;
   readonly failureCode?: readonly string[];
   readonly missingTolerance?: string;
+  readonly allTests?: boolean;
 };
 
 export type CiOptions = {
@@ -77,6 +79,8 @@ export type CiOptions = {
   readonly mayFail: boolean;
   readonly failureCodes: readonly number[];
   readonly missingPercentMax: number;
+  /** Never ask which tests are enough. */
+  readonly isAllTests: boolean;
 };
 
 /** Parses the options; throws if one of them is not valid. */
@@ -130,6 +134,7 @@ export function parseOptions(given: Given['options'], env: CiEnv): CiOptions {
     mayFail: values.allowFailure ?? false,
     failureCodes: codes.map(Number),
     missingPercentMax: Number(values.missingTolerance ?? 1),
+    isAllTests: values.allTests ?? false,
   };
 }
 

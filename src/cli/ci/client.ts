@@ -8,8 +8,9 @@ import {
   type UploadReportRequest,
   UploadReportResponse,
 } from '#contract/health/upload.ts';
+import { type SelectedTest, TestSelectionResponse } from '#contract/health/test-selection.ts';
 import type { RepositoryName } from '#core/repository.ts';
-import { parseServiceResponse, call } from '../client/transport.ts';
+import { call, type CallRetryPolicy, parseServiceResponse } from '../client/transport.ts';
 
 export type CiUploadDetails = z.output<typeof GetUploadResponse>['upload'];
 
@@ -22,6 +23,11 @@ type ReportQuery = Readonly<Partial<Record<keyof z.output<typeof UploadReportReq
 export type CiClient = {
   /** The slug of the token's organization. */
   readonly organization: () => Promise<string>;
+  /** The tests that are enough for the commit; null: all are needed. It is tried once, for at most 5 s. */
+  readonly getTestSelection: (
+    repository: RepositoryName,
+    sha: string,
+  ) => Promise<readonly SelectedTest[] | null>;
   readonly uploadReport: (query: ReportQuery, report: Uint8Array) => Promise<UploadedReport>;
   readonly createBundle: (
     scope: CiApiScope,
@@ -40,17 +46,25 @@ export type CiClientOptions = {
   readonly pauseMs?: number;
 };
 
+/** The tests wait for the answer. */
+const selectionTimeoutMs = 5_000;
+
 /** Large bodies may use slow connections. */
 const transferTimeoutMs = 120_000;
 
 export function createClient({ url, token, timeoutMs = 10_000, pauseMs = 400 }: CiClientOptions): CiClient {
   const headers = { 'x-api-token': token };
-  const small = { timeoutMs, pauseMs, isRepeatable: true };
+  const small: CallRetryPolicy = { timeoutMs, pauseMs, isRepeatable: true };
   const large = { timeoutMs: transferTimeoutMs, pauseMs, isRepeatable: true };
   const json = { ...headers, 'content-type': 'application/json' };
-  const ask = async <Schema extends z.ZodType>(path: string, schema: Schema, body: unknown) => {
+  const ask = async <Schema extends z.ZodType>(
+    path: string,
+    schema: Schema,
+    body: unknown,
+    policy = small,
+  ) => {
     const request = { method: 'POST', headers: json, body: JSON.stringify(body) };
-    return parseServiceResponse(schema, await call(`${url}${path}`, request, small));
+    return parseServiceResponse(schema, await call(`${url}${path}`, request, policy));
   };
   const buildScopeFields = ({ repository, organization }: CiApiScope) => ({
     repo: repository,
@@ -59,6 +73,11 @@ export function createClient({ url, token, timeoutMs = 10_000, pauseMs = 400 }: 
   return {
     organization: async () =>
       (await ask('/v1/getOrganization', GetOrganizationResponse, {})).organization.slug,
+    getTestSelection: async (repository, sha) => {
+      const once = { ...small, timeoutMs: selectionTimeoutMs, triesMax: 1 };
+      const body = { repo: repository, sha };
+      return (await ask('/v1/flaky-tests/get-test-selection', TestSelectionResponse, body, once)).tests;
+    },
     uploadReport: async (query, report) => {
       const address = `${url}/v1/flaky-tests/upload?${new URLSearchParams(query).toString()}`;
       const request = {

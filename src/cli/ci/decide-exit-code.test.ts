@@ -18,6 +18,7 @@ const flakedOnly: ExitCodeEvidence = {
   ending: { kind: 'exited', code: 1 },
   failureCodes: [1],
   missingPercentMax: 1,
+  isNarrowed: false,
   reports: { files: 2, unread: 0, failed: 1 },
   classification: { kind: 'classified', upload },
 };
@@ -116,6 +117,12 @@ describe('the exit code', () => {
     expect(decideExitCode({ ...flakedOnly, ...classified({ missing_tests: 1 }) }).exitCode).toBe(0);
   });
 
+  it('does not depend on missing tests in a run of selected tests', () => {
+    const some = classified({ usual_tests: null, missing_tests: null });
+    expect(decideExitCode({ ...flakedOnly, ...some }).exitCode).toBe(1);
+    expect(decideExitCode({ ...flakedOnly, ...some, isNarrowed: true }).exitCode).toBe(0);
+  });
+
   it('is never changed unless every failed test is excused and nothing is uncertain', () => {
     const mostly = <T>(usual: T, other: fc.Arbitrary<T>) =>
       fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
@@ -157,6 +164,7 @@ describe('the exit code', () => {
           ending: isKilled ? { kind: 'killed', signal: 'SIGKILL', code } : { kind: 'exited', code },
           failureCodes: [1, 137],
           missingPercentMax: 10,
+          isNarrowed: false,
           reports,
           classification: upload === null ? { kind: 'absent', why: 'Away.' } : { kind: 'classified', upload },
         });

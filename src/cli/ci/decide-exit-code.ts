@@ -11,7 +11,7 @@
 //   5. Every failed test is quarantined, and failed in a way in which it was flaky before: a flaky test that
 //      breaks is not excused.
 //   6. The tests that usually run did run. A runner that crashes partway reports fewer failures; that does not
-//      mean that there are fewer bugs.
+//      mean that there are fewer bugs. This does not apply to a run of selected tests, which merges nothing.
 //
 // Example: exit code 1, 140 tests, one failed test, which is quarantined and failed in a known way; the job
 // usually runs 140 tests: the exit code is 0. The same with 90 tests: the exit code stays 1, because the
@@ -53,6 +53,8 @@ export type ExitCodeEvidence = {
   readonly failureCodes: readonly number[];
   /** How many of the usual tests may be missing, in percent. */
   readonly missingPercentMax: number;
+  /** Only the tests ran that failed before. */
+  readonly isNarrowed: boolean;
   readonly reports: {
     readonly files: number;
     /** Reports that could not be read to their end. */
@@ -98,7 +100,8 @@ function reportObjection({ reports }: ExitCodeEvidence): string | null {
   return null;
 }
 
-function classificationObjection({ classification, missingPercentMax }: ExitCodeEvidence): string | null {
+function classificationObjection(evidence: ExitCodeEvidence): string | null {
+  const { classification, missingPercentMax, isNarrowed } = evidence;
   if (classification.kind === 'absent') return classification.why;
   const { upload } = classification;
   if (upload.state !== 'ingested') return 'The service has not classified the failures.';
@@ -109,7 +112,7 @@ function classificationObjection({ classification, missingPercentMax }: ExitCode
   const failures = upload.failures.filter(({ outcome }) => outcome === 'failed');
   if (failures.length !== upload.failed)
     return `The service listed only ${failures.length} of ${countText(upload.failed, 'failed test')}.`;
-  return failureObjection(failures) ?? missingObjection(upload, missingPercentMax);
+  return failureObjection(failures) ?? (isNarrowed ? null : missingObjection(upload, missingPercentMax));
 }
 
 function failureObjection(failures: readonly ClassifiedFailure[]): string | null {

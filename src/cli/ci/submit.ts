@@ -34,6 +34,8 @@ export type SubmitDeps = {
   readonly ciOptions: CiOptions;
   readonly place: CiEnvironment;
   readonly command: string;
+  /** The runner of the command can run named tests. */
+  readonly canSelectTests: boolean;
   readonly version: string;
   /** Shows the current step to a person who waits. */
   readonly onStep: (text: string) => void;
@@ -67,7 +69,7 @@ const absent = (why: string): Submission => ({ kind: 'absent', why });
 /** Several reports go as one upload: they are one run of one job. */
 async function send(
   client: CiClient,
-  { cwd, ciOptions, command, version }: SubmitDeps,
+  { cwd, ciOptions, command, canSelectTests, version }: SubmitDeps,
   place: Whereabouts,
   organization: string,
   reports: ReadReports,
@@ -94,6 +96,7 @@ async function send(
         run_id: runId,
         attempt: String(attempt),
         url,
+        ...(canSelectTests ? { can_select_tests: 'true' } : {}),
       },
       report,
     );
@@ -114,6 +117,7 @@ async function send(
     place,
     variant,
     command,
+    canSelectTests,
     tests,
     files,
     codeowners,

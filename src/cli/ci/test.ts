@@ -10,7 +10,8 @@ import { findPlace, parseOptions, type CiOptions } from './ci-options.ts';
 import { decideExitCode, type Ending, type UploadClassification } from './decide-exit-code.ts';
 import { createPrinter, type Printer } from './printer.ts';
 import { findReports, readReports, type ReadReports, type ReportFile, writtenSince } from './report-files.ts';
-import { runCommand } from './run-command.ts';
+import { runTests } from './run-tests.ts';
+import { canSelect } from './selection/select-tests.ts';
 import { submitReports, type Submission } from './submit.ts';
 import { decisionLine, summarise } from './summary.ts';
 import type { CiContext } from './upload.ts';
@@ -19,19 +20,18 @@ export async function test(context: CiContext, { args: [typed], options }: Given
   const command = typed as readonly string[];
   const ciOptions = parseOptions(options, context.env);
   const { cwd, env } = context;
+  const printer = createPrinter(process.stderr);
   // Reports from before the command are not its work. If they cannot be listed, nothing is sent.
   const before = await findReports(cwd, ciOptions.patterns).catch((error: unknown) => error as Error);
-  // The tested code may be unreviewed: it does not get the token.
-  const { SIGNALBOX_API_TOKEN: _token, ...commandEnv } = env;
-  const end = await runCommand(command, cwd, commandEnv);
+  const { end, isNarrowed } = await runTests({ command, cwd, env, ciOptions, before, printer });
   if (end.kind === 'not-started') {
     console.error(`Signalbox: ${plainLine(end.why)}`);
     return end.code;
   }
   if (end.isInterrupted) return end.ending.code;
-  const printer = createPrinter(process.stderr);
   try {
-    return await decideByReports(context, ciOptions, command, end.ending, before, printer);
+    const run = { command, ending: end.ending, isNarrowed, before };
+    return await decideByReports(context, ciOptions, run, printer);
   } catch (error) {
     const why = `Signalbox: the exit code stays ${end.ending.code}: ${plainLine((error as Error).message, 500)}`;
     printer.print([{ tone: 'plain', text: why }]);
@@ -39,12 +39,18 @@ export async function test(context: CiContext, { args: [typed], options }: Given
   }
 }
 
+type FinishedRun = {
+  readonly command: readonly string[];
+  readonly ending: Ending;
+  /** Only the tests ran that failed before. */
+  readonly isNarrowed: boolean;
+  readonly before: readonly ReportFile[] | Error;
+};
+
 async function decideByReports(
   { cwd, env, version }: CiContext,
   ciOptions: CiOptions,
-  command: readonly string[],
-  ending: Ending,
-  before: readonly ReportFile[] | Error,
+  { command, ending, isNarrowed, before }: FinishedRun,
   printer: Printer,
 ): Promise<number> {
   if (before instanceof Error) throw before;
@@ -60,6 +66,7 @@ async function decideByReports(
             ciOptions,
             place: await placeOfRun(ciOptions, env, cwd),
             command: plainLine(command.join(' '), 1_000),
+            canSelectTests: !ciOptions.isAllTests && canSelect(command),
             version,
             onStep: printer.step,
           },
@@ -70,6 +77,7 @@ async function decideByReports(
     ending,
     failureCodes,
     missingPercentMax,
+    isNarrowed,
     reports: countReports(reports),
     classification: toUploadClassification(submission),
   });
@@ -77,7 +85,7 @@ async function decideByReports(
   // A failed submission is reported only once.
   const shownSubmission = lastLine !== null && submission?.kind !== 'classified' ? null : submission;
   if (reports.files.length > 0) printer.print(summarise(reports, shownSubmission));
-  else if (ending.code === 0)
+  else if (ending.code === 0 && !isNarrowed)
     printer.print([{ tone: 'warning', text: 'Signalbox: the command wrote no test report. See --junit.' }]);
   printer.print(lastLine === null ? [] : [lastLine]);
   return decision.exitCode;

@@ -32,7 +32,7 @@ export class ServiceError extends Error {
   }
 }
 
-const triesMax = 3;
+const defaultTriesMax = 3;
 const answerBytesMax = 16 * 1024 * 1024;
 
 export type Sent = {
@@ -48,13 +48,15 @@ export type CallRetryPolicy = {
   readonly pauseMs: number;
   /** A repeatable call is retried after any transient failure; others only if nothing was done. */
   readonly isRepeatable: boolean;
+  /** Default: 3. */
+  readonly triesMax?: number;
 };
 
 /** The text of a 200; anything else is thrown. */
 export async function call(
   address: string,
   sent: Sent,
-  { timeoutMs, pauseMs, isRepeatable }: CallRetryPolicy,
+  { timeoutMs, pauseMs, isRepeatable, triesMax = defaultTriesMax }: CallRetryPolicy,
 ): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await tryOnce(address, sent, timeoutMs);

@@ -7,6 +7,7 @@ import * as audit from '../audit.ts';
 import * as quarantine from '../health/quarantine.ts';
 import * as testHealth from '../test-health.ts';
 import * as testHistory from '../health/test-history.ts';
+import * as testSelection from '../health/test-selection.ts';
 import * as upload from '../health/upload.ts';
 
 const ofTests = ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND'] as const satisfies readonly ErrorCode[];
@@ -183,6 +184,15 @@ export const testHealthEndpoints = {
     summary: 'Check which of the given tests are quarantined, before a job fails because of them',
     request: upload.QuarantineConfigRequest,
     response: upload.QuarantineConfigResponse,
+    errors: ofTests,
+  },
+  getTestSelection: {
+    ...ask,
+    path: '/v1/flaky-tests/get-test-selection',
+    tag: 'Uploads',
+    summary: 'Read which tests a CI job must run on a commit, or that it must run all of them',
+    request: testSelection.TestSelectionRequest,
+    response: testSelection.TestSelectionResponse,
     errors: ofTests,
   },
   createBundleUpload: {

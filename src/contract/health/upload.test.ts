@@ -34,8 +34,15 @@ describe('the query of an upload', () => {
   });
 
   it('takes a parameter that is there and empty as absent', () => {
-    const empty = { pr: '', variant: '', job: '', run_id: '', attempt: '', url: '' };
+    const empty = { pr: '', variant: '', job: '', run_id: '', attempt: '', url: '', can_select_tests: '' };
     expect(problemsOf({ ...query, ...empty })).toEqual([]);
+  });
+
+  it('says that the job can run selected tests, if it can', () => {
+    const answerTo = (text: string) => UploadReportRequest.parse({ ...query, can_select_tests: text });
+    expect(answerTo('true').can_select_tests).toBe(true);
+    expect(answerTo('false').can_select_tests).toBe(false);
+    expect(UploadReportRequest.parse(query)).not.toHaveProperty('can_select_tests');
   });
 
   it.each([
@@ -48,6 +55,7 @@ describe('the query of an upload', () => {
     ['pr', '0'],
     ['pr', 'x'],
     ['attempt', '0'],
+    ['can_select_tests', 'yes'],
     ['variant', 'v'.repeat(65)],
     ['url', 'javascript:alert(1)'],
   ])('is refused with the %s %j', (name, value) => {

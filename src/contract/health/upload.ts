@@ -108,6 +108,10 @@ const WholeNumber = (min: number, max: number) =>
     )
     .meta(published({ type: 'integer', minimum: min, maximum: max }));
 
+const QueryBoolean = z
+  .preprocess((input) => (input === 'true' ? true : input === 'false' ? false : input), z.boolean())
+  .meta(published({ type: 'boolean' }));
+
 /** An empty parameter counts as absent: CI passes empty values for unknown ones. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((input) => (input === '' ? undefined : input), schema.optional());
@@ -133,6 +137,9 @@ export const UploadReportRequest = z.preprocess(
     }),
     url: optional(line(0, 2_048).regex(/^https?:\/\//, 'must be an http or https URL')).meta({
       description: 'URL of the CI job.',
+    }),
+    can_select_tests: optional(QueryBoolean).meta({
+      description: 'True: the job asks getTestSelection which tests to run. Default: not known.',
     }),
   }),
 );

@@ -75,6 +75,8 @@ export type CiProgress = {
   readonly startedAt: number | null;
   readonly required: readonly RequiredCheck[];
   readonly checks: readonly Check[];
+  /** How many tests it runs; null or absent: all. */
+  readonly selectedTests?: number | null;
 };
 
 export type SituationContext = {
@@ -133,7 +135,7 @@ export function explainSituation(situation: Situation, context: SituationContext
     case 'failed':
       return explainFailed(situation);
     case 'bisected':
-      return explainBisected(situation);
+      return `${explainBisected(situation)}${explainSelection(context.run)}`;
   }
 }
 
@@ -203,7 +205,14 @@ function explainTesting(
   const aside = isAside
     ? ' It failed before, which may have been chance: it is removed once that is improbable.'
     : '';
-  return `${state}${checks}${limit} It is tested with the branch ${on}.${again}${aside}`;
+  return `${state}${checks}${limit} It is tested with the branch ${on}.${again}${aside}${explainSelection(run)}`;
+}
+
+function explainSelection(run: CiProgress | null): string {
+  const count = run?.selectedTests ?? null;
+  if (count === null) return '';
+  const tests = count === 1 ? 'test that failed runs' : `${count} tests that failed run`;
+  return ` Only the ${tests} now. All tests run before it merges.`;
 }
 
 /** The first few of names that people chose. */

@@ -82,11 +82,12 @@ export const statusColumns = `
   case when e.line_rank < 2 then e.plan -> 'situation' end as situation,
   case when e.line_rank < 2 then (
     select p.situation from queue_plan p where p.queue_id = e.queue_id) end as queue_situation,
-  case when e.line_rank = 0 and e.plan -> 'situation' ->> 'kind' = 'testing' then (
+  case when e.line_rank = 0 and e.plan -> 'situation' ->> 'kind' in ('testing', 'bisected') then (
     select json_build_object('pushedAt', floor(extract(epoch from t.pushed_at) * 1000),
       'startedAt', floor(extract(epoch from t.started_at) * 1000), 'required', ${requiredChecksColumn('t')},
       'checks', coalesce((select json_agg(c.body) from commit_check c
-        where c.repository_id = q.repository_id and c.sha = t.test_branch_sha), '[]'))
+        where c.repository_id = q.repository_id and c.sha = t.test_branch_sha), '[]'),
+      'selectedTests', cardinality(t.selected_tests))
     from test_run t where t.queue_id = e.queue_id and t.id = e.test_run_id) end as run,
   case when e.state in ('pending_failure', 'failed') then (
     select ${failedTestsSql('q.repository_id')} from test_run t

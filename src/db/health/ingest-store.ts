@@ -23,11 +23,12 @@ export type StoredUpload = {
   readonly ci_run_id: string;
   readonly ci_attempt: number;
   readonly ci_url: string;
+  readonly can_select_tests: boolean;
 };
 
 const selectStored = statement<[repositoryId: string, limit: number], StoredUpload>(`
   select id, uploaded_at, trust, coalesce(content_bytes, 0) as content_bytes, tries, sha, branch, pr_number, variant, job,
-    ci_run_id, ci_attempt, ci_url
+    ci_run_id, ci_attempt, ci_url, can_select_tests
   from upload where repository_id = $1 and state = 'stored' order by uploaded_at, id limit $2`);
 
 /** The longest waiting first. */
@@ -56,26 +57,35 @@ export async function noteBegun(
 }
 
 const selectWaiting = statement<
-  [repositoryId: string, uploadedAts: readonly Date[], ids: readonly string[]],
-  { id: string }
+  [repositoryId: string, uploadedAts: readonly Date[], ids: readonly string[], shas: readonly string[]],
+  { id: string; selected_tests: number | null }
 >(`
-  select u.id from unnest($2::timestamptz[], $3::uuid[]) as wanted (uploaded_at, id)
+  select u.id, (select cardinality(t.selected_tests) from queue q join test_run t on t.queue_id = q.id
+      and t.test_branch_sha = wanted.sha
+    where q.repository_id = $1 and wanted.sha <> '' and t.selected_tests is not null limit 1) as selected_tests
+  from unnest($2::timestamptz[], $3::uuid[], $4::text[]) as wanted (uploaded_at, id, sha)
   join upload u on u.repository_id = $1 and u.uploaded_at = wanted.uploaded_at and u.id = wanted.id
   where u.state = 'stored'`);
 
-/** The uploads that no other worker has read meanwhile. */
-export async function listStillStored(
+export type WaitingUpload = {
+  /** How many tests the run on its commit runs; null: all, or there is no run on its commit. */
+  readonly selectedTests: number | null;
+};
+
+/** The uploads that no other worker has read meanwhile, by id; `sha`: the commit that each is about. */
+export async function findStillStored(
   tx: Tx,
   { repositoryId }: TestsLock,
-  uploads: readonly StoredUpload[],
-): Promise<ReadonlySet<string>> {
+  uploads: readonly { readonly upload: StoredUpload; readonly sha: string }[],
+): Promise<ReadonlyMap<string, WaitingUpload>> {
   const rows = await selectWaiting(
     tx,
     repositoryId,
-    uploads.map((upload) => upload.uploaded_at),
-    uploads.map((upload) => upload.id),
+    uploads.map(({ upload }) => upload.uploaded_at),
+    uploads.map(({ upload }) => upload.id),
+    uploads.map(({ sha }) => sha),
   );
-  return new Set(rows.map((row) => row.id));
+  return new Map(rows.map((row) => [row.id, { selectedTests: row.selected_tests }]));
 }
 
 /** What is stored about an upload after it was read. */
@@ -89,13 +99,15 @@ export type IngestedUpload = Omit<StoredUpload, 'trust' | 'content_bytes' | 'tri
 const updateIngested = statement<[repositoryId: string, now: Date, rows: string]>(`
   update upload u set state = r.state, ingested_at = $2, sha = r.sha, branch = r.branch, branch_class = r.branch_class,
     pr_number = r.pr_number, variant = r.variant, job = r.job, ci_run_id = r.ci_run_id, ci_attempt = r.ci_attempt,
-    ci_url = r.ci_url, tests = r.tests, passed = r.passed, failed = r.failed, flaky = r.flaky, skipped = r.skipped,
+    ci_url = r.ci_url, can_select_tests = r.can_select_tests, tests = r.tests, passed = r.passed, failed = r.failed,
+    flaky = r.flaky, skipped = r.skipped,
     quarantined = r.quarantined, usual_tests = r.usual_tests, missing_tests = r.missing_tests,
     is_suspect = r.is_suspect, is_complete = r.is_complete, problems = r.problems,
     test_run_id = (select t.id from queue q join test_run t on t.queue_id = q.id and t.test_branch_sha = r.sha
       where q.repository_id = $1 and r.sha <> '' order by t.created_at desc limit 1)
   from jsonb_to_recordset($3::jsonb) as r (id uuid, uploaded_at timestamptz, state text, sha text, branch text,
-    branch_class text, pr_number bigint, variant text, job text, ci_run_id text, ci_attempt int, ci_url text, tests int,
+    branch_class text, pr_number bigint, variant text, job text, ci_run_id text, ci_attempt int, ci_url text,
+    can_select_tests boolean, tests int,
     passed int, failed int, flaky int, skipped int, quarantined int, usual_tests int, missing_tests int,
     is_suspect boolean, is_complete boolean, problems jsonb)
   where u.repository_id = $1 and u.uploaded_at = r.uploaded_at and u.id = r.id`);

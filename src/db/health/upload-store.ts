@@ -24,6 +24,8 @@ export type UploadSource = {
   readonly ciRunId: string;
   readonly ciAttempt: number;
   readonly ciUrl: string;
+  /** The job asks which tests to run before it runs them, and can run named tests. */
+  readonly canSelectTests: boolean;
 };
 
 /** The bytes as they arrived. */
@@ -54,16 +56,20 @@ const insertUpload = statement<
     countedToken: string | null,
     state: string,
     ...content: [hash: Buffer | null, bytes: number | null, form: string | null],
-    ...source: [string, string, number | null, string, string, string, number, string],
+    ...source: [string, string, number | null, string, string, string, number, string, boolean],
   ]
 >(`
   insert into upload (repository_id, uploaded_at, id, organization_id, door, trust, uploader, api_token_id, state,
-    content_hash, content_bytes, content_form, sha, branch, pr_number, variant, job, ci_run_id, ci_attempt, ci_url)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`);
+    content_hash, content_bytes, content_form, sha, branch, pr_number, variant, job, ci_run_id, ci_attempt, ci_url,
+    can_select_tests)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`);
 
 /** An upload URL was issued, and no content has arrived yet. */
 export const insertAwaited = (tx: Tx, upload: NewUpload): Promise<unknown> =>
-  insertUpload(tx, ...head(upload, 'bundle', 'awaited'), null, null, null, '', '', null, '', '', '', 1, '');
+  insertUpload(tx, ...head(upload, 'bundle', 'awaited'), ...noContent, ...noSource);
+
+const noContent = [null, null, null] as const;
+const noSource = ['', '', null, '', '', '', 1, '', false] as const;
 
 /** The whole content arrived in one request. */
 export const insertStored = (
@@ -80,6 +86,7 @@ export const insertStored = (
     form,
     ...pickCiRunValues(source),
     source.ciUrl,
+    source.canSelectTests,
   );
 
 /** The values that identify a CI run. */

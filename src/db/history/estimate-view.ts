@@ -22,9 +22,9 @@ type QueueHistoryRow = {
 export const historyStatement = `
   select (
       select json_agg(extract(epoch from t.concluded_at - t.created_at) * 1000)
-      from (select status, kind, created_at, concluded_at from test_run
+      from (select status, kind, created_at, concluded_at, selected_tests from test_run
         where queue_id = $1 and created_at > $2 order by created_at desc, id desc limit 400) t
-      where t.status = 'succeeded' and t.kind = 'main' and t.concluded_at >= t.created_at
+      where t.status = 'succeeded' and t.kind = 'main' and t.selected_tests is null and t.concluded_at >= t.created_at
     ) as durations, attempts.*
   from (
     select count(*) filter (where t.conclusion = 'merged') as merged,

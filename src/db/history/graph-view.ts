@@ -10,6 +10,7 @@ import { unpackRuns } from '#core/queue/engine/packed-plan.ts';
 import type { Tx } from '../cell.ts';
 import { type KeptChecks, keptChecks } from '../run/kept-check.ts';
 import { type StoredItemRow, toStoredItem } from '../stored-item.ts';
+import { plannedRunsSql } from '../run/run-member.ts';
 import { requiredChecksColumn } from '../host/required-view.ts';
 import { statement } from '../statement.ts';
 
@@ -50,15 +51,17 @@ export const graphStatement = `
         and i.head_sha = e.pr_sha
       where e.queue_id = q.id and e.line_rank < 2
       order by e.line_rank, e.line_major, e.line_minor limit ${graphEntriesMax + 1}) e), '[]') as entries,
-    p.state ->> 'tip' as tip, p.state -> 'entries' as named, coalesce(p.state -> 'runs', '[]') as runs, coalesce(p.state -> 'searches', '[]') as searches,
+    p.state ->> 'tip' as tip, p.state -> 'entries' as named, coalesce(p.state -> 'runs', '[]') as runs,
+    coalesce(p.state -> 'targetedRuns', '[]') as "targetedRuns", coalesce(p.state -> 'searches', '[]') as searches,
     coalesce((select json_object_agg(t.number, t.id)
-      from jsonb_array_elements(p.state -> 'runs') as r
+      from ${plannedRunsSql('p.state')} as r
       join test_run t on t.queue_id = q.id and t.number = (r ->> 'id')::bigint), '{}') as "runIds"
   from queue q left join queue_plan p on p.queue_id = q.id where q.id = $1`;
 
 type PictureRow = Omit<QueueGraphRows, 'entries'> & {
   readonly entries: readonly (Omit<GraphRow, 'plan'> & { readonly plan: StoredItemRow | null })[];
   readonly named: readonly number[] | null;
+  readonly targetedRuns: readonly Run[];
 };
 
 const selectGraph = statement<[queueId: string], PictureRow>(graphStatement);
@@ -67,9 +70,9 @@ const selectGraph = statement<[queueId: string], PictureRow>(graphStatement);
 export async function readGraph(db: Tx, queueId: QueueId): Promise<QueueGraphRows | null> {
   const [row] = await selectGraph(db, queueId);
   if (row === undefined) return null;
-  const { named, ...graph } = row;
+  const { named, targetedRuns, ...graph } = row;
   const entries = graph.entries.map((entry) => ({ ...entry, plan: toStoredItem(entry.plan) }));
-  return { ...graph, entries, runs: unpackRuns(named, graph.runs) as readonly Run[] };
+  return { ...graph, entries, runs: [...(unpackRuns(named, graph.runs) as readonly Run[]), ...targetedRuns] };
 }
 
 export type FailedBatch = {
@@ -92,7 +95,7 @@ const selectFailed = statement<[queueId: string], FailedRow>(`
     select t.id, ${requiredChecksColumn('t')} as required, t.status_checks, t.check_suites
     from test_run_member m join test_run t on t.queue_id = m.queue_id and t.id = m.test_run_id
     where m.queue_id = p.queue_id and m.pr_number = (s -> 'members' ->> 0)::bigint and m.under_test
-      and t.kind = 'main' and t.status = 'failed'
+      and t.kind = 'main' and t.status = 'failed' and t.selected_tests is null
     order by m.test_run_id desc limit 1) f
   where p.queue_id = $1`);
 

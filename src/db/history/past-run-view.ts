@@ -21,6 +21,7 @@ export type PastRunRow = {
   readonly tested: readonly number[];
   readonly ahead: readonly number[];
   readonly failed_by_flaky_tests: boolean | null;
+  readonly selected_tests: number | null;
 };
 
 const selectPastRuns = statement<
@@ -28,7 +29,8 @@ const selectPastRuns = statement<
   PastRunRow
 >(`
   select t.id, t.kind, t.status, t.created_at, t.pushed_at, t.concluded_at, m.tested, m.ahead,
-    case when t.status = 'failed' then ${isByFlakyTests} end as failed_by_flaky_tests
+    case when t.status = 'failed' then ${isByFlakyTests} end as failed_by_flaky_tests,
+    cardinality(t.selected_tests) as selected_tests
   from (
     select * from test_run t
     where t.queue_id = $1 and t.created_at >= $2 and t.created_at < $3

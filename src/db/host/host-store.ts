@@ -35,6 +35,8 @@ export type Sweeping = QueueAtHost & {
   /** Runs whose test branch is on the host. */
   readonly runs: readonly { readonly testBranch: string; readonly sha: string }[];
   readonly live: readonly LiveEntry[];
+  /** A run of some tests is in no plan (`concludeForgottenRuns`). */
+  readonly hasForgottenRuns: boolean;
 };
 
 /** What is known of a pull request in the queue. */
@@ -50,7 +52,13 @@ export type LiveEntry = Pick<
 type SweepRow = AtHostRow & {
   runs: Sweeping['runs'] | null;
   live: Sweeping['live'] | null;
+  has_forgotten_runs: boolean;
 };
+
+/** Whether the run `t` of some tests is in no plan: a worker of the release before stored the plan without it. */
+export const isForgottenRun = `t.status = 'in_progress' and t.selected_tests is not null and not exists (
+  select from queue_plan p, jsonb_array_elements(p.state -> 'targetedRuns') as r
+  where p.queue_id = t.queue_id and (r ->> 'id')::bigint = t.number)`;
 
 const selectSweep = statement<[queueId: string], SweepRow>(`
   select ${atHostColumns},
@@ -60,7 +68,8 @@ const selectSweep = statement<[queueId: string], SweepRow>(`
         'baseBranch', e.pr_base_branch, 'draft', e.pr_draft, 'state', e.pr_state, 'mergeability', e.pr_mergeability,
         'needsApproval', e.head_review ->> 'approvedBy' is null and (e.pr_fork is not null
           or jsonb_array_length(coalesce(e.head_review -> 'protectedPaths', '[]')) > 0))) from queue_entry e
-      where e.queue_id = q.id and e.line_rank is not null) as live
+      where e.queue_id = q.id and e.line_rank is not null) as live,
+    exists (select from test_run t where t.queue_id = q.id and ${isForgottenRun}) as has_forgotten_runs
   from queue q join repository r on r.id = q.repository_id where q.id = $1 and q.deleted_at is null`);
 
 /** Null if the queue does not exist any more. */
@@ -71,6 +80,7 @@ export async function loadSweeping(db: Tx, queueId: QueueId): Promise<Sweeping |
     ...toQueueAtHost(row),
     runs: row.runs ?? [],
     live: row.live ?? [],
+    hasForgottenRuns: row.has_forgotten_runs,
   };
 }
 

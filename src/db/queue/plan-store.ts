@@ -19,7 +19,7 @@ import { saveQueue } from './queue-store.ts';
 import { placeColumns } from '../row.ts';
 import { storedItemRow } from '../stored-item.ts';
 import { measureRuns } from '../run/run-measure-store.ts';
-import { longPhase, rowsMax } from '../run/run-member.ts';
+import { longPhase, rowsMax, targetedPhase } from '../run/run-member.ts';
 import { holdRuns } from '../run/run-store.ts';
 import { statement } from '../statement.ts';
 import type { QueueLock } from '../transaction.ts';
@@ -40,10 +40,12 @@ const updateItems = statement<[queueId: string, items: string]>(`
 
 const insertRuns = statement<[queueId: string, runs: string, members: string]>(`
   with runs as (
-    insert into test_run (queue_id, id, number, kind, created_at, test_branch, base_sha, composition, ahead, phase)
-    select $1, r.id, r.number, r.kind, r.created_at, r.test_branch, r.base_sha, r.composition, r.ahead, r.phase
+    insert into test_run (queue_id, id, number, kind, created_at, test_branch, base_sha, composition, ahead, phase,
+      selected_tests)
+    select $1, r.id, r.number, r.kind, r.created_at, r.test_branch, r.base_sha, r.composition, r.ahead, r.phase,
+      r.selected_tests
     from jsonb_to_recordset($2) as r (id uuid, number bigint, kind text, created_at timestamptz, test_branch text,
-      base_sha text, composition text, ahead bigint[], phase text)
+      base_sha text, composition text, ahead bigint[], phase text, selected_tests uuid[])
   )
   insert into test_run_member (queue_id, test_run_id, position, pr_number, head_sha, under_test)
   select $1, m.id, m.position, m.pr, m.head, m.under_test
@@ -213,7 +215,8 @@ async function saveRuns(
       base_sha: base,
       composition: [base, ...all.map(getHeadSha)].join('+'),
       ahead: isLong ? all.slice(0, -tested) : null,
-      phase: isLong ? longPhase : 'asked',
+      phase: run.tests !== undefined ? targetedPhase : isLong ? longPhase : 'asked',
+      selected_tests: run.tests ?? null,
     });
     for (let position = isLong ? all.length - tested : 0; position < all.length; position++) {
       const pr = all[position]!;

@@ -2,11 +2,12 @@
 
 import type { OrganizationId, RepositoryId, RunId } from '#base/id.ts';
 import { type Check, evaluateChecks, type RequiredCheck } from '#core/queue/check.ts';
-import type {
-  LandingReport,
-  ReconcileInput,
-  InputEntry,
-  RunReport,
+import {
+  type LandingReport,
+  type ReconcileInput,
+  type InputEntry,
+  type RunReport,
+  usesFailedTests,
 } from '#core/queue/engine/reconcile-input.ts';
 import { type PackedPlan, unpackPlan } from '#core/queue/engine/packed-plan.ts';
 import type { StoredPlan } from '#core/queue/engine/stored.ts';
@@ -22,6 +23,7 @@ import type { KeptQueues } from './kept-entries.ts';
 import type { Horizon, OpenEntry } from './open-entry.ts';
 import { horizonColumns, readOpenEntries, renewOpenEntries } from './open-entry-view.ts';
 import { requiredChecksColumn } from '../host/required-view.ts';
+import { plannedRunsSql } from '../run/run-member.ts';
 import { queueColumns, toQueue, type QueueRow } from '../row.ts';
 import { statement } from '../statement.ts';
 import type { QueueLock } from '../transaction.ts';
@@ -74,7 +76,7 @@ const selectRuns = statement<[queueId: string], RunReportRow>(`
     case when t.status = 'in_progress' and t.test_branch_sha is not null then (
       select json_agg(c.body) from commit_check c
       where c.repository_id = q.repository_id and c.sha = t.test_branch_sha) end as checks
-  from queue_plan p join queue q on q.id = p.queue_id, jsonb_array_elements(p.state -> 'runs') as r
+  from queue_plan p join queue q on q.id = p.queue_id, ${plannedRunsSql('p.state')} as r
   join test_run t on t.queue_id = $1 and t.number = (r ->> 'id')::bigint
   where p.queue_id = $1`);
 
@@ -191,7 +193,8 @@ async function withFailedTests(
   reports: readonly RunReport[],
   now: Date,
 ): Promise<readonly RunReport[]> {
-  if (settings.flakeReruns === 0) return reports;
+  const withTests = usesFailedTests({ settings });
+  if (settings.flakeReruns === 0 && !withTests) return reports;
   const failed = reports.filter(
     ({ outcome, required, checks }) =>
       outcome === null && evaluateChecks(required, checks, settings.skippableStatuses).kind === 'failed',
@@ -202,6 +205,7 @@ async function withFailedTests(
     id,
     failed.map(({ number }) => number),
     now,
+    withTests,
   );
   return reports.map((report) => {
     const failedTests = tests.get(report.number);

@@ -57,7 +57,8 @@ const selectUnreported = statement<[queueId: string], UnreportedEntryRow>(`
       'checks', coalesce((select json_agg(c.body) from commit_check c
         where c.repository_id = q.repository_id and c.sha = t.test_branch_sha), '[]'),
       'ahead', coalesce((select json_agg(m.pr_number order by m.position) from ${runMembersSql('t')} m where not m.under_test), '[]'),
-      'failedTests', ${failedTestsSql('q.repository_id')}, 'ruleChange', ${ruleChangeSql('t', 'e.pr_number')})
+      'failedTests', ${failedTestsSql('q.repository_id')}, 'ruleChange', ${ruleChangeSql('t', 'e.pr_number')},
+      'ranAllTests', t.selected_tests is null)
       from test_run t where t.queue_id = e.queue_id and t.id = e.test_run_id) as run,
     (select json_build_object('sha', coalesce(m.commit_sha, d.landed_sha), 'tree', d.landed_tree,
       'testedTree', d.tested_tree, 'ruleChange', ${ruleChangeSql('d', 'e.pr_number')})

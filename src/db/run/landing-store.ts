@@ -26,6 +26,8 @@ export type IntendedLanding = QueueAtHost & {
     readonly tree: string;
     /** The required checks that decided it. */
     readonly required: readonly RequiredCheck[];
+    /** False: it ran only some tests, and permits no landing. */
+    readonly ranAllTests: boolean;
   } | null;
 };
 
@@ -40,11 +42,12 @@ type IntendedLandingRow = AtHostRow & {
   test_branch_sha: string | null;
   test_tree_sha: string | null;
   required: RequiredCheck[];
+  ran_all_tests: boolean;
 };
 
 const selectLanding = statement<[queueId: string, number: number], IntendedLandingRow>(`
   select ${atHostColumns}, l.number, l.proof, l.method, l.base_sha, l.test_run_id, t.test_branch_sha, t.test_tree_sha,
-    ${requiredChecksColumn('t')} as required,
+    ${requiredChecksColumn('t')} as required, t.selected_tests is null as ran_all_tests,
     (select json_agg(${memberColumns} order by m.position) from landing_pull_request m
       join queue_entry e on e.queue_id = $1 and e.pr_number = m.pr_number
       where m.queue_id = $1 and m.number = $2) as members,
@@ -72,7 +75,7 @@ export async function loadLanding(db: Tx, queueId: QueueId, number: number): Pro
     run:
       id === null || sha === null || tree === null
         ? null
-        : { id: id as RunId, sha, tree, required: row.required },
+        : { id: id as RunId, sha, tree, required: row.required, ranAllTests: row.ran_all_tests },
   };
 }
 

@@ -1,5 +1,6 @@
 // Writes how long CI takes for the runs of a queue, how often attempts fail, and how often runs fail by chance: columns of
-// queue_plan, and of test_run if CI was stopped.
+// queue_plan, and of test_run if CI was stopped. Runs of some tests are left out: they take less time, and run again what has just
+// failed.
 
 import type { QueueId, RunId } from '#base/id.ts';
 import { attemptsMax, flakeRunsMax } from '#core/queue/planner/failure-share.ts';
@@ -20,6 +21,7 @@ const updateMeasures = statement<[queueId: string, at: Date]>(`
           then greatest(0, extract(epoch from t.concluded_at - t.started_at) * 1000)::bigint end as test_ms
       from test_run t
       where t.queue_id = $1 and t.status <> 'in_progress' and t.started_at is not null and t.pushed_at is not null
+        and t.selected_tests is null
       order by t.number desc limit ${historyMax}) times) m, (
     select count(*) filter (where conclusion <> 'cancelled') as ended,
       count(*) filter (where conclusion = 'failed') as failed
@@ -35,7 +37,7 @@ const updateMeasures = statement<[queueId: string, at: Date]>(`
       from (
         select t.id, t.number, t.outcome from test_run t
         where t.queue_id = $1 and t.outcome in ('passed', 'failed', 'flaky') and t.ahead is null
-          and t.created_at > $2::timestamptz - interval '30 days'
+          and t.selected_tests is null and t.created_at > $2::timestamptz - interval '30 days'
           and not exists (select from test_run_member x
             where x.queue_id = $1 and x.test_run_id = t.id and x.position = 1)
         order by t.number desc limit ${flakeRunsMax}) r
@@ -59,10 +61,13 @@ export async function measureRuns(
 
 const updateStopped = statement<[queueId: string, id: string, count: number]>(`
   update test_run t set stopped_count = $3,
-    saved_ms = case when $3 > 0 then greatest(0, coalesce(p.test_p50_ms, 0)
+    saved_ms = case when $3 > 0 and t.selected_tests is null then greatest(0, coalesce(p.test_p50_ms, 0)
       - extract(epoch from t.concluded_at - coalesce(t.started_at, t.pushed_at)) * 1000)::bigint end
   from queue_plan p where p.queue_id = $1 and t.queue_id = $1 and t.id = $2`);
 
-/** CI of a run that was given up was stopped: the queue's median gives an estimate of the saved time. */
+/**
+ * CI of a run that was given up was stopped: the queue's median gives an estimate of the saved time, except for a run of some
+ * tests.
+ */
 export const recordStopped = (tx: Tx, queueId: QueueId, id: RunId, count: number): Promise<unknown> =>
   updateStopped(tx, queueId, id, count);

@@ -14,6 +14,16 @@ export const rowsMax = 64;
 export const longPhase = 'asked_long';
 
 /**
+ * In this phase a run of some tests waits for its test branch. A worker of the release before leaves it alone too: it would build
+ * the commit of a run of all tests.
+ */
+export const targetedPhase = 'asked_targeted';
+
+/** The runs of a stored plan as a table of json; `plan`: an expression for the plan (core/queue/engine/stored.ts). */
+export const plannedRunsSql = (plan: string): string =>
+  `jsonb_array_elements(${plan} -> 'runs' || coalesce(${plan} -> 'targetedRuns', '[]'))`;
+
+/**
  * The members of a run as a table of position, pr_number, head_sha and under_test; `run`: the name of its
  * test_run. No colon is followed by a name: pgbench, which runs these statements for comparison, reads that
  * as a variable.

@@ -7,9 +7,11 @@ import type { RuleChange } from '#core/queue/rule.ts';
 import type { HeadReview } from '#core/queue/model.ts';
 import type { Tx } from '../cell.ts';
 import { type CommitIdentity, identityColumn } from './commit-identity-store.ts';
+import { isForgottenRun } from '../host/host-store.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, toQueueAtHost } from '../host/host-view.ts';
-import { longPhase, runMembersSql } from './run-member.ts';
+import { longPhase, runMembersSql, targetedPhase } from './run-member.ts';
 import { statement } from '../statement.ts';
+import type { QueueLock } from '../transaction.ts';
 import { hasWebhookEndpointsColumn, recordTestsBegin } from '../webhook/webhook-event.ts';
 
 /** A pull request as its commit is built: none of this changes during the attempt. */
@@ -31,13 +33,25 @@ export type MemberRecord = {
   readonly forced: boolean;
 };
 
+/** The tests that a run of some tests runs. */
+type TestSelection = {
+  readonly count: number;
+  /** As their reports name them; a part that the report did not have is empty. Fewer than `count`: the others are not known. */
+  readonly tests: readonly { readonly file: string; readonly classname: string; readonly name: string }[];
+};
+
 export type AskedRun = {
   readonly id: RunId;
   readonly baseSha: string;
   readonly testBranch: string;
   readonly members: readonly MemberRecord[];
-  /** Earlier tests of the same base and heads: the last commit is dated at least this many seconds later. */
+  /**
+   * Earlier runs of the same base and heads, of all tests or of some as this one: the last commit is dated at least this many
+   * seconds later.
+   */
   readonly repeats: number;
+  /** The tests that it runs; null: all. */
+  readonly selection: TestSelection | null;
 };
 
 type StaleRun = {
@@ -75,20 +89,32 @@ type OpenRunRow = {
   is_dead: boolean | null;
   repeats: number;
   members: MemberRecord[] | null;
+  selection: TestSelection | null;
 };
+
+/** The selected tests of the run `t` as TestSelection; null: it runs all. */
+const selectionSql = `case when t.selected_tests is not null then (
+    select json_build_object('count', cardinality(t.selected_tests), 'tests', coalesce(json_agg(json_build_object(
+      'file', coalesce(c.file_path, ''), 'classname', coalesce(c.classname, ''), 'name', c.name) order by s.n), '[]'))
+    from unnest(t.selected_tests) with ordinality as s (id, n)
+    join test_case c on c.repository_id = (select repository_id from queue where id = $1) and c.id = s.id) end`;
 
 const selectOpenRuns = statement<[queueId: string], OpenRunRow>(`
   select t.id, t.status, t.phase, t.base_sha, t.test_branch, t.test_branch_sha,
     t.outcome in ('cancelled', 'timed_out', 'infrastructure') and t.stopped_count is null as is_dead,
     (select count(*) from test_run o where o.queue_id = $1 and o.number < t.number
-      and sha256(o.composition::bytea) = sha256(t.composition::bytea)) as repeats,
+      and sha256(o.composition::bytea) = sha256(t.composition::bytea)
+      and (o.selected_tests is null) = (t.selected_tests is null)) as repeats,
     case when t.status = 'in_progress' then (
       select json_agg(${memberColumns} order by m.position) from ${runMembersSql('t')} m
-      join queue_entry e on e.queue_id = $1 and e.pr_number = m.pr_number) end as members
+      join queue_entry e on e.queue_id = $1 and e.pr_number = m.pr_number) end as members,
+    case when t.status = 'in_progress' then ${selectionSql} end as selection
   from test_run t where t.queue_id = $1 and t.phase <> 'closed' and t.outcome is distinct from 'conflict'
   order by t.number`);
 
-const isAsked = ({ phase }: OpenRunRow): boolean => phase === 'asked' || phase === longPhase;
+const askedPhases: ReadonlySet<string> = new Set(['asked', longPhase, targetedPhase]);
+
+const isAsked = ({ phase }: OpenRunRow): boolean => askedPhases.has(phase);
 
 /** The runs of a queue to push to the host, and those to remove from it, also for a deleted queue. */
 export async function loadPublishing(db: Tx, queueId: QueueId): Promise<Publishing | null> {
@@ -105,6 +131,7 @@ export async function loadPublishing(db: Tx, queueId: QueueId): Promise<Publishi
         testBranch: run.test_branch,
         members: run.members?.map(parseMemberRecord) ?? [],
         repeats: run.repeats,
+        selection: run.selection,
       })),
     stale: runs.flatMap(({ id, status, test_branch: testBranch, test_branch_sha: sha, is_dead }) =>
       status !== 'in_progress' && sha !== null
@@ -186,6 +213,14 @@ export async function recordUnstarted(
   const rows = runs.map(({ id, outcome: { kind, ...detail } }) => ({ id, kind, detail }));
   await updateOutcome(tx, queueId, JSON.stringify(rows));
 }
+
+const updateForgotten = statement<[queueId: string, at: Date]>(`
+  update test_run t set status = 'cancelled', concluded_at = $2, outcome = coalesce(t.outcome, 'cancelled')
+  where t.queue_id = $1 and ${isForgottenRun}`);
+
+/** Ends the runs that no plan waits for, so that their test branches are removed. */
+export const concludeForgottenRuns = (tx: Tx, { queueId }: QueueLock, at: Date): Promise<unknown> =>
+  updateForgotten(tx, queueId, at);
 
 const updateClosed = statement<[queueId: string, ids: string]>(`
   update test_run set phase = 'closed' where queue_id = $1 and status <> 'in_progress' and phase <> 'closed'

@@ -35,6 +35,8 @@ export type RunRow = {
   readonly required: readonly RequiredCheck[];
   readonly rule_changes: readonly RuleChange[];
   readonly failed_tests: FailedTests;
+  /** How many tests it runs; null: all. */
+  readonly selected_tests: number | null;
 } & KeptChecks;
 
 /** `checks`: the check results of an unfinished run, if any. A run that has ended keeps its own. */
@@ -70,7 +72,8 @@ const runsWhere = (condition: string): string => `
     t.base_sha, t.required_statuses, t.required_statuses_source,
     ${requiredChecksColumn('t')} as required, t.rule_changes, t.status_checks, t.check_suites,
     ${liveChecks}, ${members},
-    ${failedTestsSql('(select q.repository_id from queue q where q.id = t.queue_id)')} as failed_tests
+    ${failedTestsSql('(select q.repository_id from queue q where q.id = t.queue_id)')} as failed_tests,
+    cardinality(t.selected_tests) as selected_tests
   from test_run t where t.queue_id = $1 and ${condition}`;
 
 const isWithin = 't.created_at >= $2 and ($3::timestamptz is null or t.created_at < $3)';

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { built, lines, makeWorld, methods } from '../../../test/support/candidate-world.ts';
 import { temporaryFolder, type CommitSpec } from '../../../test/support/git-remote.ts';
 import { buildCandidate, type TestCommitMember } from './candidate.ts';
+import { withoutSkipDirectives } from './skip-directive.ts';
 import { GitError } from '../error.ts';
 import { type Mirror, openMirror } from '../mirror/mirror.ts';
 
@@ -47,6 +48,48 @@ describe.each(methods)('a candidate by %s', (method) => {
     const whole = await built(build([one, two], method));
     const rest = await built(build([two], method, whole.commits[0]!.sha));
     expect(rest.sha).toBe(whole.sha);
+  });
+
+  it('of a run of some tests has the same tree and parents, names the tests, and is another commit', async () => {
+    const { pull, mirror, base, remote } = await makeWorld();
+    const members = [
+      await pull(1, { files: { shared: lines({ 2: 'one' }) } }),
+      await pull(2, { files: { shared: lines({ 20: 'two' }) } }),
+    ];
+    const whole = await built(buildCandidate(mirror, { base, members, method }));
+    const tests = [
+      { file: 'a.test.ts', classname: 'cart', name: 'adds [skip ci] ***NO_CI***\nä' },
+      { file: '', classname: '', name: 'removes' },
+    ];
+    const some = { base, members, method, selection: { count: 2, tests } };
+    const { sha, tree, commits } = await built(buildCandidate(mirror, some));
+    expect({ sha, tree }).toEqual({ sha: commits[1]!.sha, tree: whole.tree });
+    expect(sha).not.toBe(whole.sha);
+    expect(commits[0]).toEqual(whole.commits[0]);
+    expect(await mirror.parentsOf(sha)).toEqual(await mirror.parentsOf(whole.sha));
+    const { message } = await mirror.commit(sha);
+    const [first, second] = [...message.matchAll(/^Signalbox-Test: (.*)$/gm)].map(([, json]) => json!);
+    expect([first!, second!].map((json) => JSON.parse(json) as object)).toEqual(tests);
+    expect(withoutSkipDirectives(first!)).toBe(first);
+    expect(await mirror.push([{ ref: 'refs/heads/test', from: null, to: sha }])).toEqual({ kind: 'pushed' });
+    const trailers = remote.git(
+      'log',
+      '-1',
+      '--format=%(trailers:key=Signalbox-Test-Count,valueonly)',
+      'test',
+    );
+    expect(trailers.trim()).toBe('2');
+    expect(await buildCandidate(mirror, { base, members, method })).toEqual(whole);
+  });
+
+  it('of a run of some tests differs from that of all tests even if no test is known any more', async () => {
+    const { pull, mirror, base } = await makeWorld();
+    const members = [await pull(1, { files: { new: 'x' } })];
+    const shas = [undefined, { count: 2, tests: [] }, { count: 3, tests: [] }].map(async (selection) => {
+      const request = { base, members, method, ...(selection === undefined ? {} : { selection }) };
+      return (await built(buildCandidate(mirror, request))).sha;
+    });
+    expect(new Set(await Promise.all(shas)).size).toBe(3);
   });
 
   it('is whole and valid to git, and can be pushed', async () => {

@@ -10,17 +10,20 @@
 // 4. A conflict names the other side. With the base alone: the branch's tip. Otherwise the first member ahead with
 //    which it conflicts when only those two are there. Otherwise it takes several together, and the one right before
 //    it is named.
+// 5. The last commit of a run of some tests names them (selection.ts). No run of all tests has the same commit.
 //
 // Example. On T: #1 and #2 touch different files, #3 the same line as #1. The candidate of [1, 2] is T ← 1 ← 2. That of
 // [1, 2, 3] is { conflict, number 3, with 1 }: #3 waits until #1 has landed or left. The candidate of [1, 2] is the
 // start of all that follow, so its two merges are remembered, and a line of 50 costs 50 merges rather than 1,275.
 
+import { assert } from '#base/assert.ts';
 import { createTtlCache, type TtlCache } from '#base/ttl-cache.ts';
 import { GitError } from '../error.ts';
 import { commitBytes, type Commit, buildCommitContent, type Person, signature } from '../object.ts';
 import { mergeMessage, type PullRequestDescription, squashMessage } from './message.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 import { replay, type State, type Step } from './replay.ts';
+import { type NamedTests, withSelection } from './selection.ts';
 
 export type MergeMethod = 'squash' | 'merge_commit' | 'rebase';
 
@@ -40,6 +43,8 @@ export type CandidateRequest = {
   readonly method: MergeMethod;
   /** Default `Signalbox <signalbox@localhost>`. */
   readonly committer?: Person;
+  /** Of a run of some tests: the last commit names them, and never lands. Absent: of a run of all tests. */
+  readonly selection?: NamedTests;
 };
 
 /** The state of the branch after a member: its last commit. */
@@ -66,7 +71,8 @@ export const ownIdentity: Person = { name: 'Signalbox', email: 'signalbox@localh
 type Remembered = { readonly steps: TtlCache<Step>; readonly own: TtlCache<readonly Commit[]> };
 const remembered = new WeakMap<Mirror, Remembered>();
 
-type Build = Required<Omit<CandidateRequest, 'members'>> & Remembered & { readonly mirror: Mirror };
+type Build = Required<Omit<CandidateRequest, 'members' | 'selection'>> &
+  Remembered & { readonly mirror: Mirror };
 
 export async function buildCandidate(mirror: Mirror, request: CandidateRequest): Promise<Candidate> {
   const { base, members, method, committer = ownIdentity } = request;
@@ -87,7 +93,24 @@ export async function buildCandidate(mirror: Mirror, request: CandidateRequest):
       ...(step.isReworded === true ? { isReworded: true } : {}),
     });
   }
-  return { kind: 'built', ...state, commits };
+  if (request.selection === undefined) return { kind: 'built', ...state, commits };
+  const last = commits.at(-1);
+  assert(last !== undefined, 'a run of some tests has members');
+  const named = { ...last, sha: await nameTests(build, last.sha, members.at(-1)!, request.selection) };
+  return { kind: 'built', sha: named.sha, tree: named.tree, commits: [...commits.slice(0, -1), named] };
+}
+
+/** The same commit, with a message that names the tests to run. */
+async function nameTests(
+  { mirror, committer }: Build,
+  sha: string,
+  member: TestCommitMember,
+  selection: NamedTests,
+): Promise<string> {
+  const { tree, parents, raw } = await mirror.commit(sha);
+  const by = signature(member.committer ?? committer, member.at);
+  const message = withSelection(raw.message, selection);
+  return mirror.writeCommit(commitBytes(tree, parents, by, { ...raw, message }));
 }
 
 function getMirrorCaches(mirror: Mirror): Remembered {

@@ -10,6 +10,8 @@ describe('directives that keep CI from running', () => {
     ['***NO_CI***', '(NO_CI)'],
     ['Fix\n\n\nskip-checks: true\n', 'Fix\n\n\n(skip-checks: true)\n'],
     ['Fix\n\n  Skip-Checks:true', 'Fix\n\n(Skip-Checks:true)'],
+    ['Fix\n\nSignalbox-Test: {"name":"a"}', 'Fix\n\n(Signalbox-Test: {"name":"a"})'],
+    [' signalbox-test-count : 0', '(signalbox-test-count : 0)'],
   ])('%j becomes %j', (text, readable) => {
     expect(withoutSkipDirectives(text)).toBe(readable);
     expect(withoutSkipDirectives(readable)).toBe(readable);

@@ -1,16 +1,16 @@
-// Directives in a commit message that keep CI from running. A commit that Signalbox makes is pushed to be tested,
-// and its landing starts deployments: the text of an author must not switch off either. Their text stays
+// Directives in a commit message that keep CI from running, or from running all tests. A commit that Signalbox makes is pushed
+// to be tested, and its landing starts deployments: the text of an author must not switch off either. Their text stays
 // readable in round brackets, which no CI reads.
 //
 // GitHub docs, "Skipping workflow runs": [skip ci], [ci skip], [no ci], [skip actions], [actions skip], and
 // the trailer `skip-checks: true`. Gitea's list (`SKIP_WORKFLOW_STRINGS` of its configuration) has the same
 // five. Other CI systems use the same form with their own name ([skip travis], [vercel skip], [skip-ci]) or
-// ***NO_CI*** (Azure Pipelines).
+// ***NO_CI*** (Azure Pipelines). `Signalbox-Test` is Signalbox's own (selection.ts).
 
 const bracketed =
   /\[[ \t]?(skip[ \t_-]{1,2}[a-z][a-z_-]{0,30}|no[ \t_-]{1,2}ci|[a-z][a-z_-]{0,30}[ \t_-]{1,2}skip)[ \t]?\]/gi;
 const starred = /\*{3}(no_ci)\*{3}/gi;
-const trailer = /^[ \t]*(skip-checks[ \t]*:.*)$/gim;
+const trailer = /^[ \t]*((?:skip-checks|signalbox-test(?:-count)?)[ \t]*:.*)$/gim;
 /** Trailers that say that a person reviewed a change: an author does not write them for others. */
 const vouching = /^[ \t]*((?:reviewed|approved|acked)-by[ \t]*:.*)$/gim;
 

@@ -178,4 +178,5 @@ const presentRun = (row: PastRunRow): ResponseOf<'listTestRuns'>['testRuns'][num
   tested: [...row.tested],
   ahead: [...row.ahead],
   failedByFlakyTests: row.failed_by_flaky_tests,
+  selectedTests: row.selected_tests,
 });

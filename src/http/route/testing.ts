@@ -137,6 +137,7 @@ function presentRun(run: RunRow, targets: ReadonlyMap<number, readonly string[]>
     testedPullRequests: tested.map(presentMember),
     dependentPrs: others.map(presentMember),
     failedTests: presentFailedTests(run.failed_tests),
+    selectedTests: run.selected_tests,
     impactedTargets: collectTargets(run.members),
     impactedTargetsForTestedPrs: collectTargets(tested),
   };

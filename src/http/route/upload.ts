@@ -14,6 +14,7 @@ import {
   type UploadSource,
   type UploadTrust,
 } from '#db/health/upload-store.ts';
+import { findTestSelection } from '#db/health/test-selection-view.ts';
 import { findUpload, listUploads, type UploadDetails, type UploadSummary } from '#db/health/upload-view.ts';
 import type { RepositoryRecord } from '#db/account/scope-view.ts';
 import { type ContentSummary, readContent } from '#report/bundle/content.ts';
@@ -32,7 +33,12 @@ import { listing } from './test-health.ts';
 import { countedToken, takeQuota } from './upload-quota.ts';
 
 export const uploadHandlers: Handlers<
-  'uploadReport' | 'getUpload' | 'listUploads' | 'createBundleUpload' | 'uploadClientMetrics'
+  | 'uploadReport'
+  | 'getUpload'
+  | 'listUploads'
+  | 'createBundleUpload'
+  | 'uploadClientMetrics'
+  | 'getTestSelection'
 > = {
   createBundleUpload: async (context, input) => {
     requireOrganization(context, input.orgUrlSlug);
@@ -95,6 +101,13 @@ export const uploadHandlers: Handlers<
     return { uploads: page.rows.map(present), page: list.page(page) };
   },
 
+  getTestSelection: async (context, input) => {
+    const repository = knownRepository(context, input.repo);
+    if (repository === null) return { tests: null };
+    const tests = await findTestSelection(context.cell.reader, repository.id, input.sha.toLowerCase());
+    return { tests: tests === null ? null : [...tests] };
+  },
+
   uploadClientMetrics: async (context) => {
     await passOver(context.body);
     return {};
@@ -124,6 +137,7 @@ const toUploadSource = (input: RequestOf<'uploadReport'>): UploadSource => ({
   ciRunId: input.run_id ?? '',
   ciAttempt: input.attempt ?? 1,
   ciUrl: input.url ?? '',
+  canSelectTests: input.can_select_tests ?? false,
 });
 
 /** Bytes that are parsed in one turn of the event loop. */

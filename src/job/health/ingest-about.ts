@@ -37,6 +37,7 @@ export function collectUploadMetadata(
     ciRunId: firstNonEmpty(upload.ci_run_id, ci?.runId),
     ciAttempt: meta === null ? upload.ci_attempt : (ci?.attempt ?? 1),
     ciUrl: firstNonEmpty(upload.ci_url, ci?.url),
+    canSelectTests: upload.can_select_tests || meta?.can_select_tests === true,
   };
 }
 
@@ -54,4 +55,5 @@ export const uploadColumns = (upload: StoredUpload, about: UploadAbout) =>
     ci_run_id: about.ciRunId,
     ci_attempt: about.ciAttempt,
     ci_url: about.ciUrl,
+    can_select_tests: about.canSelectTests,
   }) satisfies Partial<IngestedUpload>;

@@ -30,8 +30,11 @@ export type Usual = {
 };
 
 export type UsualJobs = {
-  /** Compares an upload with the baseline; a trusted upload updates it. */
-  readonly compare: (read: ReadUpload, shape: Shape) => Promise<Usual>;
+  /**
+   * Compares an upload with the baseline; a trusted upload updates it. `selectedTests`: how many tests its run was asked for; null:
+   * all. One of some tests says nothing about what its job usually runs.
+   */
+  readonly compare: (read: ReadUpload, shape: Shape, selectedTests: number | null) => Promise<Usual>;
   /** The baselines to store. */
   readonly changed: () => readonly TestJob[];
 };
@@ -68,13 +71,16 @@ export async function loadUsualJobs(
 
   return {
     changed: () => [...changed.values()],
-    compare: async (read, shape) => {
+    compare: async (read, shape, selectedTests) => {
       const { about, runs, upload } = read;
       shapes.set(shape.hash.toString('hex'), shape.ordinals);
       const key: JobKey = { job: about.job, variant: about.variant, branchClass: about.branchClass };
       const own = jobs.get(formatJobKey(key));
       const failing = runs.outcomes.reduce((sum, code) => sum + (code === 0 ? 0 : 1), 0);
       const isSuspect = isMassFailure(own?.baseline ?? null, failing, runs.ordinals.length);
+      // All of the selected tests failed together before, which was no mass failure.
+      if (selectedTests !== null)
+        return { isSuspect: isSuspect && failing > selectedTests, usualTests: null, missingTests: null };
       const measured = await measure(own, read, shape);
       const onDefault = jobs.get(formatJobKey({ ...key, branchClass: 'default' }));
       const known = [own, onDefault].find((job) => job !== undefined && job.usualAgreed >= agreedMin);

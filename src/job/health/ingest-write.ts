@@ -8,7 +8,12 @@ import type { ResolvedHealthSettings } from '#core/health/settings.ts';
 import type { Cell, Tx } from '#db/cell.ts';
 import { countFailures, putFailures, putTexts } from '#db/health/failure-store.ts';
 import { addHours, startOfHour, putHistories } from '#db/health/history-store.ts';
-import { type IngestedUpload, listStillStored, putIngested } from '#db/health/ingest-store.ts';
+import {
+  findStillStored,
+  type IngestedUpload,
+  putIngested,
+  type WaitingUpload,
+} from '#db/health/ingest-store.ts';
 import { enqueueStatusComments } from '#db/job/job.ts';
 import { lockNumbering, noteWatchChange } from '#db/health/numbering-store.ts';
 import {
@@ -46,13 +51,13 @@ export async function writeUploads(deps: WriteDeps, reads: readonly ReadUpload[]
       if (reads.some((read) => read.generation !== numbering.generation && read.runs.ordinals.length > 0))
         throw new Error('Tests were removed while uploads were being read. Signalbox reads them again.');
       await refreshWatched(tx, memory, numbering);
-      const waiting = await listStillStored(
+      const waiting = await findStillStored(
         tx,
         lock,
-        reads.map((read) => read.upload),
+        reads.map(({ upload, about: { sha } }) => ({ upload, sha })),
       );
       const fresh = reads.filter((read) => waiting.has(read.upload.id));
-      return fresh.length === 0 ? [] : write(tx, lock, deps, fresh);
+      return fresh.length === 0 ? [] : write(tx, lock, deps, fresh, waiting);
     });
     // Only committed changes are cached.
     for (const ordinal of watchedNow) memory.watched[ordinal] = 1;
@@ -70,12 +75,16 @@ async function write(
   lock: TestsLock,
   { memory, settings, now }: WriteDeps,
   reads: readonly ReadUpload[],
+  waiting: ReadonlyMap<string, WaitingUpload>,
 ): Promise<readonly number[]> {
   const usualJobs = await loadUsualJobs(tx, lock.repositoryId, reads);
   const usuals = new Map<string, Usual>();
   const shapes = await putResults(tx, lock, memory, reads);
   for (const [index, read] of reads.entries())
-    usuals.set(read.upload.id, await usualJobs.compare(read, shapes[index]!));
+    usuals.set(
+      read.upload.id,
+      await usualJobs.compare(read, shapes[index]!, waiting.get(read.upload.id)!.selectedTests),
+    );
   const guarded = reads.map((read): GuardedUpload => ({
     read,
     isSuspect: usuals.get(read.upload.id)!.isSuspect,

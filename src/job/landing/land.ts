@@ -108,7 +108,12 @@ async function attempt(
 }
 
 async function tryToLand(landing: IntendedLanding, place: HostSession, log: Log): Promise<Outcome> {
-  const { number, members, baseSha } = landing;
+  const { number, members, baseSha, run } = landing;
+  if (run?.ranAllTests === false)
+    return lost(landing, baseSha, {
+      restart: members.map((member) => member.number),
+      halt: `Test run ${run.id} ran only some tests, so it permits no merge. Signalbox pushed nothing. Keep the log and report this defect of Signalbox, then set the queue RUNNING.`,
+    });
   const wanted = await prepareLandingCommits(landing, place);
   if (wanted.kind === 'missing') {
     const report = { kind: 'refused', number, pr: wanted.pr, reason: 'PR_UPDATED_AT_MERGE_TIME' } as const;
@@ -118,14 +123,14 @@ async function tryToLand(landing: IntendedLanding, place: HostSession, log: Log)
   // again, on the current branch.
   if (wanted.kind === 'conflict')
     return lost(landing, baseSha, { restart: members.map((member) => member.number) });
-  if (landing.proof === 'exact' && wanted.tree !== landing.run!.tree)
+  if (landing.proof === 'exact' && wanted.tree !== run!.tree)
     return lost(landing, baseSha, {
-      halt: `The tree to merge is not the tested tree: ${wanted.tree} instead of ${landing.run!.tree} (test run ${landing.run!.id}). Signalbox pushed nothing. Keep the log and report this defect of Signalbox, then set the queue RUNNING.`,
+      halt: `The tree to merge is not the tested tree: ${wanted.tree} instead of ${run!.tree} (test run ${run!.id}). Signalbox pushed nothing. Keep the log and report this defect of Signalbox, then set the queue RUNNING.`,
     });
   const outcome =
     resolveLandingMode(landing, place) === 'host'
       ? await mergeAtHost(landing, place, wanted)
       : await fastForward(landing, place, wanted, log);
-  if (landing.run !== null || outcome.kind !== 'landed') return outcome;
+  if (run !== null || outcome.kind !== 'landed') return outcome;
   return { ...outcome, commits: { ...outcome.commits, direct: await directProof(landing, place) } };
 }

@@ -216,7 +216,8 @@ async function buildUntested(
   for (let { repeats } = run; ; repeats += 1) {
     const members = toTestCommitMembers(run.members, repeats);
     const method = queue.settings.mergeMethod;
-    const candidate = await buildCandidate(mirror, { base: run.baseSha, members, method });
+    const selection = run.selection === null ? {} : { selection: run.selection };
+    const candidate = await buildCandidate(mirror, { base: run.baseSha, members, method, ...selection });
     if (candidate.kind === 'conflict' || !(await isTested(candidate.sha))) return candidate;
   }
 }

@@ -4,6 +4,7 @@
 
 import { createTtlCache, type TtlCache } from '#base/ttl-cache.ts';
 import { type CheckUpdate, recordChecks } from '#db/run/check-store.ts';
+import { concludeForgottenRuns } from '#db/run/run-store.ts';
 import { isMergeabilityKnown } from '#core/queue/model.ts';
 import {
   listLivePulls,
@@ -14,6 +15,7 @@ import {
   type Sweeping,
 } from '#db/host/host-store.ts';
 import {
+  enqueueAtHost,
   enqueueWithin,
   enqueueForgottenLanding,
   enqueueReconcile,
@@ -79,6 +81,10 @@ async function sweep(deps: TaskDeps, work: Sweeping, place: HostSession, isQuick
     // In one turn of the event loop, so that they are added in the order of their keys.
     await Promise.all([...refresh].map((number) => enqueueRefresh(tx, repository.id, number)));
     await enqueueForgottenLanding(tx, queue);
+    if (work.hasForgottenRuns) {
+      await concludeForgottenRuns(tx, lock, deps.clock.now());
+      await enqueueAtHost(tx, 'publish-runs', { queueId: queue.id });
+    }
   });
 }
 

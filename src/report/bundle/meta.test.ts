@@ -42,6 +42,11 @@ describe('meta.json', () => {
     expect(meta?.envs).not.toHaveProperty('NUMBER');
   });
 
+  it('says whether the job can run selected tests, by nothing but a boolean', () => {
+    expect(parseMeta('{"can_select_tests": true}')?.can_select_tests).toBe(true);
+    expect(parseMeta('{"can_select_tests": "true"}')?.can_select_tests).toBeUndefined();
+  });
+
   it('makes no number of what is none', () => {
     const meta = parseMeta(
       '{"num_tests": null, "upload_time_epoch": "", "repo": {"repo_head_commit_epoch": true}}',

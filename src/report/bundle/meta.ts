@@ -105,6 +105,8 @@ export const BundleMeta = z.object({
   codeowners: z.object({ path: text }).optional().catch(undefined),
   test_command: text,
   num_tests: number,
+  /** True: the job asks which tests to run before it runs them. */
+  can_select_tests: z.boolean().optional().catch(undefined),
 });
 export type BundleMeta = z.infer<typeof BundleMeta>;
 

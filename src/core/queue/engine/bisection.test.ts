@@ -32,6 +32,18 @@ const rounds = (...runs: readonly Run[]) =>
   }));
 
 describe('a bisection', () => {
+  it('that runs only the failed tests suspects all entries until its end', () => {
+    const targeted = { ...search, tests: ['a', 'b'] };
+    const runs = [run(11, 8, 1, failed), run(12, 4, 2, passed), run(13, 6, 3)];
+    const { cleared, failing, rounds: shown } = summarizeBisection(targeted, runs);
+    expect({ cleared, failing }).toEqual({ cleared: 0, failing: 8 });
+    expect(shown.map(({ from, to }) => [from, to])).toEqual([
+      [0, 8],
+      [0, 8],
+      [0, 8],
+    ]);
+  });
+
   it('shows what is known of its batch', () => {
     expect(summarizeBisection({ ...search, passes: 2, fails: 5 }, [run(11, 4, 1)])).toEqual({
       search: 10,

@@ -4,6 +4,9 @@
 //
 // Eight were tested together and failed. Round 1 with one slot: the first 4, which pass. Round 2: the first
 // 6, running. Then 4 are cleared by a run that passed, and 4 are suspected: 5 to 8.
+//
+// If the runs run only the tests that failed, each test has suspects of its own (planner/targeted.ts): all entries are
+// suspected until the end.
 
 import { isActive, type Run, type Search } from '../planner/model.ts';
 
@@ -45,12 +48,12 @@ export function summarizeBisection(search: Search, runs: readonly Run[]): Bisect
     members: search.members,
     cleared: search.passes,
     failing: search.fails,
-    rounds: groupIntoRounds(search.members.length, own),
+    rounds: groupIntoRounds(search, own),
   };
 }
 
 /** The runs of a round are requested at once; a repeated run belongs to the round of its first attempt. */
-function groupIntoRounds(length: number, runs: readonly Run[]): readonly BisectionRoundSummary[] {
+function groupIntoRounds({ members, tests }: Search, runs: readonly Run[]): readonly BisectionRoundSummary[] {
   const rounds: Run[][] = [];
   let askedAt: number | null = null;
   for (const run of runs) {
@@ -59,9 +62,10 @@ function groupIntoRounds(length: number, runs: readonly Run[]): readonly Bisecti
     if (!isRetry) askedAt = run.requestedAt;
     rounds.at(-1)!.push(run);
   }
-  let [from, to] = [0, length];
+  let [from, to] = [0, members.length];
   return rounds.map((round) => {
     const shown = { from, to, runs: round.map(showRun).toSorted((a, b) => a.length - b.length) };
+    if (tests !== undefined) return shown;
     for (const { length: passes, status } of shown.runs)
       if (status === 'passed') from = Math.max(from, passes);
     const failed = shown.runs.find(({ length: fails, status }) => status === 'failed' && fails > from);

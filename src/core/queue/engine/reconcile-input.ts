@@ -47,7 +47,16 @@ export type FailedTestsReport = {
   readonly failedJobs: number;
   /** Every test that failed is known to be flaky, and no report is incomplete or suspect. */
   readonly areAllFlaky: boolean;
+  /**
+   * Every test that failed, by id, if every job with failed tests can run named tests and no report
+   * is incomplete or suspect. Tests that were quarantined are left out: they fail no job. Absent: not known.
+   */
+  readonly tests?: readonly string[];
 };
+
+/** Whether the queue runs the failed tests alone to find a culprit (planner/targeted.ts). */
+export const usesFailedTests = ({ settings }: Pick<Queue, 'settings'>): boolean =>
+  settings.strategy === 'adaptive';
 
 /** How a landing ended. */
 export type LandingReport = { readonly number: number } & (

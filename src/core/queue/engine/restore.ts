@@ -10,8 +10,20 @@ import { noTargets, type Targets } from '../planner/lane.ts';
 import { isActive, type Item, type Run, type Snapshot } from '../planner/model.ts';
 import type { Current, PlannerEvent } from '../planner/observe.ts';
 import { isReady, assessReadiness } from '../rule/readiness.ts';
-import type { FailedTestsReport, InputEntry, ReconcileInput, RunReport } from './reconcile-input.ts';
-import { emptyPlan, type RememberedItem, type StoredItem, type StoredPlan } from './stored.ts';
+import {
+  type FailedTestsReport,
+  type InputEntry,
+  type ReconcileInput,
+  type RunReport,
+  usesFailedTests,
+} from './reconcile-input.ts';
+import {
+  emptyPlan,
+  type RememberedItem,
+  type StoredItem,
+  type StoredPlan,
+  type StoredPlanRun,
+} from './stored.ts';
 
 /** The part of a queue that every reconcile reads: commands and its own history change it at any time. */
 export type QueueReading = Pick<
@@ -25,7 +37,7 @@ export type EntryReading = Omit<Item, keyof RememberedItem>;
 /** The planner's whole input: what it stored, and what is read now. There is no other way in. */
 export function restoreSnapshot(
   { state, settings, limits, failureShare, flakeShare, switching }: QueueReading,
-  { runs, gone, outageSince = null, ...plan }: StoredPlan,
+  { runs, targetedRuns, gone, outageSince = null, ...plan }: StoredPlan,
   items: Iterable<Item>,
 ): Snapshot {
   return {
@@ -37,14 +49,24 @@ export function restoreSnapshot(
     flakeShare,
     switching,
     items: new Map(Array.from(items, (item) => [item.pr, item])),
-    runs: new Map(runs.map((run) => [run.id, isWhole(run) ? run : { pushedAt: null, timeouts: 0, ...run }])),
+    runs: new Map(mergeRuns(runs, targetedRuns).map((run) => [run.id, withAllFields(run)])),
     gone: new Map(gone),
     outageSince,
   };
 }
 
+/** Runs are in the order of their creation, however they are stored. */
+const mergeRuns = (
+  runs: StoredPlan['runs'],
+  targeted: StoredPlan['targetedRuns'] = [],
+): StoredPlan['runs'] =>
+  targeted.length === 0 ? runs : [...runs, ...targeted].toSorted((a, b) => a.id - b.id);
+
 /** A run that an earlier version stored lacks the fields that this version added. */
-const isWhole = (run: StoredPlan['runs'][number]): run is Run =>
+const withAllFields = (run: StoredPlanRun): Run =>
+  hasAllFields(run) ? run : { pushedAt: null, timeouts: 0, ...run };
+
+const hasAllFields = (run: StoredPlanRun): run is Run =>
   run.pushedAt !== undefined && run.timeouts !== undefined;
 
 export const restoreItem = (
@@ -209,11 +231,14 @@ function* reportOf(
   if (report.pushedAt === null) return;
   if (known.pushedAt === null) yield { kind: 'run-pushed', run, at: report.pushedAt };
   const verdict = evaluateChecks(report.required, report.checks, queue.settings.skippableStatuses);
-  const tests = mayRepeatFlake(queue, known) ? report.failedTests : undefined;
+  const mayRepeat = mayRepeatFlake(queue, known);
+  const reports = mayRepeat || usesFailedTests(queue) ? report.failedTests : undefined;
   const { startedAt: at } = report;
   if (verdict.kind === 'passed') yield { kind: 'run-passed', run };
-  else if (verdict.kind === 'failed' && tests?.isReading !== true)
-    yield { kind: isByFlakes(tests, verdict.by) ? 'run-failed-by-flakes' : 'run-failed', run };
+  else if (verdict.kind === 'failed' && reports?.isReading !== true)
+    yield mayRepeat && isByFlakes(reports, verdict.by)
+      ? { kind: 'run-failed-by-flakes', run }
+      : { kind: 'run-failed', run, ...pickFailedTests(queue, reports, verdict.by) };
   else if (verdict.kind === 'infrastructure') {
     const timedOut = verdict.by.some(({ conclusion }) => conclusion === 'timed_out');
     yield { kind: 'run-infrastructure-failed', run, timedOut };
@@ -221,5 +246,20 @@ function* reportOf(
 }
 
 /** A failed check without a report of failed tests may have failed for any reason: then the failure counts. */
-const isByFlakes = (tests: FailedTestsReport | undefined, failedChecks: readonly string[]): boolean =>
-  tests?.areAllFlaky === true && failedChecks.length > 0 && tests.failedJobs >= failedChecks.length;
+const isByFlakes = (reports: FailedTestsReport | undefined, failedChecks: readonly string[]): boolean =>
+  reports?.areAllFlaky === true && explainsChecks(reports, failedChecks);
+
+const explainsChecks = ({ failedJobs }: FailedTestsReport, failedChecks: readonly string[]): boolean =>
+  failedChecks.length > 0 && failedJobs >= failedChecks.length;
+
+/** The tests that failed, in the form of a field, if they explain every failed check and the queue uses them. */
+function pickFailedTests(
+  queue: ReconcileInput['queue'],
+  reports: FailedTestsReport | undefined,
+  failedChecks: readonly string[],
+): { readonly tests?: readonly string[] } {
+  const tests = usesFailedTests(queue) ? reports?.tests : undefined;
+  return reports === undefined || tests === undefined || !explainsChecks(reports, failedChecks)
+    ? {}
+    : { tests };
+}

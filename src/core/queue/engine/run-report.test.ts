@@ -96,6 +96,39 @@ describe('the report on a run', () => {
     });
   });
 
+  describe('with a failure whose tests are known', () => {
+    const tests = ['a', 'b'];
+    const known = { isReading: false, failedJobs: 1, areAllFlaky: false, tests };
+    const adaptive = aQueue({ settings: { strategy: 'adaptive', flakeReruns: 0 } });
+    const failed = (failedTests: FailedTestsReport, queue = adaptive) =>
+      reported({ checks: [check('failure')], failedTests }, pushed, queue);
+
+    it('names them, if the queue looks for the culprit with them', () => {
+      expect(failed(known)).toEqual([{ kind: 'run-failed', run: 1, tests }]);
+      expect(failed(known, aQueue({ settings: { strategy: 'manual' } }))).toEqual([
+        { kind: 'run-failed', run: 1 },
+      ]);
+    });
+
+    it('names none if more checks failed than jobs have failed tests, or if the report has none', () => {
+      expect(failed({ ...known, failedJobs: 0 })).toEqual([{ kind: 'run-failed', run: 1 }]);
+      const { tests: _, ...unknown } = known;
+      expect(failed(unknown)).toEqual([{ kind: 'run-failed', run: 1 }]);
+    });
+
+    it('names none of a run that is run again because only flaky tests failed', () => {
+      const queue = aQueue({ settings: { strategy: 'adaptive', flakeReruns: 1 } });
+      expect(failed({ ...known, areAllFlaky: true }, queue)).toEqual([
+        { kind: 'run-failed-by-flakes', run: 1 },
+      ]);
+      expect(failed({ ...known, areAllFlaky: true })).toEqual([{ kind: 'run-failed', run: 1, tests }]);
+    });
+
+    it('is no event while a report is being read', () => {
+      expect(failed({ ...known, isReading: true })).toEqual([]);
+    });
+  });
+
   it('of a skipped check passes where the queue lets it be skipped', () => {
     const queue = aQueue({ settings: { skippableStatuses: ['ci'] } });
     expect(reported({ checks: [check('skipped')] }, pushed, queue)).toEqual([{ kind: 'run-passed', run: 1 }]);

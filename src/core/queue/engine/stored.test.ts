@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Situation } from '../situation.ts';
-import { emptyPlan, isSameItem, isSameJson, type StoredItem } from './stored.ts';
+import { aQueue } from '../../../../test/fixture/entry.ts';
+import { aRun } from '../../../../test/fixture/reconcile-input.ts';
+import { limitsWithoutHistory } from '../planner/clock.ts';
+import type { Run } from '../planner/model.ts';
+import { packPlan, unpackPlan } from './packed-plan.ts';
+import { restoreSnapshot } from './restore.ts';
+import { emptyPlan, isSameItem, isSameJson, type StoredItem, storedPlan, type StoredPlan } from './stored.ts';
 
 const item: StoredItem = {
   attempt: 1,
@@ -30,6 +36,47 @@ it('the plan of a queue that was never evaluated has nothing under test', () => 
     frozenAt: null,
     outageSince: null,
     nextId: 1,
+  });
+});
+
+describe('runs of some tests', () => {
+  const { state, settings, switching } = aQueue();
+  const read = { limits: limitsWithoutHistory, failureShare: 0, flakeShare: 0 };
+  const restored = (plan: StoredPlan) => restoreSnapshot({ state, settings, switching, ...read }, plan, []);
+  const runs = [
+    { ...aRun, id: 1, status: 'failed', failedTests: ['a'] },
+    { ...aRun, id: 2, tests: ['a'] },
+    { ...aRun, id: 3 },
+  ] as const;
+  const snapshot = {
+    ...restored(emptyPlan('T')),
+    runs: new Map<number, Run>(runs.map((run) => [run.id, run])),
+  };
+
+  it('are stored apart, where the release before does not see them, and restored in their order', () => {
+    const plan = storedPlan(snapshot);
+    expect(plan.runs.map(({ id }) => id)).toEqual([1, 3]);
+    expect(plan.targetedRuns).toEqual([runs[1]]);
+    const copy = JSON.parse(JSON.stringify(plan)) as StoredPlan;
+    expect([...restored(copy).runs]).toEqual([...snapshot.runs]);
+    expect(restored(copy)).toEqual(snapshot);
+  });
+
+  it('stay as they are in a packed plan', () => {
+    const many = Array.from({ length: 70 }, (_, index): Run => ({ ...aRun, id: 10 + index }));
+    const plan = storedPlan({
+      ...snapshot,
+      runs: new Map([...runs, ...many].map((run): [number, Run] => [run.id, run])),
+    });
+    const packed = packPlan(plan);
+    expect(packed).toHaveProperty('entries');
+    expect(unpackPlan(packed)).toEqual(plan);
+  });
+
+  it('are absent from a plan without any, and from one that an earlier version stored', () => {
+    const plan = storedPlan({ ...snapshot, runs: new Map([[3, runs[2]]]) });
+    expect(plan).not.toHaveProperty('targetedRuns');
+    expect([...restored(plan).runs.keys()]).toEqual([3]);
   });
 });
 

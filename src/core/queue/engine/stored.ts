@@ -13,6 +13,11 @@ export type StoredPlan = {
   readonly line: readonly Group[];
   readonly searches: readonly Search[];
   readonly runs: readonly StoredPlanRun[];
+  /**
+   * Runs that run only some tests, apart from the others: the release before does not know that they prove no landing, and does
+   * not see them here. Absent: there are none.
+   */
+  readonly targetedRuns?: readonly StoredPlanRun[];
   readonly landing: Landing | null;
   readonly gone: readonly (readonly [number, Departure])[];
   readonly frozenAt: number | null;
@@ -35,12 +40,15 @@ export const emptyPlan = (tip: Tip): StoredPlan => ({
 
 /** The part of a snapshot that is stored for the queue. */
 export function storedPlan(snapshot: Snapshot): StoredPlan {
-  const { tip, line, searches, runs, landing, gone, frozenAt, outageSince, nextId } = snapshot;
+  const { tip, line, searches, landing, gone, frozenAt, outageSince, nextId } = snapshot;
+  const runs = [...snapshot.runs.values()];
+  const targetedRuns = runs.filter(({ tests }) => tests !== undefined);
   return {
     tip,
     line,
     searches,
-    runs: [...runs.values()],
+    runs: targetedRuns.length === 0 ? runs : runs.filter(({ tests }) => tests === undefined),
+    ...(targetedRuns.length === 0 ? {} : { targetedRuns }),
     landing,
     gone: [...gone],
     frozenAt,

@@ -1,4 +1,4 @@
-// When would each entry land, if the queue screens (planner/screen-then-chain.ts)? An entry is first tested in a batch on the
+// When would each entry land, if the queue screens (planner/strategy/screen-then-chain.ts)? An entry is first tested in a batch on the
 // branch, beside the line, and then in a group of the chain: groups start one after another, each on top of the one
 // before, and land in this order.
 //
@@ -7,7 +7,7 @@
 // 55 minutes from now. In one future of five its batch fails because of another entry: then some runs of a bisection come
 // first.
 
-import { chainEveryMs, screenSize } from '../planner/screen-then-chain.ts';
+import { chainEveryMs, screenSize } from '../planner/strategy/screen-then-chain.ts';
 import {
   type Draws,
   drawDelay,

@@ -52,6 +52,9 @@ class CountedMap<Key, Value> extends Map<Key, Value> {
   }
 }
 
+/** What a repeated run keeps of the one before. */
+type RunStart = Partial<Pick<Run, 'attempt' | 'timeouts' | 'flakes' | 'tests'>>;
+
 export class Draft {
   state: Snapshot['state'];
   settings: Snapshot['settings'];
@@ -186,7 +189,11 @@ export class Draft {
     if (this.direct) this.#explainFailures(pr);
   }
 
-  startRun(of: Run['of'], composition: Composition, { attempt = 0, timeouts = 0, flakes = 0 } = {}): Run {
+  startRun(
+    of: Run['of'],
+    composition: Composition,
+    { attempt = 0, timeouts = 0, flakes = 0, tests }: RunStart = {},
+  ): Run {
     const run: Run = {
       id: this.nextId++,
       of,
@@ -198,6 +205,7 @@ export class Draft {
       attempt,
       timeouts,
       ...(flakes === 0 ? {} : { flakes }),
+      ...(tests === undefined ? {} : { tests }),
       notBefore: this.now,
       drifted: false,
       why: null,
@@ -215,7 +223,9 @@ export class Draft {
   }
 
   /** Keeps what a run has shown about the entries that it tested. */
-  #remember({ status, why, composition: { members, tested } }: Run): void {
+  #remember({ status, why, tests, composition: { members, tested } }: Run): void {
+    // A run of some tests says nothing about the others.
+    if (tests !== undefined) return;
     if (status !== 'passed' && (status !== 'failed' || why !== null)) return;
     const ahead = members.slice(0, members.length - tested);
     for (const pr of members.slice(-tested)) {
@@ -244,8 +254,8 @@ export class Draft {
     if (!this.direct) return;
     const { targets } = this.item(landed);
     const passedWith = new Set<number>();
-    for (const { status, composition } of this.runs.values())
-      if (status === 'passed' && composition.members.includes(landed))
+    for (const { status, tests, composition } of this.runs.values())
+      if (status === 'passed' && tests === undefined && composition.members.includes(landed))
         for (const pr of composition.members.slice(-composition.tested)) passedWith.add(pr);
     for (const item of this.items.values()) {
       // The first run of an entry that never had one is on top of what landed.
@@ -272,20 +282,22 @@ export class Draft {
 
   /** Runs the same composition once more, in place, because this run ended without a result. */
   repeatRun(run: Run): void {
-    const { of, composition, attempt, status, timeouts, flakes = 0 } = run;
+    const { of, composition, attempt, status, timeouts, flakes = 0, tests } = run;
     this.dropRun(run);
     this.startRun(of, composition, {
       attempt: attempt + 1,
       timeouts: timeouts + (status === 'timed_out' ? 1 : 0),
       flakes,
+      ...(tests === undefined ? {} : { tests }),
     });
   }
 
   /** Runs the same composition once more, in place, once a slot is free; it counts as a first attempt. */
   runAgain(run: Run): void {
+    const { failedTests: _, ...again } = run;
     this.dropRun(run);
     this.runs.set(run.id, {
-      ...run,
+      ...again,
       status: 'start_failed',
       attempt: -1,
       timeouts: 0,

@@ -49,3 +49,12 @@ export function isConvincing(known: Known, item: Item, { overtaken, isDirectOnly
 /** Whether so many failed runs of one entry, the last of them alone on the branch, are enough to remove it. */
 export const areConvincing = (known: Known, item: Item, failures: number): boolean =>
   failures >= failuresMax || estimateInnocence(known, item, known.flakeShare ** failures) < innocenceMin;
+
+/** How probably a test that failed by chance does so again when it is run alone. */
+const repeatOdds = 0.2;
+
+/** Whether so many failures of the same test, the first in a run of all tests, are enough to remove the entry. */
+export function areTestFailuresConvincing(known: Known, item: Item, failures: number): boolean {
+  const chance = known.flakeShare * Math.max(repeatOdds, known.flakeShare) ** (failures - 1);
+  return failures >= failuresMax || estimateInnocence(known, item, chance) < innocenceMin;
+}

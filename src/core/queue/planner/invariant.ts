@@ -9,16 +9,18 @@ import { assumed } from './line.ts';
 import {
   type Action,
   type Evidence,
+  failedIn,
   type PlannerFact,
   isActive,
   type Run,
   sameMembers,
   type Snapshot,
 } from './model.ts';
-import { failuresToBlame, isSameFailure } from './search.ts';
+import { isSameFailure } from './search.ts';
 import { situations } from './situation.ts';
 import { strategyFor } from './strategies.ts';
 import { isDirect, sharesSlots, type StrategyRules } from './strategy.ts';
+import { failuresToBlame } from './targeted.ts';
 
 const names = (prs: readonly number[]): string => prs.map((pr) => `#${pr}`).join(' ');
 
@@ -107,6 +109,8 @@ function* wrongLanding({ landing, runs, items, tip, line, settings }: Snapshot):
     if (run?.status !== 'passed') yield `${names(members)} lands by run ${proof.run}, which did not pass`;
     else if (run.composition.base !== tip || !sameMembers(run.composition.members, members))
       yield `${names(members)} lands by a run of ${run.composition.base}+${names(run.composition.members)} on ${tip}`;
+    else if (run.tests !== undefined)
+      yield `${names(members)} lands by run ${proof.run}, which did not run all tests`;
     else if (run.of.kind !== 'line')
       yield `${names(members)} lands by run ${proof.run}, which was beside the line and proves nothing`;
     else if (run.drifted !== (proof.kind === 'lane'))
@@ -189,7 +193,10 @@ function* namedByOneFailure({ runs }: Snapshot, { facts }: PlanStep): Generator<
     if (fact.kind !== 'failed' || !redReasons.has(fact.reason) || fact.evidence === null) continue;
     const failed = runs.get(fact.evidence.failedRun);
     if (failed === undefined) continue;
-    const failures = [...runs.values()].filter((run) => isSameFailure(failed, run));
+    const { test } = fact.evidence;
+    const failures = [...runs.values()].filter(
+      (run) => isSameFailure(failed, run) && (test === undefined || failedIn(run, test)),
+    );
     if (failures.length < failuresToBlame) yield `#${fact.pr} failed by run ${failed.id} alone`;
   }
 }
@@ -220,12 +227,18 @@ const inconclusiveReasons: ReadonlySet<FailedReason> = new Set([
   'START_TEST_RUN_RETRY_EXHAUSTED',
 ]);
 
-function* unproved(before: Snapshot, pr: number, { failedRun, withoutIt }: Evidence): Generator<string> {
+function* unproved(
+  before: Snapshot,
+  pr: number,
+  { failedRun, withoutIt, test }: Evidence,
+): Generator<string> {
   const failed = before.runs.get(failedRun);
   if (failed === undefined || failed.status === 'passed') {
     yield `#${pr} failed by run ${failedRun}, which did not fail`;
     return;
   }
+  if (test !== undefined && !failedIn(failed, test))
+    yield `#${pr} failed by the test ${test}, which did not fail in run ${failedRun}`;
   const { base, members } = failed.composition;
   if (members.at(-1) !== pr) yield `#${pr} failed by a run in which #${members.at(-1)} is the last change`;
   const without = members.slice(0, -1);
@@ -235,12 +248,17 @@ function* unproved(before: Snapshot, pr: number, { failedRun, withoutIt }: Evide
   }
   const passed = before.runs.get(withoutIt);
   if (
-    passed?.status !== 'passed' ||
+    passed === undefined ||
+    !hasPassed(passed, test) ||
     passed.composition.base !== base ||
     !sameMembers(passed.composition.members, without)
   )
     yield `#${pr} failed though nothing shows that ${names(without)} passes without it`;
 }
+
+/** Whether the run passed, or at least this test in it. */
+const hasPassed = (run: Run, test: string | undefined): boolean =>
+  run.status === 'passed' || (test !== undefined && run.status === 'failed' && !failedIn(run, test));
 
 /** An entry keeps its seniority. */
 function* unfair(before: Snapshot, { snapshot }: PlanStep): Generator<string> {

@@ -128,6 +128,10 @@ export type Run = {
   readonly timeouts: number;
   /** How often these commits failed in nothing but flaky tests; absent: never. */
   readonly flakes?: number;
+  /** The tests that it runs, by id; absent: all. A run of some tests proves nothing that lands (targeted.ts). */
+  readonly tests?: readonly string[];
+  /** If it failed: every test that failed in it, if the reports show them and CI can run them alone. Absent: not known. */
+  readonly failedTests?: readonly string[];
   /** No new attempt starts before this time. */
   readonly notBefore: number;
   /** Other lanes landed since it was built: its proof is `lane`, not `exact`. */
@@ -165,6 +169,8 @@ export type Search = {
    */
   readonly passedRun: number | null;
   readonly failedRun: number | null;
+  /** The tests that failed in the whole batch: its runs run only these (targeted.ts). Absent: all. */
+  readonly tests?: readonly string[];
 };
 
 type Proof =
@@ -225,8 +231,15 @@ export type Snapshot = {
   readonly nextId: number;
 };
 
-/** Why an entry is the culprit: the failed run in which it is the last change, and what passed without it. */
-export type Evidence = { readonly failedRun: number; readonly withoutIt: number | 'branch' };
+/**
+ * Why an entry is the culprit: the failed run in which it is the last change, and what passed without it. `test`: the test
+ * that failed and passed there; absent: any.
+ */
+export type Evidence = {
+  readonly failedRun: number;
+  readonly withoutIt: number | 'branch';
+  readonly test?: string;
+};
 
 export type PlannerFact =
   | { readonly kind: 'queued'; readonly pr: number; readonly reason: QueuedReason }
@@ -278,6 +291,10 @@ export function findShownRun(runs: readonly Run[]): Run | undefined {
   const most = Math.max(...runs.map(({ composition }) => composition.members.length));
   return runs.findLast(({ composition }) => composition.members.length === most);
 }
+
+/** Whether the test failed in this run. A failure whose tests are not known may be one of any test. */
+export const failedIn = ({ status, failedTests }: Run, test: string): boolean =>
+  status === 'failed' && (failedTests?.includes(test) ?? true);
 
 export const sameMembers = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((pr, index) => pr === b[index]);

@@ -55,8 +55,16 @@ export type PlannerEvent =
   | { readonly kind: 'run-passed'; readonly run: number }
   /** CI ended without a result about the change; `timedOut`: it ran out of CI's own time. */
   | { readonly kind: 'run-infrastructure-failed'; readonly run: number; readonly timedOut: boolean }
-  /** `why` if the cause is neither its required checks nor the infrastructure. */
-  | { readonly kind: 'run-failed'; readonly run: number; readonly why?: FailedReason }
+  /**
+   * `why` if the cause is neither its required checks nor the infrastructure. `tests`: every test that failed, if the
+   * reports show them and CI can run them alone.
+   */
+  | {
+      readonly kind: 'run-failed';
+      readonly run: number;
+      readonly why?: FailedReason;
+      readonly tests?: readonly string[];
+    }
   /** Its required checks failed, and every test that failed is known to be flaky. */
   | { readonly kind: 'run-failed-by-flakes'; readonly run: number }
   | { readonly kind: 'run-not-started'; readonly run: number; readonly why?: FailedReason }
@@ -191,7 +199,12 @@ function applyToRun(draft: Draft, event: RunEvent): void {
     case 'run-passed':
       return report(draft, event.run, (run) => ({ ...run, status: 'passed' }));
     case 'run-failed':
-      return report(draft, event.run, (run) => ({ ...run, status: 'failed', why: event.why ?? null }));
+      return report(draft, event.run, (run) => ({
+        ...run,
+        status: 'failed',
+        why: event.why ?? null,
+        ...(event.tests === undefined ? {} : { failedTests: event.tests }),
+      }));
     case 'run-failed-by-flakes':
       return report(draft, event.run, (run, now) =>
         mayRepeatFlake(draft, run)
@@ -298,7 +311,8 @@ function report(draft: Draft, id: number, change: (run: Run, now: number) => Run
   // A `why` means that CI never ran.
   const isRed = (status === 'failed' && why === null) || isFlakyFailure(changed);
   if (status === 'passed' || isRed) endOutage(draft);
-  if (draft.direct && (status === 'passed' || isRed)) learn(draft, changed);
+  const isWhole = changed.tests === undefined;
+  if (draft.direct && isWhole && (status === 'passed' || isRed)) learn(draft, changed);
 }
 
 /** The next run of the entry probably takes as long as this one. If it passed, it is tested with all that has landed. */

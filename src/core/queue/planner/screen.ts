@@ -10,7 +10,8 @@
 
 import type { Draft } from './draft.ts';
 import { type Group, isActive, isScreen, isScreened, type Run, type ScreenResult } from './model.ts';
-import { beginSearch, failuresToBlame, isSameFailure, openScreen } from './search.ts';
+import { beginSearch, isSameFailure, openScreen } from './search.ts';
+import { failuresToBlame, targetedTests } from './targeted.ts';
 
 export function beginScreen(draft: Draft, members: readonly number[]): void {
   const search = openScreen(draft, members);
@@ -46,6 +47,7 @@ const wasScreened = (draft: Draft, { members }: Group): boolean =>
 
 /** Whether the failure of this group is run once more before it counts. */
 export function needsRepeat(draft: Draft, group: Group, failed: Run): boolean {
+  if (targetedTests(draft, group, failed).tests !== undefined) return false;
   if (!wasScreened(draft, group) || mayBeStale(draft, group)) return false;
   const failures = draft.runsOf(group).filter((run) => isSameFailure(failed, run));
   return failures.length < failuresToBlame;
@@ -67,11 +69,14 @@ const afterFailure = {
 
 /** What follows from the failure of a group that is not run again in place. */
 export function settleScreened(draft: Draft, group: Group, failed: Run): void {
-  if (wasScreened(draft, group) && mayBeStale(draft, group)) {
-    for (const pr of group.members) draft.setScreen(pr, afterDoubt);
-    draft.dissolve(group, 'BISECTION_REQUIRED');
-    return;
+  const tests = targetedTests(draft, group, failed);
+  if (tests.tests === undefined) {
+    if (wasScreened(draft, group) && mayBeStale(draft, group)) {
+      for (const pr of group.members) draft.setScreen(pr, afterDoubt);
+      draft.dissolve(group, 'BISECTION_REQUIRED');
+      return;
+    }
+    for (const pr of group.members) draft.setScreen(pr, afterFailure);
   }
-  for (const pr of group.members) draft.setScreen(pr, afterFailure);
-  beginSearch(draft, group, failed);
+  beginSearch(draft, group, failed, tests);
 }

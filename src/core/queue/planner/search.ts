@@ -34,8 +34,23 @@ import {
 } from './model.ts';
 import { isRetriable } from './clock.ts';
 import { hasFailed } from './line.ts';
+import {
+  afterTests,
+  areTestsSettled,
+  failuresToBlame,
+  findCulprits,
+  isInformative,
+  lengthOf,
+  nextTargetedPrefixes,
+  targetedTests,
+} from './targeted.ts';
 
-export function beginSearch(draft: Draft, group: Group, failed: Run): void {
+export function beginSearch(
+  draft: Draft,
+  group: Group,
+  failed: Run,
+  tests: Pick<Search, 'tests'> = {},
+): void {
   const search: Search = {
     id: draft.nextId++,
     base: failed.composition.base,
@@ -44,6 +59,7 @@ export function beginSearch(draft: Draft, group: Group, failed: Run): void {
     fails: group.members.length,
     passedRun: null,
     failedRun: null,
+    ...tests,
   };
   draft.line = draft.line.filter((other) => other.id !== group.id);
   for (const run of draft.runsOf(group))
@@ -58,7 +74,11 @@ export function beginSearch(draft: Draft, group: Group, failed: Run): void {
 }
 
 /** A bisection without a failure to begin with, on the branch as it is now: its first run is the whole batch. */
-export function openScreen(draft: Draft, members: readonly number[]): Search {
+export function openScreen(
+  draft: Draft,
+  members: readonly number[],
+  tests: Pick<Search, 'tests'> = {},
+): Search {
   const search: Search = {
     id: draft.nextId++,
     base: draft.tip,
@@ -67,6 +87,7 @@ export function openScreen(draft: Draft, members: readonly number[]): Search {
     fails: members.length + 1,
     passedRun: null,
     failedRun: null,
+    ...tests,
   };
   draft.searches.push(search);
   return search;
@@ -76,11 +97,11 @@ export function openScreen(draft: Draft, members: readonly number[]): Search {
  * Takes a group that failed out of the line, and tests it alone on the branch. The failure in the line names no entry:
  * chance may have failed the run, or an entry that it assumed, without what that depends on.
  */
-export function testAlone(draft: Draft, group: Group): void {
+export function testAlone(draft: Draft, group: Group, failed: Run): void {
   const { members } = group;
   draft.line = draft.line.filter((other) => other.id !== group.id);
   for (const run of draft.runsOf(group)) draft.dropRun(run);
-  const search = openScreen(draft, members);
+  const search = openScreen(draft, members, targetedTests(draft, group, failed));
   for (const pr of members) {
     draft.facts.push({ kind: 'queued', pr, reason: 'BISECTION_REQUIRED' });
     draft.put(pr, { kind: 'search', search: search.id });
@@ -125,6 +146,8 @@ function isSearched(draft: Draft, search: Search, pr: number): boolean {
 }
 
 function learn(draft: Draft, search: Search): Search {
+  // Each test has its own longest prefix that passes.
+  if (search.tests !== undefined) return search;
   let { passes, fails, passedRun, failedRun } = search;
   for (const run of draft.runsOfSearch(search)) {
     const length = run.composition.members.length;
@@ -140,15 +163,22 @@ function learn(draft: Draft, search: Search): Search {
     if (length < fails || (length === fails && run.id > (failedRun ?? 0)))
       [fails, failedRun] = [length, run.id];
   }
-  return { ...search, passes, fails, passedRun, failedRun };
+  const failed = failedRun === null ? undefined : draft.runs.get(failedRun);
+  // The whole batch has just failed: from now on only the tests that failed are run.
+  const tests =
+    draft.screens && isScreen(search) && failed !== undefined && fails === search.members.length
+      ? targetedTests(draft, search, failed)
+      : {};
+  return { ...search, passes, fails, passedRun, failedRun, ...tests };
 }
 
 /** The culprit is shown by a run of the bisection or a reused one, or the whole batch passed after all. */
-const isConcluded = (draft: Draft, search: Search): boolean =>
-  search.passes === search.members.length || (search.fails === search.passes + 1 && isShown(draft, search));
-
-/** How many failed runs must single an entry out before it is removed, if the strategy screens. */
-export const failuresToBlame = 2;
+function isConcluded(draft: Draft, search: Search): boolean {
+  if (search.tests !== undefined) return areTestsSettled(draft, search);
+  return (
+    search.passes === search.members.length || (search.fails === search.passes + 1 && isShown(draft, search))
+  );
+}
 
 /** Whether the shortest failing prefix has failed often enough. */
 function isShown(draft: Draft, search: Search): boolean {
@@ -171,6 +201,20 @@ const wasGivenUp = (draft: Draft, search: Search): boolean =>
   draft.runsOfSearch(search).some((run) => run.status !== 'failed' && hasFailed(draft, run));
 
 function conclude(draft: Draft, search: Search): void {
+  if (search.tests === undefined) concludePrefix(draft, search);
+  else concludeTests(draft, search);
+  endSearch(draft, search);
+}
+
+/** Removes the entries that a test singles out. If every test is settled, the others count as screened. */
+function concludeTests(draft: Draft, search: Search): void {
+  const areSettled = areTestsSettled(draft, search);
+  const culprits = findCulprits(draft, search);
+  for (const [pr, evidence] of culprits) draft.fail(pr, 'TEST_RUN_REQUIRED_STATUS_FAILED', evidence);
+  for (const pr of search.members) if (areSettled && !culprits.has(pr)) draft.setScreen(pr, afterTests);
+}
+
+function concludePrefix(draft: Draft, search: Search): void {
   const { members, passes, fails, passedRun, failedRun } = search;
   const culprit = passes < members.length && fails === passes + 1 ? members[passes]! : null;
   // Without a result of the repeated run, one failure names no entry.
@@ -185,7 +229,6 @@ function conclude(draft: Draft, search: Search): void {
   if (draft.screens && passedRun !== null)
     for (const pr of members.slice(0, passes)) draft.setScreen(pr, afterPass);
   landPrefix(draft, search);
-  endSearch(draft, search);
 }
 
 /** Puts the longest prefix that passed into the line, with its run, if that is what would be tested there. */
@@ -239,12 +282,13 @@ export function runSearches(draft: Draft): void {
         draft.repeatRun(run);
       else if (isRetriable(draft, run)) draft.wake(run.notBefore);
     const free = draft.freeSlots('search');
-    const asked = new Set(known.map((run) => run.composition.members.length));
+    const asked = new Set(known.map(lengthOf));
+    const tests = search.tests === undefined ? {} : { tests: search.tests };
     for (const length of nextPrefixes(draft, search, asked, free))
       draft.startRun(
         { kind: 'search', search: search.id },
         { base: search.base, members: search.members.slice(0, length), tested: length },
-        { flakes: flakesOf(draft, search, length) },
+        { flakes: flakesOf(draft, search, length), ...tests },
       );
   }
 }
@@ -270,14 +314,16 @@ function dropNeedlessRuns(draft: Draft, search: Search): void {
 
 /** Longer than `passes` and shorter than `fails`, or as long as `fails` if that has not failed often enough. */
 function matters(draft: Draft, search: Search, run: Run): boolean {
-  const { passes, fails } = search;
+  const { passes, fails, tests } = search;
+  if (tests !== undefined) return isInformative(draft, search, run);
   const length = run.composition.members.length;
   return length > passes && (length < fails || (length === fails && !isShown(draft, search)));
 }
 
 /** At most `free` prefix lengths to test now: evenly spread over the unknown ones. */
 function nextPrefixes(draft: Draft, search: Search, asked: ReadonlySet<number>, free: number): number[] {
-  const { passes, fails, members } = search;
+  const { passes, fails, members, tests } = search;
+  if (tests !== undefined) return nextTargetedPrefixes(draft, search, asked, free);
   const unknown = fails - passes - 1;
   if (free <= 0) return [];
   // Nothing is known to fail: the whole batch comes first.

@@ -72,14 +72,15 @@ const alone: Situation = { kind: 'pending', conflictsWith: null, startsAlone: tr
 const startingLater: Situation = { ...alone, startsLater: true };
 const screened: Situation = { kind: 'pending', conflictsWith: null, startsAlone: false, isScreened: true };
 
-function pendingSituation({ items }: Snapshot, item: Item, behind: number | null): Situation {
+function pendingSituation({ items, settings }: Snapshot, item: Item, behind: number | null): Situation {
   const startsAlone = mustBeAlone(item);
   const place = behind === null ? undefined : items.get(behind)?.place;
   // An entry that is not ready is not ahead of any other (start.ts).
   if (place !== undefined && place.kind !== 'not_ready')
     return { kind: 'pending', conflictsWith: behind, startsAlone };
   if (startsAlone) return alone;
-  return isScreened(item) ? screened : together;
+  // In lanes no entry is screened: one that was tested alone has the same mark.
+  return isScreened(item) && strategyFor(settings).screens ? screened : together;
 }
 
 function groupSituation(snapshot: Snapshot, { members }: Group, run: Run): Situation {

@@ -1,9 +1,9 @@
 // Every strategy, and which of them a queue uses.
 
 import type { QueueSettings } from '../settings.ts';
-import { foresee } from './foresee/foresee.ts';
-import { prefixTrain } from './prefix-train.ts';
-import { screenThenChain } from './screen-then-chain.ts';
+import { foresee } from './strategy/foresee.ts';
+import { prefixTrain } from './strategy/prefix-train.ts';
+import { screenThenChain } from './strategy/screen-then-chain.ts';
 import { type ExplainedStrategy, isDirect } from './strategy.ts';
 
 /** In parallel lanes a change is in few runs, so that screens would find little: there it speculates, without batches. */

@@ -44,7 +44,7 @@ export function settleFailure(draft: Draft): boolean {
     // An entry that it was tested on top of has not landed, and may never: until then the cause is not known.
     if (assumed(main).length > 0) continue;
     if (draft.direct && main.status === 'failed' && main.why === null && mayBeInnocent(draft, group, main)) {
-      testAlone(draft, group);
+      testAlone(draft, group, main);
       return true;
     }
     // If dependencies are direct, no run behind it can clear it.

@@ -283,6 +283,27 @@ describe('an entry under test', () => {
     expect(explained({ entry, situation })).toEqual([sentence]);
   });
 
+  it.each([
+    [1, 'Only the test that failed runs now. All tests run before it merges.'],
+    [3, 'Only the 3 tests that failed run now. All tests run before it merges.'],
+  ])('says that only some tests run (%d)', (selectedTests, sentence) => {
+    const run = { pushedAt: null, startedAt: null, required: [], checks: [], selectedTests };
+    for (const situation of [
+      { kind: 'bisected', suspects: one, cleared: none },
+      {
+        kind: 'testing',
+        ahead: none,
+        times: { requestedAt: 0, pushedAt: null, startedAt: null },
+        limits: null,
+      },
+    ] satisfies Situation[]) {
+      expect(explained({ entry, situation, context: { run } })[0]).toMatch(new RegExp(`${sentence}$`));
+      expect(
+        explained({ entry, situation, context: { run: { ...run, selectedTests: null } } })[0],
+      ).not.toContain('Only the');
+    }
+  });
+
   it('of a paused queue says that it is paused, and why if Signalbox paused it', () => {
     const queue = aQueue({ state: 'PAUSED', stateReason: 'The branch is gone.' });
     expect(explained({ entry, queue, situation: { kind: 'passed', ahead: none } })).toEqual([

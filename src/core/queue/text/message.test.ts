@@ -128,6 +128,11 @@ describe('the comment on a pull request', () => {
     expect(text).toContain('tested with `main` and `#3`, `#5` ahead of it');
     expect(text).toContain('  - `adds two @all`: known to be flaky\n  - and 11 more');
     expect(text).toContain('- [`ci / test`](https://ci.example/7) failed');
+    expect(text).toContain('Everything ahead of it passed without this pull request');
+    const ofSome = { ...run, ranAllTests: false };
+    expect(
+      statusComment(createReport(failed('TEST_RUN_REQUIRED_STATUS_FAILED'), { run: ofSome }), noon),
+    ).toContain('At least one of the tests that failed passed without this pull request');
   });
 
   it('names a required check that CI skipped, with what may have skipped it', () => {

@@ -23,6 +23,8 @@ export type StatusReport = {
     readonly ahead: readonly number[];
     /** The failed tests that reports of the run name. */
     readonly failedTests: FailedTests;
+    /** False: it ran only the tests that failed in a batch. Absent: it ran all. */
+    readonly ranAllTests?: boolean;
     /** What the pull request changes in the rules. */
     readonly ruleChange?: RuleChange | null;
   } | null;
@@ -258,7 +260,7 @@ function failedRunText({ queue, run }: Pick<StatusReport, 'queue' | 'run'>, agai
       `Then ${again}.`,
     ];
   return [
-    `It was tested with ${testedWith}. Everything ahead of it passed without this pull request, so this pull request caused the failure.`,
+    `It was tested with ${testedWith}. ${run?.ranAllTests === false ? 'At least one of the tests that failed' : 'Everything ahead of it'} passed without this pull request, so this pull request caused the failure.`,
     ...(list.length === 0 ? [] : [list.join('\n')]),
     `Push a fix, then ${again}. If you think that a flaky test failed, ${again} without a change.`,
   ];

@@ -80,8 +80,9 @@ function toPastAttempts(attempt: ResponseOf<'listTrips'>['trips'][number]): Past
   ];
 }
 
-/** Empty for a run that is still in progress, or that never reached CI. */
+/** Empty for a run that is still in progress, that never reached CI, or that ran only some tests. */
 function toPastRuns(run: ResponseOf<'listTestRuns'>['testRuns'][number]): PastRun[] {
+  if ((run.selectedTests ?? null) !== null) return [];
   if (run.concludedAt === null || run.pushedAt === null || run.status === 'in_progress') return [];
   return [
     {

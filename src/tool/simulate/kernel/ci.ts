@@ -12,13 +12,16 @@ type CiRun = {
   readonly passes: boolean;
   /** The changes whose faults the run shows. A run that fails without one failed by chance. */
   readonly faults: readonly number[];
+  /** The tests that failed, if the workload has targeted runs and the build did not break. */
+  readonly failedTests?: readonly string[];
   /** Before CI begins. */
   readonly startMs: number;
   readonly testMs: number;
 };
 
 export type SimulatedCi = {
-  readonly run: (composition: Composition) => CiRun;
+  /** A run of all tests, or of these. */
+  readonly run: (composition: Composition, tests?: readonly string[]) => CiRun;
   /** How much longer CI works on a run that is about to be cancelled. */
   readonly drawCancelMs: () => number;
   /** The duration of the landing that is about to begin. */
@@ -43,17 +46,33 @@ export function createSimulatedCi(workload: Workload): SimulatedCi {
   /** How many had landed at each tip: what a run on that tip is on top of. */
   const landedAt = new Map<Tip, number>([[firstTip, 0]]);
   const trees = createTrees();
+  const targeted = createTests(workload);
   const getChangePlace = (number: number) => truth.placeOf.get(number)!;
   return {
-    run: ({ base, members }) => {
+    run: ({ base, members }, tests) => {
       const before = landedAt.get(base)!;
       const hasLanded = (place: number) => (landedRank.get(place) ?? Infinity) < before;
       const last = getChangePlace(members.at(-1)!);
       const tested = members.map(getChangePlace);
+      const faulty = truth.faultsSeen(hasLanded, tested);
+      const faults = faulty.map((place) => workload.changes[place]!.number);
+      const { targetedRunShare = 1 } = workload;
+      if (tests !== undefined) {
+        const failedTests = targeted.failuresOf(tests, faults);
+        const passes = failedTests.length === 0;
+        const testMs = draw.testMs(last, passes) * targetedRunShare;
+        return { passes, faults, failedTests, startMs: draw.startMs(), testMs };
+      }
       const isUnlucky = nextLuck(last, () => trees.nameOf(before, tested));
-      const faults = truth.faultsSeen(hasLanded, tested).map((place) => workload.changes[place]!.number);
       const passes = faults.length === 0 && !isUnlucky();
-      return { passes, faults, startMs: draw.startMs(), testMs: draw.testMs(last, passes) };
+      const breaksBuild = faulty.some((place) => workload.changes[place]!.breaksBuild === true);
+      const shown =
+        passes || breaksBuild || workload.targetedRunShare === undefined
+          ? {}
+          : { failedTests: targeted.testsOf(faults) };
+      // A run that ends with its build takes no longer than one of a few tests.
+      const testMs = draw.testMs(last, passes) * (breaksBuild ? targetedRunShare : 1);
+      return { passes, faults, ...shown, startMs: draw.startMs(), testMs };
     },
     drawCancelMs: draw.cancelMs,
     drawLandMs: draw.landMs,
@@ -87,6 +106,24 @@ function createTrees() {
     land: (place: number) => landed.push(append(landed.at(-1)!, place)),
     nameOf: (landedCount: number, tested: readonly number[]) =>
       String(tested.reduce(append, landed[landedCount]!)),
+  };
+}
+
+/** Each fault fails a test of its own, and each run that chance fails does so in a test of its own. */
+function createTests({ seed, flakeProbability, flakeRepeatProbability = flakeProbability }: Workload) {
+  const random = createRandom(seed, 'targeted');
+  const nameOf = (fault: number) => `fault-${fault}`;
+  let flakes = 0;
+  return {
+    /** The tests that fail in a run of all tests: with no fault, one that failed by chance. */
+    testsOf: (faults: readonly number[]) => (faults.length > 0 ? faults.map(nameOf) : [`flake-${flakes++}`]),
+    /** Of these tests: those that fail again. */
+    failuresOf: (tests: readonly string[], faults: readonly number[]) => {
+      const broken = new Set(faults.map(nameOf));
+      return tests.filter((test) =>
+        test.startsWith('flake-') ? random() < flakeRepeatProbability : broken.has(test),
+      );
+    },
   };
 }
 

@@ -85,7 +85,10 @@ class PlannerSimulation {
   readonly #followers: ReadonlyMap<number, WorkloadChange>;
   readonly #events = createHeap<Timed>((a, b) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order));
   /** When CI begins and ends for each run in progress. */
-  readonly #spans = new Map<number, { readonly fromMs: number; readonly toMs: number }>();
+  readonly #spans = new Map<
+    number,
+    { readonly fromMs: number; readonly toMs: number; readonly isWhole: boolean }
+  >();
   readonly #submittedAt = new Map<number, number>();
   readonly #decisions: SimulatedDecision[] = [];
   readonly #attempts: SimulatedAttempt[] = [];
@@ -220,7 +223,7 @@ class PlannerSimulation {
   #recordDuration(run: number): void {
     const span = this.#spans.get(run);
     this.#spans.delete(run);
-    if (span === undefined) return;
+    if (span?.isWhole !== true) return;
     this.#durationsMs.push(span.toMs - span.fromMs);
     if (this.#durationsMs.length > historyMax) this.#durationsMs.shift();
     const hasEnough = this.#durationsMs.length >= durationsMin;
@@ -307,12 +310,18 @@ class PlannerSimulation {
     }
   }
 
-  #start({ id, composition }: Run): void {
+  #start({ id, composition, tests }: Run): void {
     this.#runsStarted++;
-    if (composition.members.length === 1) this.#startedAlone.set(id, composition.members[0]!);
-    const { passes, startMs, testMs } = this.#ci.run(composition);
-    const span = { fromMs: this.#now + startMs, toMs: this.#now + startMs + testMs };
-    this.#at(span.toMs, { kind: passes ? 'run-passed' : 'run-failed', run: id });
+    const isWhole = tests === undefined;
+    if (isWhole && composition.members.length === 1) this.#startedAlone.set(id, composition.members[0]!);
+    const { passes, failedTests, startMs, testMs } = this.#ci.run(composition, tests);
+    const span = { fromMs: this.#now + startMs, toMs: this.#now + startMs + testMs, isWhole };
+    this.#at(
+      span.toMs,
+      passes
+        ? { kind: 'run-passed', run: id }
+        : { kind: 'run-failed', run: id, ...(failedTests === undefined ? {} : { tests: failedTests }) },
+    );
     // Counted in full, and corrected if the run is stopped before its end.
     this.#ciMs += testMs;
     this.#spans.set(id, span);

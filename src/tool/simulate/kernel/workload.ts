@@ -67,6 +67,11 @@ export type Workload = {
   readonly flakeProbability: number;
   /** Probability that a composition which failed by chance does so in its next run too. Absent: as any run. */
   readonly flakeRepeatProbability?: number;
+  /**
+   * Reports show which tests failed, unless the build broke, and CI can run them alone, in this share of the time of a
+   * whole run. Absent: a queue only sees whether a run passed.
+   */
+  readonly targetedRunShare?: number;
   /** What a policy may assume of a pair that shares: the probability that it really conflicts. */
   readonly conflictProbability: number;
   /** In order of arrival. */
@@ -79,7 +84,10 @@ export type Workload = {
   readonly timing?: Timing;
 };
 
-export type GraphOptions = {
+/** How CI behaves, whatever the changes are. */
+type CiBehaviour = Pick<Workload, 'flakeProbability' | 'flakeRepeatProbability' | 'targetedRunShare'>;
+
+export type GraphOptions = CiBehaviour & {
   readonly seed: number;
   /** Changes in all. */
   readonly count: number;
@@ -94,7 +102,6 @@ export type GraphOptions = {
   readonly durationError?: number;
   /** Only changes that arrive within this time of each other can share: older ones have long been decided. */
   readonly horizonMin: number;
-  readonly flakeProbability: number;
 };
 
 /** The fit to the SubmitQueue evaluation (EuroSys 2019, section 8) at 500 changes an hour. */
@@ -111,7 +118,7 @@ export const submitQueueOptions = {
 /** Lognormal with a mean of about 30 minutes, cut to the range of the published distribution. */
 const graphDuration = { medianMin: 27, sigma: 0.6, lowestMin: 2, highestMin: 120 };
 
-export type LineOptions = {
+export type LineOptions = CiBehaviour & {
   readonly seed: number;
   readonly count: number;
   /** The mean over a day. */
@@ -123,8 +130,6 @@ export type LineOptions = {
   readonly buildBreakShare?: number;
   /** Probability that two changes which arrive within `pairHorizonMin` break each other, though each passes alone. */
   readonly pairConflictProbability?: number;
-  readonly flakeProbability: number;
-  readonly flakeRepeatProbability?: number;
   readonly predictor: Predictor;
 };
 
@@ -167,10 +172,22 @@ export function createGraphWorkload(options: GraphOptions): Workload {
       shares,
     });
   }
-  const { seed, flakeProbability, conflictProbability } = options;
+  const { seed, conflictProbability } = options;
   const name = `c=${options.sharingProbability}`;
   const isPredicted = options.predictor.kind !== 'prior';
-  return { name, seed, flakeProbability, conflictProbability, changes, isPredicted, disturbances: [] };
+  return { name, seed, ...ciBehaviour(options), conflictProbability, changes, isPredicted, disturbances: [] };
+}
+
+function ciBehaviour({
+  flakeProbability,
+  flakeRepeatProbability,
+  targetedRunShare,
+}: CiBehaviour): CiBehaviour {
+  return {
+    flakeProbability,
+    ...(flakeRepeatProbability === undefined ? {} : { flakeRepeatProbability }),
+    ...(targetedRunShare === undefined ? {} : { targetedRunShare }),
+  };
 }
 
 /** Draws from its own stream: the workload of a seed is the same with and without it. */
@@ -207,10 +224,8 @@ export function createLineWorkload(options: LineOptions): Workload {
     changes.push({ number, arrivesAtMin, durationMin, ...outcome, breaksBuild, conflictsWith, shares });
   }
   const name = `${options.arrivalsPerHour}/h, pass ${passProbability}, flake ${flakeProbability}`;
-  const { flakeRepeatProbability = flakeProbability } = options;
   const conflictProbability = pairConflictProbability;
-  const flakes = { flakeProbability, flakeRepeatProbability };
-  return { name, seed, ...flakes, conflictProbability, changes, disturbances: [] };
+  return { name, seed, ...ciBehaviour(options), conflictProbability, changes, disturbances: [] };
 }
 
 const dayMin = 24 * 60;

@@ -12,10 +12,10 @@
 // 8..120 entries an hour.
 
 import { minuteMs } from '#base/duration.ts';
-import { mustBeAlone, waitsSince } from './batch.ts';
-import { isActive, isScreened, type Item, type Snapshot } from './model.ts';
-import { hasAged } from './order.ts';
-import type { BatchView, ExplainedStrategy, Proposal } from './strategy.ts';
+import { mustBeAlone, waitsSince } from '../batch.ts';
+import { isActive, isScreened, type Item, type Snapshot } from '../model.ts';
+import { hasAged } from '../order.ts';
+import type { BatchView, ExplainedStrategy, Proposal } from '../strategy.ts';
 
 /** An entry that passed a screen before and is screened again. */
 const doubtedOdds = 0.95;

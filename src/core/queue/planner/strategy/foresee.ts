@@ -14,7 +14,7 @@ import { minuteMs } from '#base/duration.ts';
 import type { QueueSettings } from '../../settings.ts';
 import { isActive, type Item, type Run, type Snapshot } from '../model.ts';
 import { compareClass } from '../order.ts';
-import { prefixTrain } from '../prefix-train.ts';
+import { prefixTrain } from './prefix-train.ts';
 import type { ExplainedStrategy, Proposal } from '../strategy.ts';
 import { estimateLandings } from './belief.ts';
 import { likeliestPaths, type LandingPath } from './path.ts';

@@ -2,8 +2,8 @@
 // the queue batches (batch.ts).
 
 import { minuteMs } from '#base/duration.ts';
-import { formGroups } from './batch.ts';
-import type { ExplainedStrategy } from './strategy.ts';
+import { formGroups } from '../batch.ts';
+import type { ExplainedStrategy } from '../strategy.ts';
 
 export const prefixTrain: ExplainedStrategy = {
   screens: false,

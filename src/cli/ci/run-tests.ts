@@ -1,0 +1,139 @@
+// Runs the user's tests: all of them or, while the queue looks for the change that broke some, only those.
+//
+//   1. The service is asked which tests are enough for the commit. Without an answer, all tests run.
+//   2. The command is narrowed to these tests. If that is not possible, all tests run.
+//   3. If the narrowed command fails and no report shows a failed test, the reason may be that tests are missing:
+//      a package is gone, or too few lines are covered. Then all tests run after all.
+//
+// So a narrowed run fails only if a test failed. It may pass without a test that does not exist in this commit; that
+// is harmless, because nothing merges by a narrowed run.
+
+import { statSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { countText } from '#base/number-text.ts';
+import type { CiEnv } from '#config/ci-environment.ts';
+import type { SelectedTest } from '#contract/health/test-selection.ts';
+import { ServiceError } from '../client/transport.ts';
+import { plainLine } from '../terminal/plain-text.ts';
+import { type CiOptions, findPlace } from './ci-options.ts';
+import { createClient } from './client.ts';
+import type { Printer } from './printer.ts';
+import { findReports, readReports, type ReportFile, writtenSince } from './report-files.ts';
+import { type CommandEnd, runCommand } from './run-command.ts';
+import { canSelect, selectTests } from './selection/select-tests.ts';
+import type { SelectionPlugin } from './selection/runner.ts';
+
+export type TestCommand = {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: CiEnv;
+  readonly ciOptions: CiOptions;
+  /** The reports from before the command. */
+  readonly before: readonly ReportFile[] | Error;
+  readonly printer: Printer;
+};
+
+export type TestCommandEnd = {
+  readonly end: CommandEnd;
+  /** Only the tests ran that failed before. */
+  readonly isNarrowed: boolean;
+};
+
+export async function runTests(testCommand: TestCommand): Promise<TestCommandEnd> {
+  const tests = await findSelection(testCommand);
+  if (tests !== null) {
+    const end = await runSelected(testCommand, tests);
+    if (end !== null && !(await isInconclusive(testCommand, end))) return { end, isNarrowed: true };
+  }
+  const { command, cwd, env } = testCommand;
+  return { end: await runCommand(command, cwd, withoutToken(env)), isNarrowed: false };
+}
+
+/** The tested code may be unreviewed: it does not get the token. */
+function withoutToken({ SIGNALBOX_API_TOKEN: _token, ...rest }: CiEnv): CiEnv {
+  return rest;
+}
+
+const printLine = (printer: Printer, text: string): void =>
+  printer.print([{ tone: 'plain', text: `Signalbox: ${text}` }]);
+
+/** The tests that are enough. Null: all tests are needed, or it is not known. */
+async function findSelection(testCommand: TestCommand): Promise<readonly SelectedTest[] | null> {
+  const { command, cwd, env, ciOptions, printer } = testCommand;
+  const { url, token } = ciOptions.client;
+  if (ciOptions.isAllTests || url === null || token === null || !canSelect(command)) return null;
+  try {
+    const { repository, sha } = await findPlace(ciOptions, env, cwd);
+    if (repository === null || sha === null) return null;
+    const tests = await createClient({ url, token }).getTestSelection(repository, sha);
+    return tests === null || tests.length === 0 ? null : tests;
+  } catch (error) {
+    // An older service has no such endpoint, and a new repository is not known yet.
+    if (error instanceof ServiceError && error.status === 404) return null;
+    const why = plainLine((error as Error).message, 500);
+    printLine(printer, `runs all tests, because it is not known which ones are enough. ${why}`);
+    return null;
+  }
+}
+
+/** Null: the command cannot be narrowed to these tests. */
+async function runSelected(
+  { command, cwd, env, printer }: TestCommand,
+  tests: readonly SelectedTest[],
+): Promise<CommandEnd | null> {
+  let pluginFolder: string | null = null;
+  try {
+    pluginFolder = await mkdtemp(join(tmpdir(), 'signalbox-selection-'));
+    const exists = (path: string) => isFile(resolve(cwd, path));
+    const narrowed = selectTests(command, tests, { exists, pluginFolder });
+    const failed = `${countText(tests.length, 'test')} that failed before`;
+    if (narrowed === null) {
+      printLine(printer, `runs all tests, because the command cannot run only the ${failed}.`);
+      return null;
+    }
+    for (const { name, text } of narrowed.plugins) await writeFile(join(pluginFolder, name), text);
+    const them = tests.length === 1 ? 'it' : 'them';
+    printLine(printer, `runs only the ${failed}, to find the change that broke ${them}. See --all-tests.`);
+    const narrowedEnv = withPlugins(withoutToken(env), narrowed.plugins, pluginFolder);
+    return await runCommand(narrowed.command, cwd, narrowedEnv);
+  } catch (error) {
+    printLine(printer, `runs all tests. ${plainLine((error as Error).message, 500)}`);
+    return null;
+  } finally {
+    // A folder that stays behind must not stop the tests.
+    if (pluginFolder !== null)
+      await rm(pluginFolder, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+/** False too for a text that cannot be a path. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function withPlugins(env: CiEnv, plugins: readonly SelectionPlugin[], folder: string): CiEnv {
+  const names = plugins.flatMap(({ folderVariable }) => (folderVariable === null ? [] : [folderVariable]));
+  const folders = (name: string) => [folder, env[name] ?? ''].filter((path) => path !== '').join(delimiter);
+  return { ...env, ...Object.fromEntries(names.map((name) => [name, folders(name)])) };
+}
+
+/** Whether the narrowed command failed for another reason than a failed test. */
+async function isInconclusive(
+  { cwd, ciOptions, before, printer }: TestCommand,
+  end: CommandEnd,
+): Promise<boolean> {
+  if (end.kind === 'not-started') return true;
+  if (end.isInterrupted || end.ending.code === 0) return false;
+  if (!(before instanceof Error)) {
+    const written = writtenSince(before, await findReports(cwd, ciOptions.patterns).catch(() => []));
+    if ((await readReports(cwd, written)).outcomes.failed > 0) return false;
+  }
+  printLine(printer, `exit code ${end.ending.code}, and no report shows a failed test. Now all tests run.`);
+  return true;
+}

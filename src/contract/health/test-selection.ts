@@ -1,0 +1,39 @@
+// Which tests a CI job must run on a commit. While the queue looks for the culprit of a failed batch, the tests
+// that failed are enough: a job that can run named tests asks before it starts.
+
+import { z } from 'zod';
+import { Repository } from '../common.ts';
+
+/** Most tests of a selection. If more tests failed, the job runs all of its tests. */
+const selectedTestsMax = 100;
+
+const text = z.string().max(8_192);
+
+const SelectedTest = z
+  .object({
+    name: text,
+    classname: text,
+    parent: text.meta({ description: 'The suite; of nested suites all, outermost first, joined by ` › `.' }),
+    file: text,
+  })
+  .meta({
+    id: 'SelectedTest',
+    description: 'A test as its report named it. A field that the report did not have is empty.',
+  });
+export type SelectedTest = z.infer<typeof SelectedTest>;
+
+export const TestSelectionRequest = z.object({
+  repo: Repository,
+  sha: z
+    .string()
+    .regex(/^[0-9a-fA-F]{7,64}$/, 'must be a commit sha')
+    .meta({ description: 'The commit that CI tests.' }),
+});
+
+export const TestSelectionResponse = z.object({
+  tests: z
+    .array(SelectedTest)
+    .max(selectedTestsMax)
+    .nullable()
+    .meta({ description: 'The tests that are enough for this commit. Null: run all tests.' }),
+});

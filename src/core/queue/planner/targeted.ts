@@ -1,0 +1,138 @@
+// Targeted search: which entries of a failed batch broke which tests. If the reports on a failed run show every test that
+// failed in it, and CI can run them alone, the runs of the bisection run only these tests. Each run then answers for each
+// test on its own, so that several culprits are found at once, and a test that fails by chance hides nothing.
+//
+// The whole batch comes first: a test that passes there failed by chance. For every other test the shortest prefix in which
+// it fails is searched, as for the colour of a whole run (search.ts). The culprit is the last entry of that prefix, once
+// the test has failed there often enough and passed in the prefix before it. The other entries count as screened.
+//
+// Example. #1 to #4 fail together, in the tests a and b. Both fail again in 1+2+3+4. In 1+2 only a fails, in 1 none, in
+// 1+2+3 only a. So a fails because of #2, and b because of #4: both are removed after a second failure of 1+2 and
+// 1+2+3+4. #1 and #3 count as screened.
+//
+// A run of some tests proves nothing that lands: each entry that is left still needs a run of all tests.
+
+import type { Draft } from './draft.ts';
+import { areTestFailuresConvincing } from './innocence.ts';
+import { type Evidence, failedIn, type Run, type ScreenResult, type Search } from './model.ts';
+
+/** How many failed runs must single an entry out before it is removed, if the strategy screens. */
+export const failuresToBlame = 2;
+
+/** If more tests failed, they probably have one cause, which a run of all tests shows as well. */
+export const namedTestsMax = 100;
+
+/** Once every test is settled, for an entry that no test singles out. */
+export const afterTests = {
+  none: 'passed',
+  passed: 'confirmed',
+  doubted: 'confirmed',
+  confirmed: 'confirmed',
+} as const satisfies Record<ScreenResult, ScreenResult>;
+
+/**
+ * The tests that a bisection of these entries asks for after this failure; absent: it runs all. Tests may fail only
+ * together with others: after two searches by tests that cleared an entry, all tests are run. In lanes, where no
+ * entry is screened, that is after one.
+ */
+export function targetedTests(
+  draft: Draft,
+  { members }: Pick<Search, 'members'>,
+  { failedTests }: Run,
+): Pick<Search, 'tests'> {
+  if (failedTests === undefined || failedTests.length === 0 || failedTests.length > namedTestsMax) return {};
+  const cleared: readonly ScreenResult[] = draft.direct ? ['passed', 'confirmed'] : ['confirmed'];
+  if (members.every((pr) => cleared.includes(draft.item(pr).screen))) return {};
+  return { tests: failedTests };
+}
+
+/** What the runs so far show about one test. */
+type TestState = {
+  readonly test: string;
+  /** The longest prefix in which it passed; 0 is the base itself. */
+  readonly passes: number;
+  /** The shortest longer prefix in which it failed; the whole batch, if none is known. */
+  readonly fails: number;
+  readonly passedRun: number | null;
+  readonly failedRun: number | null;
+  /** Its failures in that prefix, without the one that began the search: chance has a part in which tests are searched. */
+  readonly failures: number;
+};
+
+export const lengthOf = ({ composition }: Run): number => composition.members.length;
+
+function testStates(draft: Draft, search: Search): readonly TestState[] {
+  const ended = draft
+    .runsOfSearch(search)
+    .filter(({ status, why }) => status === 'passed' || (status === 'failed' && why === null));
+  return (search.tests ?? []).map((test) => stateOf(test, search, ended));
+}
+
+function stateOf(test: string, { members }: Search, ended: readonly Run[]): TestState {
+  const passed = ended.filter((run) => !failedIn(run, test));
+  const passes = Math.max(0, ...passed.map(lengthOf));
+  const failed = ended.filter((run) => failedIn(run, test) && lengthOf(run) > passes);
+  const fails = Math.min(members.length, ...failed.map(lengthOf));
+  const last = failed.filter((run) => lengthOf(run) === fails);
+  return {
+    test,
+    passes,
+    fails,
+    passedRun: passed.find((run) => lengthOf(run) === passes)?.id ?? null,
+    failedRun: last.at(-1)?.id ?? null,
+    failures: last.filter(({ tests }) => tests !== undefined).length,
+  };
+}
+
+/** It passed in the whole batch, so that chance failed it there before; or it singles out an entry. */
+const isTestSettled = (draft: Draft, search: Search, state: TestState): boolean =>
+  state.passes === search.members.length || isCulpritShown(draft, search, state);
+
+function isCulpritShown(draft: Draft, { members }: Search, { passes, fails, failures }: TestState): boolean {
+  if (fails !== passes + 1 || failures === 0) return false;
+  if (draft.screens) return failures >= failuresToBlame;
+  const item = draft.items.get(members[passes]!);
+  // One more for the failure in the line.
+  return item === undefined || areTestFailuresConvincing(draft, item, failures + 1);
+}
+
+/** The entries that a test singles out so far, each with the evidence. */
+export function findCulprits(draft: Draft, search: Search): ReadonlyMap<number, Evidence> {
+  const culprits = new Map<number, Evidence>();
+  for (const state of testStates(draft, search)) {
+    const { test, passes, failedRun, passedRun } = state;
+    const pr = search.members[passes];
+    if (pr === undefined || failedRun === null || culprits.has(pr)) continue;
+    if (isCulpritShown(draft, search, state))
+      culprits.set(pr, { failedRun, withoutIt: passedRun ?? 'branch', test });
+  }
+  return culprits;
+}
+
+export const areTestsSettled = (draft: Draft, search: Search): boolean =>
+  testStates(draft, search).every((state) => isTestSettled(draft, search, state));
+
+/** Whether the result of this run would show something about a test that is not settled. */
+export const isInformative = (draft: Draft, search: Search, run: Run): boolean =>
+  testStates(draft, search).some(
+    (state) =>
+      !isTestSettled(draft, search, state) && lengthOf(run) > state.passes && lengthOf(run) <= state.fails,
+  );
+
+/** At most `free` prefix lengths to test now; `asked` are in progress. */
+export function nextTargetedPrefixes(
+  draft: Draft,
+  search: Search,
+  asked: ReadonlySet<number>,
+  free: number,
+): number[] {
+  // A round ends before the next begins: a run in progress may make the next needless.
+  if (free <= 0 || asked.size > 0) return [];
+  const isFirst = !draft.runsOfSearch(search).some(({ tests }) => tests !== undefined);
+  if (isFirst) return [search.members.length];
+  const open = testStates(draft, search).filter((state) => !isTestSettled(draft, search, state));
+  const lengths = new Set<number>();
+  for (const { passes, fails } of open)
+    lengths.add(fails - passes === 1 ? fails : Math.floor((passes + fails) / 2));
+  return [...lengths].toSorted((a, b) => a - b).slice(0, free);
+}
