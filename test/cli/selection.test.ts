@@ -48,6 +48,7 @@ describe('signalbox test, while the queue looks for the change that broke tests,
     expect(TestSelectionRequest.parse(JSON.parse(String(request?.body)))).toEqual({
       repo: { host: 'git.example', owner: 'acme', name: 'widgets' },
       sha: 'a'.repeat(40),
+      job: 'unit',
     });
   });
 
@@ -74,7 +75,6 @@ describe('signalbox test, while the queue looks for the change that broke tests,
 
   it.each([
     ['needs all tests', { tests: null }],
-    ['names no test', { tests: [] }],
     ['is older than selections', 404],
   ])('runs everything without a word if the service %s', async (_name, answer) => {
     standIn.answers.selection = answer;
@@ -122,6 +122,14 @@ describe('signalbox test, while the queue looks for the change that broke tests,
     expect(runs()).toEqual([narrowed]);
     expect(code).toBe(0);
     expect(stderr).not.toContain('wrote no test report');
+  });
+
+  it('runs no test if those that failed before are of other jobs', async () => {
+    standIn.answers.selection = { tests: [] };
+    const { code, stderr } = await run(['./jest', '--ci']);
+    expect(runs).toThrow('ENOENT');
+    expect(code).toBe(0);
+    expect(stderr).toContain('Signalbox: runs no test: those that failed before are of other jobs.');
   });
 
   it('asks nothing with --all-tests, or for a command that it does not know', async () => {

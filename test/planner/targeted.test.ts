@@ -70,7 +70,15 @@ describe('a screen whose failed tests are known', () => {
     expect(world.active('search')).toEqual(['1+2', '1+2+3+4']);
     fail(world, '1+2', 'a');
     fail(world, '1+2+3+4', 'a', 'b');
-    expect([2, 4].map((pr) => world.outcome(pr))).toEqual(['failed', 'failed']);
+    expect(world.outcome(2)).toBe('failed');
+    // 4 may fail only together with 2: the rest is searched again.
+    expect(world.outcome(4)).toBeUndefined();
+    expect(testsOf(world, '1+3+4')).toEqual(['b']);
+    fail(world, '1+3+4', 'b');
+    world.pass('1');
+    world.pass('1+3');
+    fail(world, '1+3+4', 'b');
+    expect(world.outcome(4)).toBe('failed');
     expect([1, 3].map((pr) => screenOf(world, pr))).toEqual(['passed', 'passed']);
     expect(world.active('line')).toEqual(['1+3']);
   });
@@ -121,7 +129,48 @@ describe('a screen whose failed tests are known', () => {
       world.advance(15 * 60_000);
     }
     expect(world.active('line')).toEqual(['1', '1+2']);
-    expect([1, 2].map((pr) => screenOf(world, pr))).toEqual(['none', 'none']);
+    // Whatever fails next is searched by all tests.
+    expect([1, 2].map((pr) => screenOf(world, pr))).toEqual(['doubted', 'doubted']);
+    fail(world, '1', 'a');
+    expect(world.outcome(1)).toBeUndefined();
+    expect([...world.snapshot.runs.values()].some(({ tests }) => tests !== undefined)).toBe(false);
+  });
+
+  it('continues with all tests if a run passed without a result for each of the tests', () => {
+    const world = screened(1, 2);
+    fail(world, '1+2', 'a');
+    fail(world, '1+2', 'a');
+    world.send({ kind: 'run-passed', run: world.run('1').id, lacksResults: true });
+    expect(world.active('search')).toEqual(['1']);
+    expect(testsOf(world, '1')).toBeUndefined();
+    world.fail('1');
+    world.fail('1');
+    expect(world.outcome(1)).toBe('failed');
+  });
+
+  it('ends if a run could not be started for a known cause, and asks for it no more', () => {
+    const world = screened(1, 2);
+    fail(world, '1+2', 'a');
+    world.send({
+      kind: 'run-failed',
+      run: world.run('1+2').id,
+      why: 'START_TEST_RUN_NO_REQUIRED_STATUSES',
+    });
+    expect(world.active('search')).toEqual([]);
+    expect(world.active('line')).toEqual(['1', '1+2']);
+  });
+
+  it('does not clear an entry that fails only together with one that is removed', () => {
+    const world = screened(1, 2);
+    fail(world, '1+2', 'a', 'b');
+    fail(world, '1+2', 'a', 'b');
+    fail(world, '1', 'a');
+    fail(world, '1', 'a');
+    fail(world, '1+2', 'a', 'b');
+    expect(world.outcome(1)).toBe('failed');
+    world.pass('2');
+    expect(world.outcome(2)).toBeUndefined();
+    expect(screenOf(world, 2)).toBe('passed');
   });
 
   it('repeats a run without a result with the same tests', () => {

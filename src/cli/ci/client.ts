@@ -23,10 +23,11 @@ type ReportQuery = Readonly<Partial<Record<keyof z.output<typeof UploadReportReq
 export type CiClient = {
   /** The slug of the token's organization. */
   readonly organization: () => Promise<string>;
-  /** The tests that are enough for the commit; null: all are needed. It is tried once, for at most 5 s. */
+  /** The tests of the job that are enough for the commit; null: all are needed. It is tried once, for at most 5 s. */
   readonly getTestSelection: (
     repository: RepositoryName,
     sha: string,
+    job: string,
   ) => Promise<readonly SelectedTest[] | null>;
   readonly uploadReport: (query: ReportQuery, report: Uint8Array) => Promise<UploadedReport>;
   readonly createBundle: (
@@ -73,9 +74,9 @@ export function createClient({ url, token, timeoutMs = 10_000, pauseMs = 400 }: 
   return {
     organization: async () =>
       (await ask('/v1/getOrganization', GetOrganizationResponse, {})).organization.slug,
-    getTestSelection: async (repository, sha) => {
+    getTestSelection: async (repository, sha, job) => {
       const once = { ...small, timeoutMs: selectionTimeoutMs, triesMax: 1 };
-      const body = { repo: repository, sha };
+      const body = { repo: repository, sha, ...(job === '' ? {} : { job }) };
       return (await ask('/v1/flaky-tests/get-test-selection', TestSelectionResponse, body, once)).tests;
     },
     uploadReport: async (query, report) => {

@@ -1,6 +1,6 @@
 // Runs the user's tests: all of them or, while the queue looks for the change that broke some, only those.
 //
-//   1. The service is asked which tests are enough for the commit. Without an answer, all tests run.
+//   1. The service is asked which tests of the job are enough for the commit. Without an answer, all tests run.
 //   2. The command is narrowed to these tests. If that is not possible, all tests run.
 //   3. If the narrowed command fails and no report shows a failed test, the reason may be that tests are missing:
 //      a package is gone, or too few lines are covered. Then all tests run after all.
@@ -43,6 +43,13 @@ export type TestCommandEnd = {
 
 export async function runTests(testCommand: TestCommand): Promise<TestCommandEnd> {
   const tests = await findSelection(testCommand);
+  if (tests?.length === 0) {
+    printLine(
+      testCommand.printer,
+      'runs no test: those that failed before are of other jobs. See --all-tests.',
+    );
+    return { end: withoutTests, isNarrowed: true };
+  }
   if (tests !== null) {
     const end = await runSelected(testCommand, tests);
     if (end !== null && !(await isInconclusive(testCommand, end))) return { end, isNarrowed: true };
@@ -50,6 +57,12 @@ export async function runTests(testCommand: TestCommand): Promise<TestCommandEnd
   const { command, cwd, env } = testCommand;
   return { end: await runCommand(command, cwd, withoutToken(env)), isNarrowed: false };
 }
+
+const withoutTests: CommandEnd = {
+  kind: 'ended',
+  ending: { kind: 'exited', code: 0 },
+  isInterrupted: false,
+};
 
 /** The tested code may be unreviewed: it does not get the token. */
 function withoutToken({ SIGNALBOX_API_TOKEN: _token, ...rest }: CiEnv): CiEnv {
@@ -65,10 +78,9 @@ async function findSelection(testCommand: TestCommand): Promise<readonly Selecte
   const { url, token } = ciOptions.client;
   if (ciOptions.isAllTests || url === null || token === null || !canSelect(command)) return null;
   try {
-    const { repository, sha } = await findPlace(ciOptions, env, cwd);
+    const { repository, sha, job } = await findPlace(ciOptions, env, cwd);
     if (repository === null || sha === null) return null;
-    const tests = await createClient({ url, token }).getTestSelection(repository, sha);
-    return tests === null || tests.length === 0 ? null : tests;
+    return await createClient({ url, token }).getTestSelection(repository, sha, job);
   } catch (error) {
     // An older service has no such endpoint, and a new repository is not known yet.
     if (error instanceof ServiceError && error.status === 404) return null;

@@ -2,10 +2,8 @@
 // that failed are enough: a job that can run named tests asks before it starts.
 
 import { z } from 'zod';
+import { namedTestsMax } from '#core/queue/planner/targeted.ts';
 import { Repository } from '../common.ts';
-
-/** Most tests of a selection. If more tests failed, the job runs all of its tests. */
-const selectedTestsMax = 100;
 
 const text = z.string().max(8_192);
 
@@ -28,12 +26,15 @@ export const TestSelectionRequest = z.object({
     .string()
     .regex(/^[0-9a-fA-F]{7,64}$/, 'must be a commit sha')
     .meta({ description: 'The commit that CI tests.' }),
+  job: z.string().max(500).optional().meta({
+    description:
+      'The job, as its uploads name it: the answer then leaves out tests of other jobs. Default: all jobs.',
+  }),
 });
 
 export const TestSelectionResponse = z.object({
-  tests: z
-    .array(SelectedTest)
-    .max(selectedTestsMax)
-    .nullable()
-    .meta({ description: 'The tests that are enough for this commit. Null: run all tests.' }),
+  tests: z.array(SelectedTest).max(namedTestsMax).nullable().meta({
+    description:
+      'The tests that are enough for this commit. Null: run all tests. Empty: the job need not run any.',
+  }),
 });

@@ -43,6 +43,7 @@ type ReportedFailureRow = {
   failed_jobs: number;
   are_all_flaky: boolean;
   tests: readonly string[] | null;
+  lacks_results: boolean;
 };
 
 /** All tests were reported: nothing is missing of what the job usually reports, and nothing looks like an outage. */
@@ -75,7 +76,7 @@ const selectReportedFailures = statement<
           select max(c.reported_at) + interval '30 seconds' from commit_check c
           where c.repository_id = q.repository_id and c.sha = t.test_branch_sha)))) as is_reading,
     reports.failed_jobs, reports.are_all_flaky,
-    failed.tests
+    failed.tests, coalesce(reports.results, 0) < cardinality(t.selected_tests) is true as lacks_results
   from test_run t join queue q on q.id = t.queue_id cross join lateral (
     select count(distinct (u.job, u.variant)) filter (where u.failed > u.quarantined)::int as failed_jobs,
       coalesce(bool_and(${isWholeReport}
@@ -106,12 +107,20 @@ export async function loadReportedFailures(
   const rows = await selectReportedFailures(tx, queueId, `{${numbers.join(',')}}`, since, withTests);
   return new Map(
     rows.map(
-      ({ number, is_reading: isReading, failed_jobs: failedJobs, are_all_flaky: areAllFlaky, tests }) => [
+      ({
+        number,
+        is_reading: isReading,
+        failed_jobs: failedJobs,
+        are_all_flaky: areAllFlaky,
+        lacks_results: lacksResults,
+        tests,
+      }) => [
         number,
         {
           isReading,
           failedJobs,
           areAllFlaky,
+          lacksResults,
           ...(tests === null || tests.length === 0 || tests.length > namedTestsMax ? {} : { tests }),
         },
       ],

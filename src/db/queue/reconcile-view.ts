@@ -68,10 +68,12 @@ type RunReportRow = {
   required: RequiredCheck[];
   checks: Check[] | null;
   started_at: Date | null;
+  is_targeted: boolean;
 };
 
 const selectRuns = statement<[queueId: string], RunReportRow>(`
   select t.id, t.number, t.pushed_at, t.outcome, t.outcome_detail, t.started_at,
+    t.selected_tests is not null as is_targeted,
     ${requiredChecksColumn('t')} as required,
     case when t.status = 'in_progress' and t.test_branch_sha is not null then (
       select json_agg(c.body) from commit_check c
@@ -186,7 +188,7 @@ async function withTargets(
   });
 }
 
-/** Reports are read for failed runs only: most runs pass. */
+/** Reports are read for failed runs, and for runs of some tests that passed: most runs pass, and run all tests. */
 async function withFailedTests(
   tx: Tx,
   { id, settings }: Queue,
@@ -195,10 +197,11 @@ async function withFailedTests(
 ): Promise<readonly RunReport[]> {
   const withTests = usesFailedTests({ settings });
   if (settings.flakeReruns === 0 && !withTests) return reports;
-  const failed = reports.filter(
-    ({ outcome, required, checks }) =>
-      outcome === null && evaluateChecks(required, checks, settings.skippableStatuses).kind === 'failed',
-  );
+  const failed = reports.filter(({ outcome, required, checks, isTargeted = false }) => {
+    if (outcome !== null) return false;
+    const { kind } = evaluateChecks(required, checks, settings.skippableStatuses);
+    return kind === 'failed' || (kind === 'passed' && isTargeted);
+  });
   if (failed.length === 0) return reports;
   const tests = await loadReportedFailures(
     tx,
@@ -224,6 +227,7 @@ function toRunReport(row: RunReportRow): RunReport {
     required: row.required,
     checks: row.checks ?? [],
     startedAt: row.started_at?.getTime() ?? null,
+    ...(row.is_targeted ? { isTargeted: true } : {}),
   };
 }
 

@@ -34,6 +34,9 @@ export function formatSelection({ count, tests }: NamedTests): string {
   return `Signalbox-Test-Count: ${count}\n${listed.length > bytesMax ? '' : listed}`;
 }
 
+/** Whether CI that reads the trailers would not run all tests on a commit with this message. */
+export const selectsTests = (message: string): boolean => /^signalbox-test(?:-count)?[ \t]*:/im.test(message);
+
 /** The message with the trailers as its last paragraph. */
 export const withSelection = (message: Buffer, selection: NamedTests): Buffer => {
   let end = message.length;

@@ -42,3 +42,8 @@ describe('directives that keep CI from running', () => {
     expect(time(256_000)).toBeLessThan(1_000);
   });
 });
+
+it('finds a trailer behind whitespace of any kind, which is trimmed later', () => {
+  for (const space of ['\u00a0', '\ufeff', '\f', '\v', '\u2028', '\r'])
+    expect(withoutSkipDirectives(`${space}Signalbox-Test-Count: 0`)).toMatch(/\(Signalbox-Test-Count: 0\)$/);
+});

@@ -104,7 +104,8 @@ export const uploadHandlers: Handlers<
   getTestSelection: async (context, input) => {
     const repository = knownRepository(context, input.repo);
     if (repository === null) return { tests: null };
-    const tests = await findTestSelection(context.cell.reader, repository.id, input.sha.toLowerCase());
+    const sha = input.sha.toLowerCase();
+    const tests = await findTestSelection(context.cell.reader, repository.id, sha, input.job);
     return { tests: tests === null ? null : [...tests] };
   },
 

@@ -6,6 +6,7 @@ import type { QueueAtHost } from '#db/host/host-view.ts';
 import { enqueueReconciles, type JobPayloads } from '#db/job/job.ts';
 import { loadLastLandedChecks } from '#db/run/kept-check.ts';
 import { withTransaction } from '#db/transaction.ts';
+import { selectsTests } from '#git/candidate/selection.ts';
 import { atHost, type HostSession } from '../at-host.ts';
 import type { TaskDeps } from '../deps.ts';
 import { type BranchReports, branchReports, type Commits, requiredChecks } from './required.ts';
@@ -53,6 +54,9 @@ export async function lackingChecks(
   reportsOn: BranchReports,
 ): Promise<readonly RequiredCheck[] | null> {
   if (!(await place.mirror.contains(base, head))) return [];
+  // The test commit of a run of some tests passed its checks, and not by all tests.
+  const commits = await place.mirror.commitsBetween(base, head);
+  if (commits.some(({ message }) => selectsTests(message))) return [];
   const required = await requiredChecks(work, place, { base, candidate: head, asOf }, reportsOn);
   if (required.kind !== 'known') return [];
   const checks = await place.host.readChecks(work.repository, head);

@@ -36,7 +36,9 @@ export type RunReport = {
   readonly checks: readonly Check[];
   /** When CI first reported on it. */
   readonly startedAt: number | null;
-  /** What its test reports say about its failure; absent: it has not failed. */
+  /** It runs only some tests. */
+  readonly isTargeted?: boolean;
+  /** What its test reports say; absent: it has not failed, and it does not run only some tests. */
   readonly failedTests?: FailedTestsReport;
 };
 
@@ -47,6 +49,8 @@ export type FailedTestsReport = {
   readonly failedJobs: number;
   /** Every test that failed is known to be flaky, and no report is incomplete or suspect. */
   readonly areAllFlaky: boolean;
+  /** Of a run of some tests: the reports have fewer results than it has tests. */
+  readonly lacksResults: boolean;
   /**
    * Every test that failed, by id, if every job with failed tests can run named tests and no report
    * is incomplete or suspect. Tests that were quarantined are left out: they fail no job. Absent: not known.

@@ -3,7 +3,7 @@
 // repeated or late signal changes nothing. Model check and property tests go through the same restore
 // (test/planner/reading.ts).
 
-import { evaluateChecks } from '../check.ts';
+import { evaluateChecks, unpassedChecks } from '../check.ts';
 import { isEnded } from '../model.ts';
 import { mayRepeatFlake } from '../planner/clock.ts';
 import { noTargets, type Targets } from '../planner/lane.ts';
@@ -234,11 +234,13 @@ function* reportOf(
   const mayRepeat = mayRepeatFlake(queue, known);
   const reports = mayRepeat || usesFailedTests(queue) ? report.failedTests : undefined;
   const { startedAt: at } = report;
-  if (verdict.kind === 'passed') yield { kind: 'run-passed', run };
+  if (verdict.kind === 'passed' && known.tests === undefined) yield { kind: 'run-passed', run };
+  else if (verdict.kind === 'passed' && reports?.isReading !== true)
+    yield { kind: 'run-passed', run, ...(reports?.lacksResults === false ? {} : { lacksResults: true }) };
   else if (verdict.kind === 'failed' && reports?.isReading !== true)
     yield mayRepeat && isByFlakes(reports, verdict.by)
       ? { kind: 'run-failed-by-flakes', run }
-      : { kind: 'run-failed', run, ...pickFailedTests(queue, reports, verdict.by) };
+      : { kind: 'run-failed', run, ...pickFailedTests(queue, report, verdict.by) };
   else if (verdict.kind === 'infrastructure') {
     const timedOut = verdict.by.some(({ conclusion }) => conclusion === 'timed_out');
     yield { kind: 'run-infrastructure-failed', run, timedOut };
@@ -252,14 +254,17 @@ const isByFlakes = (reports: FailedTestsReport | undefined, failedChecks: readon
 const explainsChecks = ({ failedJobs }: FailedTestsReport, failedChecks: readonly string[]): boolean =>
   failedChecks.length > 0 && failedJobs >= failedChecks.length;
 
-/** The tests that failed, in the form of a field, if they explain every failed check and the queue uses them. */
+/**
+ * The tests that failed, in the form of a field, if they explain every failed check and the queue uses them. A required check
+ * that was cancelled or has not ended may hide other failures.
+ */
 function pickFailedTests(
   queue: ReconcileInput['queue'],
-  reports: FailedTestsReport | undefined,
+  { failedTests, required, checks }: Omit<RunReport, 'number' | 'outcome'>,
   failedChecks: readonly string[],
 ): { readonly tests?: readonly string[] } {
-  const tests = usesFailedTests(queue) ? reports?.tests : undefined;
-  return reports === undefined || tests === undefined || !explainsChecks(reports, failedChecks)
-    ? {}
-    : { tests };
+  if (failedTests?.tests === undefined || !usesFailedTests(queue)) return {};
+  const unpassed = unpassedChecks(required, checks, queue.settings.skippableStatuses);
+  const isWhole = unpassed.length === failedChecks.length && explainsChecks(failedTests, failedChecks);
+  return isWhole ? { tests: failedTests.tests } : {};
 }

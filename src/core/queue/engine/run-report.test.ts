@@ -57,7 +57,7 @@ describe('the report on a run', () => {
   });
 
   describe('with a failure', () => {
-    const flaky = { isReading: false, failedJobs: 1, areAllFlaky: true };
+    const flaky = { isReading: false, failedJobs: 1, areAllFlaky: true, lacksResults: false };
     const failed = (failedTests: FailedTestsReport, change: Partial<RunReport> = {}) =>
       reported({ checks: [check('failure')], failedTests, ...change }, pushed);
 
@@ -98,7 +98,7 @@ describe('the report on a run', () => {
 
   describe('with a failure whose tests are known', () => {
     const tests = ['a', 'b'];
-    const known = { isReading: false, failedJobs: 1, areAllFlaky: false, tests };
+    const known = { isReading: false, failedJobs: 1, areAllFlaky: false, lacksResults: false, tests };
     const adaptive = aQueue({ settings: { strategy: 'adaptive', flakeReruns: 0 } });
     const failed = (failedTests: FailedTestsReport, queue = adaptive) =>
       reported({ checks: [check('failure')], failedTests }, pushed, queue);
@@ -126,6 +126,42 @@ describe('the report on a run', () => {
 
     it('is no event while a report is being read', () => {
       expect(failed({ ...known, isReading: true })).toEqual([]);
+    });
+
+    it('names none while another required check was cancelled or has not ended', () => {
+      const required = [...report.required, { name: 'slow', source: null }];
+      const withSlow = (slow: readonly Check[]) =>
+        reported({ required, checks: [check('failure'), ...slow], failedTests: known }, pushed, adaptive);
+      expect(withSlow([{ ...check('success'), name: 'slow' }])).toEqual([
+        { kind: 'run-failed', run: 1, tests },
+      ]);
+      expect(withSlow([{ ...check('cancelled'), name: 'slow' }])).toEqual([{ kind: 'run-failed', run: 1 }]);
+      expect(withSlow([])).toEqual([{ kind: 'run-failed', run: 1 }]);
+    });
+  });
+
+  describe('of a run of some tests that passed', () => {
+    const reports = { isReading: false, failedJobs: 0, areAllFlaky: false, lacksResults: false };
+    const adaptive = aQueue({ settings: { strategy: 'adaptive' } });
+    const passed = (failedTests?: FailedTestsReport) =>
+      reported(
+        { checks: [check('success')], ...(failedTests === undefined ? {} : { failedTests }) },
+        { ...pushed, tests: ['a'] },
+        adaptive,
+      );
+
+    it('is a pass if its reports have a result for each test', () => {
+      expect(passed(reports)).toEqual([{ kind: 'run-passed', run: 1 }]);
+    });
+
+    it('says that results are missing if they are, or if there is no report', () => {
+      const event = { kind: 'run-passed', run: 1, lacksResults: true };
+      expect(passed({ ...reports, lacksResults: true })).toEqual([event]);
+      expect(passed()).toEqual([event]);
+    });
+
+    it('is no event while a report is being read', () => {
+      expect(passed({ ...reports, isReading: true })).toEqual([]);
     });
   });
 

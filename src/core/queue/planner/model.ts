@@ -132,6 +132,8 @@ export type Run = {
   readonly tests?: readonly string[];
   /** If it failed: every test that failed in it, if the reports show them and CI can run them alone. Absent: not known. */
   readonly failedTests?: readonly string[];
+  /** It passed, and its reports do not have a result for each of `tests`: one that was not run has not passed. */
+  readonly lacksResults?: true;
   /** No new attempt starts before this time. */
   readonly notBefore: number;
   /** Other lanes landed since it was built: its proof is `lane`, not `exact`. */

@@ -52,7 +52,8 @@ export type PlannerEvent =
   | { readonly kind: 'run-pushed'; readonly run: number; readonly at: number }
   /** `at`: when CI started, if that is known; else now. */
   | { readonly kind: 'run-started'; readonly run: number; readonly at?: number }
-  | { readonly kind: 'run-passed'; readonly run: number }
+  /** `lacksResults`: of a run of some tests, whose reports do not have a result for each of them. */
+  | { readonly kind: 'run-passed'; readonly run: number; readonly lacksResults?: true }
   /** CI ended without a result about the change; `timedOut`: it ran out of CI's own time. */
   | { readonly kind: 'run-infrastructure-failed'; readonly run: number; readonly timedOut: boolean }
   /**
@@ -197,7 +198,11 @@ function applyToRun(draft: Draft, event: RunEvent): void {
         startedAt: run.startedAt ?? takenAt(event.at ?? now, run, now),
       }));
     case 'run-passed':
-      return report(draft, event.run, (run) => ({ ...run, status: 'passed' }));
+      return report(draft, event.run, (run) => ({
+        ...run,
+        status: 'passed',
+        ...(event.lacksResults === true ? { lacksResults: true } : {}),
+      }));
     case 'run-failed':
       return report(draft, event.run, (run) => ({
         ...run,

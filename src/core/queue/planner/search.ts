@@ -39,10 +39,11 @@ import {
   areTestsSettled,
   failuresToBlame,
   findCulprits,
-  isInformative,
   lengthOf,
   nextTargetedPrefixes,
   targetedTests,
+  testRelevance,
+  unsettled,
 } from './targeted.ts';
 
 export function beginSearch(
@@ -147,7 +148,8 @@ function isSearched(draft: Draft, search: Search, pr: number): boolean {
 
 function learn(draft: Draft, search: Search): Search {
   // Each test has its own longest prefix that passes.
-  if (search.tests !== undefined) return search;
+  if (search.tests !== undefined)
+    return canRunAlone(draft, search) ? search : searchByAllTests(draft, search);
   let { passes, fails, passedRun, failedRun } = search;
   for (const run of draft.runsOfSearch(search)) {
     const length = run.composition.members.length;
@@ -170,6 +172,17 @@ function learn(draft: Draft, search: Search): Search {
       ? targetedTests(draft, search, failed)
       : {};
   return { ...search, passes, fails, passedRun, failedRun, ...tests };
+}
+
+/** Whether every run of its tests so far had a result for each of them. A test may have another name in a prefix. */
+const canRunAlone = (draft: Draft, search: Search): boolean =>
+  !draft.runsOfSearch(search).some(({ lacksResults }) => lacksResults === true);
+
+/** Continues the bisection with runs of all tests. */
+function searchByAllTests(draft: Draft, targeted: Search): Search {
+  const { tests: _, ...search } = targeted;
+  for (const run of draft.runsOfSearch(search)) if (run.tests !== undefined) draft.dropRun(run);
+  return search;
 }
 
 /** The culprit is shown by a run of the bisection or a reused one, or the whole batch passed after all. */
@@ -197,8 +210,13 @@ function isShown(draft: Draft, search: Search): boolean {
 const isTestedAlone = (draft: Draft, { members }: Search): boolean => draft.direct && members.length === 1;
 
 /** A run was given up without a result: the bisection cannot continue. */
-const wasGivenUp = (draft: Draft, search: Search): boolean =>
-  draft.runsOfSearch(search).some((run) => run.status !== 'failed' && hasFailed(draft, run));
+const wasGivenUp = (draft: Draft, { tests, ...search }: Search): boolean =>
+  draft
+    .runsOfSearch(search)
+    .some(
+      (run) =>
+        (run.status !== 'failed' || (tests !== undefined && run.why !== null)) && hasFailed(draft, run),
+    );
 
 function conclude(draft: Draft, search: Search): void {
   if (search.tests === undefined) concludePrefix(draft, search);
@@ -206,12 +224,49 @@ function conclude(draft: Draft, search: Search): void {
   endSearch(draft, search);
 }
 
-/** Removes the entries that a test singles out. If every test is settled, the others count as screened. */
+/**
+ * Removes the first entry that a test singles out. Another may fail only together with it, so the rest is searched again
+ * without it. If no test singles out an entry, all count as screened. If a run gave no result, the next failure of these entries
+ * is searched by all tests.
+ */
 function concludeTests(draft: Draft, search: Search): void {
-  const areSettled = areTestsSettled(draft, search);
-  const culprits = findCulprits(draft, search);
-  for (const [pr, evidence] of culprits) draft.fail(pr, 'TEST_RUN_REQUIRED_STATUS_FAILED', evidence);
-  for (const pr of search.members) if (areSettled && !culprits.has(pr)) draft.setScreen(pr, afterTests);
+  const [first, ...others] = findCulprits(draft, search);
+  if (!areTestsSettled(draft, search)) {
+    for (const pr of search.members) if (draft.items.has(pr)) draft.setScreen(pr, unsettled);
+    return;
+  }
+  if (first === undefined) for (const pr of search.members) draft.setScreen(pr, afterTests);
+  else draft.fail(first.pr, 'TEST_RUN_REQUIRED_STATUS_FAILED', first.evidence);
+  const rest = search.members.filter((pr) => pr !== first?.pr);
+  if (others.length === 0) for (const pr of rest) if (first !== undefined) draft.setScreen(pr, afterTests);
+  if (others.length > 0)
+    searchAgain(
+      draft,
+      search,
+      rest,
+      others.flatMap(({ evidence }) => evidence.test ?? []),
+    );
+}
+
+/** Searches the rest of a batch by the tests that singled out another entry than the one that was removed. */
+function searchAgain(
+  draft: Draft,
+  { base }: Search,
+  members: readonly number[],
+  tests: readonly string[],
+): void {
+  const search: Search = {
+    id: draft.nextId++,
+    base,
+    members,
+    passes: 0,
+    fails: members.length,
+    passedRun: null,
+    failedRun: null,
+    tests,
+  };
+  draft.searches.push(search);
+  for (const pr of members) draft.put(pr, { kind: 'search', search: search.id });
 }
 
 function concludePrefix(draft: Draft, search: Search): void {
@@ -263,20 +318,18 @@ function endSearch(draft: Draft, search: Search): void {
 }
 
 function endReason(draft: Draft, search: Search): QueuedReason {
-  if (!isScreen(search)) return 'BISECTION_TEST_RUN_PASSED';
+  const isWhole = search.members.every((pr) => draft.items.has(pr));
+  if (!isScreen(search) || (search.tests !== undefined && isWhole)) return 'BISECTION_TEST_RUN_PASSED';
   if (search.passes === search.members.length) return 'BATCH_TEST_RUN_PASSED';
-  return search.members.every((pr) => draft.items.has(pr))
-    ? 'BISECTION_REQUIRED'
-    : 'PREREQUISITE_MERGE_ITEM_CANCELLED';
+  return isWhole ? 'BISECTION_REQUIRED' : 'PREREQUISITE_MERGE_ITEM_CANCELLED';
 }
 
 /** Starts the next runs of the bisections, within their budget; drops runs that no longer matter. */
 export function runSearches(draft: Draft): void {
   for (const search of draft.searches) {
     dropNeedlessRuns(draft, search);
-    const known = draft
-      .runsOfSearch(search)
-      .filter((run) => run.status !== 'failed' && matters(draft, search, run));
+    const matters = relevance(draft, search);
+    const known = draft.runsOfSearch(search).filter((run) => run.status !== 'failed' && matters(run));
     for (const run of known)
       if (isRetriable(draft, run) && run.notBefore <= draft.now && draft.freeSlots('search') > 0)
         draft.repeatRun(run);
@@ -308,16 +361,19 @@ export function freeNeedlessSlots(draft: Draft): void {
 }
 
 function dropNeedlessRuns(draft: Draft, search: Search): void {
-  for (const run of draft.runsOfSearch(search))
-    if (isActive(run) && !matters(draft, search, run)) draft.dropRun(run);
+  const matters = relevance(draft, search);
+  for (const run of draft.runsOfSearch(search)) if (isActive(run) && !matters(run)) draft.dropRun(run);
 }
 
-/** Longer than `passes` and shorter than `fails`, or as long as `fails` if that has not failed often enough. */
-function matters(draft: Draft, search: Search, run: Run): boolean {
+/**
+ * Which runs matter: those longer than `passes` and shorter than `fails`, or as long as `fails` if that has not failed often
+ * enough.
+ */
+function relevance(draft: Draft, search: Search): (run: Run) => boolean {
   const { passes, fails, tests } = search;
-  if (tests !== undefined) return isInformative(draft, search, run);
-  const length = run.composition.members.length;
-  return length > passes && (length < fails || (length === fails && !isShown(draft, search)));
+  if (tests !== undefined) return testRelevance(draft, search);
+  const isOpen = !isShown(draft, search);
+  return (run) => lengthOf(run) > passes && (lengthOf(run) < fails || (lengthOf(run) === fails && isOpen));
 }
 
 /** At most `free` prefix lengths to test now: evenly spread over the unknown ones. */

@@ -4,11 +4,13 @@
 //
 // The whole batch comes first: a test that passes there failed by chance. For every other test the shortest prefix in which
 // it fails is searched, as for the colour of a whole run (search.ts). The culprit is the last entry of that prefix, once
-// the test has failed there often enough and passed in the prefix before it. The other entries count as screened.
+// the test has failed there often enough and passed in the prefix before it. If tests single out several entries, the first
+// of them is removed, and the rest is searched again without it, since another may fail only together with it. The entries
+// that no test singles out count as screened.
 //
 // Example. #1 to #4 fail together, in the tests a and b. Both fail again in 1+2+3+4. In 1+2 only a fails, in 1 none, in
-// 1+2+3 only a. So a fails because of #2, and b because of #4: both are removed after a second failure of 1+2 and
-// 1+2+3+4. #1 and #3 count as screened.
+// 1+2+3 only a. So a fails because of #2, and b because of #4. After a second failure of 1+2 and 1+2+3+4, #2 is removed, and
+// 1+3+4 is searched by b. #1 and #3 count as screened in the end.
 //
 // A run of some tests proves nothing that lands: each entry that is left still needs a run of all tests.
 
@@ -30,10 +32,18 @@ export const afterTests = {
   confirmed: 'confirmed',
 } as const satisfies Record<ScreenResult, ScreenResult>;
 
+/** After a search by tests without a result: whatever fails next is searched by all tests. */
+export const unsettled = {
+  none: 'doubted',
+  passed: 'doubted',
+  doubted: 'doubted',
+  confirmed: 'confirmed',
+} as const satisfies Record<ScreenResult, ScreenResult>;
+
 /**
- * The tests that a bisection of these entries asks for after this failure; absent: it runs all. Tests may fail only
- * together with others: after two searches by tests that cleared an entry, all tests are run. In lanes, where no
- * entry is screened, that is after one.
+ * The tests that a bisection of these entries asks for after this failure; absent: it runs all. Tests may fail only together
+ * with others, or give no result alone: an entry that was searched by tests after it was screened, or without a result, is
+ * searched by all tests from then on. In lanes, where no entry is screened, that is so after one search by tests.
  */
 export function targetedTests(
   draft: Draft,
@@ -41,8 +51,8 @@ export function targetedTests(
   { failedTests }: Run,
 ): Pick<Search, 'tests'> {
   if (failedTests === undefined || failedTests.length === 0 || failedTests.length > namedTestsMax) return {};
-  const cleared: readonly ScreenResult[] = draft.direct ? ['passed', 'confirmed'] : ['confirmed'];
-  if (members.every((pr) => cleared.includes(draft.item(pr).screen))) return {};
+  const allowed: readonly ScreenResult[] = draft.direct ? ['none'] : ['none', 'passed'];
+  if (!members.every((pr) => allowed.includes(draft.item(pr).screen))) return {};
   return { tests: failedTests };
 }
 
@@ -96,15 +106,17 @@ function isCulpritShown(draft: Draft, { members }: Search, { passes, fails, fail
   return item === undefined || areTestFailuresConvincing(draft, item, failures + 1);
 }
 
-/** The entries that a test singles out so far, each with the evidence. */
-export function findCulprits(draft: Draft, search: Search): ReadonlyMap<number, Evidence> {
-  const culprits = new Map<number, Evidence>();
-  for (const state of testStates(draft, search)) {
-    const { test, passes, failedRun, passedRun } = state;
-    const pr = search.members[passes];
-    if (pr === undefined || failedRun === null || culprits.has(pr)) continue;
-    if (isCulpritShown(draft, search, state))
-      culprits.set(pr, { failedRun, withoutIt: passedRun ?? 'branch', test });
+/** An entry that a test singles out, with the evidence. */
+type Culprit = { readonly pr: number; readonly evidence: Evidence };
+
+/** The entries that tests single out so far, in the order of the batch. */
+export function findCulprits(draft: Draft, search: Search): readonly Culprit[] {
+  const culprits: Culprit[] = [];
+  const states = testStates(draft, search).filter((state) => isCulpritShown(draft, search, state));
+  for (const { test, passes, failedRun, passedRun } of states.toSorted((a, b) => a.passes - b.passes)) {
+    const pr = search.members[passes]!;
+    if (failedRun !== null && culprits.at(-1)?.pr !== pr)
+      culprits.push({ pr, evidence: { failedRun, withoutIt: passedRun ?? 'branch', test } });
   }
   return culprits;
 }
@@ -112,12 +124,14 @@ export function findCulprits(draft: Draft, search: Search): ReadonlyMap<number, 
 export const areTestsSettled = (draft: Draft, search: Search): boolean =>
   testStates(draft, search).every((state) => isTestSettled(draft, search, state));
 
-/** Whether the result of this run would show something about a test that is not settled. */
-export const isInformative = (draft: Draft, search: Search, run: Run): boolean =>
-  testStates(draft, search).some(
-    (state) =>
-      !isTestSettled(draft, search, state) && lengthOf(run) > state.passes && lengthOf(run) <= state.fails,
-  );
+const openTests = (draft: Draft, search: Search): readonly TestState[] =>
+  testStates(draft, search).filter((state) => !isTestSettled(draft, search, state));
+
+/** Which runs would show something about a test that is not settled. */
+export function testRelevance(draft: Draft, search: Search): (run: Run) => boolean {
+  const open = openTests(draft, search);
+  return (run) => open.some(({ passes, fails }) => lengthOf(run) > passes && lengthOf(run) <= fails);
+}
 
 /** At most `free` prefix lengths to test now; `asked` are in progress. */
 export function nextTargetedPrefixes(
@@ -128,9 +142,10 @@ export function nextTargetedPrefixes(
 ): number[] {
   // A round ends before the next begins: a run in progress may make the next needless.
   if (free <= 0 || asked.size > 0) return [];
+  const open = openTests(draft, search);
+  const whole = search.members.length;
   const isFirst = !draft.runsOfSearch(search).some(({ tests }) => tests !== undefined);
-  if (isFirst) return [search.members.length];
-  const open = testStates(draft, search).filter((state) => !isTestSettled(draft, search, state));
+  if (isFirst && open.some(({ fails }) => fails === whole)) return [whole];
   const lengths = new Set<number>();
   for (const { passes, fails } of open)
     lengths.add(fails - passes === 1 ? fails : Math.floor((passes + fails) / 2));
