@@ -16,6 +16,11 @@ const places = (page: Page): Promise<string> =>
 const viewport = async (page: Page): Promise<string> =>
   (await places(page)).split('\n').find((line) => line.startsWith('viewport')) ?? '';
 
+/** Waits until the diagram is fitted into its frame, which happens once its boxes are measured. */
+const waitForFit = (page: Page): Promise<unknown> =>
+  page.waitForFunction(`document.querySelector('.react-flow__viewport')?.style.transform
+    .startsWith('translate(0px, 0px)') === false`);
+
 export async function checkGraph(story: Story): Promise<void> {
   await checkDiagram(story);
   await checkChanges(story);
@@ -70,6 +75,7 @@ async function checkDiagram({ page, world, check }: Story): Promise<void> {
 async function checkChanges({ page, world, check }: Story): Promise<void> {
   await page.getByText('Live', { exact: true }).waitFor();
   await check('a check result changes a box, and no box moves', async () => {
+    await waitForFit(page);
     const before = await places(page);
     await answer(world, lanes, [203], 'success');
     await box(page, 203).getByText('Passed', { exact: true }).waitFor();
