@@ -1,4 +1,4 @@
-// A stand-in for the service that answers the commands for CI as it is told, and the real process against it.
+// A stand-in for the service that gives the commands for CI the answers of a test, and the real process against it.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -142,7 +142,7 @@ describe('signalbox test, while the queue looks for the change that broke tests,
     expect(uploads.map(({ query }) => query.get('can_select_tests'))).toEqual([null, null]);
   });
 
-  it('tells the service with each upload that the job can run selected tests', async () => {
+  it('reports to the service with each upload that the job can run selected tests', async () => {
     standIn.answers.selection = { tests: null };
     await run(['./jest', '--ci']);
     writeRunner('jest', 'echo "$PAYLOAD" > junit-1.xml; echo "$PAYLOAD" > junit-2.xml; exit 1');

@@ -45,7 +45,7 @@ describe('a screen whose failed tests are known', () => {
     expect(testsOf(world, '1+2+3')).toEqual(['a', 'b']);
   });
 
-  it('removes nobody if they all pass then: its entries count as screened, and need a run of all tests to land', () => {
+  it('removes no entry if they all pass then: its entries count as screened, and need a run of all tests to land', () => {
     const world = screened(1, 2);
     fail(world, '1+2', 'a');
     world.pass('1+2');

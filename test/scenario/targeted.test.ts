@@ -172,8 +172,8 @@ it('says that only the tests that failed run', async () => {
   const story = await openStory(adaptive);
   await submitAll(story);
   await answerNext(story, { failing: breaks });
-  const told = 'Only the 2 tests that failed run now. All tests run before it merges.';
-  expect(await story.waitingFor(1)).toContain(told);
+  const sentence = 'Only the 2 tests that failed run now. All tests run before it merges.';
+  expect(await story.waitingFor(1)).toContain(sentence);
   const runs = await finish(story, { failing: breaks });
   expect(await story.people.words(4)).toEqual([
     expect.stringContaining('At least one of the tests that failed passed without this pull request'),
@@ -304,7 +304,7 @@ it('does not measure the queue by runs of some tests', async () => {
   expect(measured.rows).toEqual([{ passed_count: 0, flaky_count: 0 }]);
 });
 
-it('goes on if a worker of the release before has stored the plan, which does not know these runs', async () => {
+it('continues if a worker of the release before has stored the plan, which does not know these runs', async () => {
   const story = await openStory(adaptive);
   await submitAll(story);
   await answerNext(story, { failing: breaks });
@@ -340,7 +340,7 @@ it('lands nothing by a run of some tests, whatever the plan says', async () => {
   await story.expectMerged(1);
 });
 
-it('tells a job which tests to run, and to run all if one of them is not known any more', async () => {
+it('says to a job which tests to run, and to run all if one of them is not known any more', async () => {
   const story = await openStory(adaptive);
   const { client, repo, world } = story;
   await submitAll(story);

@@ -37,6 +37,7 @@ import { hasFailed } from './line.ts';
 import {
   afterTests,
   areTestsSettled,
+  type Culprit,
   failuresToBlame,
   findCulprits,
   lengthOf,
@@ -46,29 +47,28 @@ import {
   unsettled,
 } from './targeted.ts';
 
+/** A bisection of which nothing has passed yet. */
+function addSearch(draft: Draft, begun: Pick<Search, 'base' | 'members' | 'fails' | 'tests'>): Search {
+  const search: Search = { id: draft.nextId++, passes: 0, passedRun: null, failedRun: null, ...begun };
+  draft.searches.push(search);
+  return search;
+}
+
 export function beginSearch(
   draft: Draft,
   group: Group,
   failed: Run,
   tests: Pick<Search, 'tests'> = {},
 ): void {
-  const search: Search = {
-    id: draft.nextId++,
-    base: failed.composition.base,
-    members: group.members,
-    passes: 0,
-    fails: group.members.length,
-    passedRun: null,
-    failedRun: null,
-    ...tests,
-  };
+  const { base } = failed.composition;
+  const { members } = group;
+  const search = addSearch(draft, { base, members, fails: members.length, ...tests });
   draft.line = draft.line.filter((other) => other.id !== group.id);
   for (const run of draft.runsOf(group))
     if (draft.screens ? isSameFailure(failed, run) : run === failed && isReusable(draft, failed))
       draft.runs.set(run.id, { ...run, of: { kind: 'search', search: search.id } });
     else draft.dropRun(run);
-  draft.searches.push(search);
-  for (const pr of group.members) {
+  for (const pr of members) {
     draft.facts.push({ kind: 'queued', pr, reason: 'BISECTION_REQUIRED' });
     draft.put(pr, { kind: 'search', search: search.id });
   }
@@ -80,18 +80,7 @@ export function openScreen(
   members: readonly number[],
   tests: Pick<Search, 'tests'> = {},
 ): Search {
-  const search: Search = {
-    id: draft.nextId++,
-    base: draft.tip,
-    members,
-    passes: 0,
-    fails: members.length + 1,
-    passedRun: null,
-    failedRun: null,
-    ...tests,
-  };
-  draft.searches.push(search);
-  return search;
+  return addSearch(draft, { base: draft.tip, members, fails: members.length + 1, ...tests });
 }
 
 /**
@@ -230,42 +219,26 @@ function conclude(draft: Draft, search: Search): void {
  * is searched by all tests.
  */
 function concludeTests(draft: Draft, search: Search): void {
-  const [first, ...others] = findCulprits(draft, search);
   if (!areTestsSettled(draft, search)) {
     for (const pr of search.members) if (draft.items.has(pr)) draft.setScreen(pr, unsettled);
     return;
   }
-  if (first === undefined) for (const pr of search.members) draft.setScreen(pr, afterTests);
-  else draft.fail(first.pr, 'TEST_RUN_REQUIRED_STATUS_FAILED', first.evidence);
+  const [first, ...others] = findCulprits(draft, search);
+  if (first !== undefined) draft.fail(first.pr, 'TEST_RUN_REQUIRED_STATUS_FAILED', first.evidence);
   const rest = search.members.filter((pr) => pr !== first?.pr);
-  if (others.length === 0) for (const pr of rest) if (first !== undefined) draft.setScreen(pr, afterTests);
-  if (others.length > 0)
-    searchAgain(
-      draft,
-      search,
-      rest,
-      others.flatMap(({ evidence }) => evidence.test ?? []),
-    );
+  if (others.length === 0) for (const pr of rest) draft.setScreen(pr, afterTests);
+  else searchAgain(draft, search, rest, others);
 }
 
-/** Searches the rest of a batch by the tests that singled out another entry than the one that was removed. */
+/** Searches the rest of a batch by the tests that single out another entry than the one that was removed. */
 function searchAgain(
   draft: Draft,
   { base }: Search,
   members: readonly number[],
-  tests: readonly string[],
+  others: readonly Culprit[],
 ): void {
-  const search: Search = {
-    id: draft.nextId++,
-    base,
-    members,
-    passes: 0,
-    fails: members.length,
-    passedRun: null,
-    failedRun: null,
-    tests,
-  };
-  draft.searches.push(search);
+  const tests = others.flatMap(({ evidence }) => evidence.test ?? []);
+  const search = addSearch(draft, { base, members, fails: members.length, tests });
   for (const pr of members) draft.put(pr, { kind: 'search', search: search.id });
 }
 

@@ -3,7 +3,7 @@
 // test on its own, so that several culprits are found at once, and a test that fails by chance hides nothing.
 //
 // The whole batch comes first: a test that passes there failed by chance. For every other test the shortest prefix in which
-// it fails is searched, as for the colour of a whole run (search.ts). The culprit is the last entry of that prefix, once
+// it fails is searched, as for a run of all tests (search.ts). The culprit is the last entry of that prefix, once
 // the test has failed there often enough and passed in the prefix before it. If tests single out several entries, the first
 // of them is removed, and the rest is searched again without it, since another may fail only together with it. The entries
 // that no test singles out count as screened.
@@ -107,7 +107,7 @@ function isCulpritShown(draft: Draft, { members }: Search, { passes, fails, fail
 }
 
 /** An entry that a test singles out, with the evidence. */
-type Culprit = { readonly pr: number; readonly evidence: Evidence };
+export type Culprit = { readonly pr: number; readonly evidence: Evidence };
 
 /** The entries that tests single out so far, in the order of the batch. */
 export function findCulprits(draft: Draft, search: Search): readonly Culprit[] {
@@ -121,11 +121,11 @@ export function findCulprits(draft: Draft, search: Search): readonly Culprit[] {
   return culprits;
 }
 
-export const areTestsSettled = (draft: Draft, search: Search): boolean =>
-  testStates(draft, search).every((state) => isTestSettled(draft, search, state));
-
 const openTests = (draft: Draft, search: Search): readonly TestState[] =>
   testStates(draft, search).filter((state) => !isTestSettled(draft, search, state));
+
+export const areTestsSettled = (draft: Draft, search: Search): boolean =>
+  openTests(draft, search).length === 0;
 
 /** Which runs would show something about a test that is not settled. */
 export function testRelevance(draft: Draft, search: Search): (run: Run) => boolean {
