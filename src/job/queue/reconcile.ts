@@ -25,7 +25,7 @@ import { saveReconciliation } from '#db/queue/plan-store.ts';
 import { withQueueLock } from '#db/transaction.ts';
 import type { TaskDeps } from '../deps.ts';
 
-/** This many facts are decided and written within one short turn of the event loop. */
+/** This many entries are read, decided and written within one short turn of the event loop. */
 const turnMax = 200;
 
 /** Test branches that no run needs are removed together. */
@@ -61,10 +61,12 @@ export async function reconcileQueue(
     const now = clock.now();
     const loaded = await loadReconcileInput(tx, lock, targets.source, now, queues);
     if (loaded === null) return;
+    // With many entries reading, deciding and writing each take a while: let other work run in between.
+    const isLong = loaded.input.entries.length > turnMax;
+    if (isLong) await nextTurn();
     const result = reconcile(loaded.input, now.getTime(), () => newId() as RunId);
     queues?.find(queueId)?.expectClosed(result);
-    // Deciding about many entries took a while, and so does writing: let other work run in between.
-    if (result.facts.size > turnMax) await nextTurn();
+    if (isLong) await nextTurn();
     const sent = [saveReconciliation(tx, lock, loaded, result, now)];
     const send = (job: Promise<unknown>) => sent.push(job.then(() => undefined));
     const host = hostFor(cell.name, loaded.repository.host);

@@ -24,27 +24,34 @@ const runsMax = 64;
 
 export function packPlan(plan: StoredPlan): StoredPlan | PackedPlan {
   if (plan.runs.length <= runsMax) return plan;
+  const entries: number[] = [];
   const indexes = new Map<number, number>();
-  const add = (pr: number) => {
-    if (!indexes.has(pr)) indexes.set(pr, indexes.size);
+  const indexOf = (pr: number): number => {
+    const known = indexes.get(pr);
+    if (known !== undefined) return known;
+    indexes.set(pr, entries.length);
+    return entries.push(pr) - 1;
   };
-  for (const { members } of plan.line) members.forEach(add);
-  for (const { composition } of plan.runs) composition.members.forEach(add);
+  for (const { members } of plan.line) members.forEach(indexOf);
+  const toRanges = (members: readonly number[]): number[] => {
+    const ranges: number[] = [];
+    let end = -1;
+    for (const pr of members) {
+      if (entries[end] === pr) {
+        ranges[ranges.length - 1] = ++end;
+        continue;
+      }
+      const index = indexOf(pr);
+      end = index + 1;
+      ranges.push(index, end);
+    }
+    return ranges;
+  };
   const runs = plan.runs.map(({ composition: { members, ...composition }, ...run }): PackedRun => ({
     ...run,
-    composition: { ...composition, ranges: packRanges(members, indexes) },
+    composition: { ...composition, ranges: toRanges(members) },
   }));
-  return { ...plan, entries: [...indexes.keys()], runs };
-}
-
-function packRanges(members: readonly number[], indexes: ReadonlyMap<number, number>): number[] {
-  const ranges: number[] = [];
-  for (const pr of members) {
-    const index = indexes.get(pr)!;
-    if (ranges.at(-1) === index) ranges[ranges.length - 1] = index + 1;
-    else ranges.push(index, index + 1);
-  }
-  return ranges;
+  return { ...plan, entries, runs };
 }
 
 export function unpackPlan(plan: StoredPlan | PackedPlan): StoredPlan {

@@ -374,7 +374,8 @@ export class Draft {
   /** Appends a group to the line and returns the entries it depends on, in the order of the line. */
   append(group: Group): number[] {
     const lanes = this.lanes();
-    const ahead = lanes.append(this.targetsOf(group)).flatMap((index) => this.line[index]!.members);
+    const ahead: number[] = [];
+    for (const index of lanes.append(this.targetsOf(group))) ahead.push(...this.line[index]!.members);
     this.line = [...this.line, group];
     this.#lanes = { line: this.line, mode: this.settings.mode, lanes };
     return ahead;

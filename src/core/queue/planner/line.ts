@@ -50,11 +50,11 @@ export function viewLine(draft: Draft): readonly GroupView[] {
 function computeView(draft: Draft): GroupView[] {
   const { closed } = draft.lanes();
   const byGroup = runsByGroup(draft.runs);
-  const ranks = rankMembers(draft.line);
+  const order = orderMembers(draft.line);
   const views = draft.line.map((group, index) => {
     const behind = closed[index]!;
     const all = byGroup.get(group.id) ?? [];
-    const runs = all.filter((run) => isPossible(draft, group, behind, ranks, run));
+    const runs = all.filter((run) => isPossible(draft, group, behind, order, run));
     const dead = all.length === runs.length ? [] : all.filter((run) => !runs.includes(run));
     let whole = group.members.length;
     for (const earlier of behind) whole += draft.line[earlier]!.members.length;
@@ -85,16 +85,23 @@ export function runsByGroup(runs: ReadonlyMap<number, Run>): ReadonlyMap<number,
 export const assumed = (run: Run): readonly number[] =>
   run.composition.members.slice(0, run.composition.members.length - run.composition.tested);
 
-/** No batch is larger than this, so that an index in the line and one in its group make one number. */
-const groupSizeMax = 1_024;
+/** The entries of the line in sequence. */
+type MemberOrder = {
+  readonly members: readonly number[];
+  /** The index in the line of the group of each. */
+  readonly groups: readonly number[];
+  readonly positions: ReadonlyMap<number, number>;
+};
 
-/** The position of each entry of the line, as one rising number. */
-function rankMembers(line: readonly Group[]): ReadonlyMap<number, number> {
-  const ranks = new Map<number, number>();
-  line.forEach(({ members }, index) => {
-    members.forEach((pr, at) => ranks.set(pr, index * groupSizeMax + at));
-  });
-  return ranks;
+function orderMembers(line: readonly Group[]): MemberOrder {
+  const members: number[] = [];
+  const groups: number[] = [];
+  for (const [index, group] of line.entries())
+    for (const pr of group.members) {
+      members.push(pr);
+      groups.push(index);
+    }
+  return { members, groups, positions: new Map(members.map((pr, position) => [pr, position])) };
 }
 
 /** On the tip, about exactly this group, on top of some of the entries it depends on, in order. */
@@ -102,7 +109,7 @@ function isPossible(
   draft: Draft,
   group: Group,
   behind: readonly number[],
-  ranks: ReadonlyMap<number, number>,
+  order: MemberOrder,
   { composition: { base, members, tested }, isDirectOnly = false }: Run,
 ): boolean {
   if (isDirectOnly && !draft.direct) return false;
@@ -112,12 +119,14 @@ function isPossible(
   let before = -1;
   let next = 0;
   for (let at = 0; at < assumedCount; at++) {
-    const rank = ranks.get(members[at]!);
-    if (rank === undefined || rank <= before) return false;
-    const index = Math.floor(rank / groupSizeMax);
+    const pr = members[at]!;
+    // Most runs assume entries that follow each other: in a long line, looking each up would take most of a plan.
+    const position = order.members[before + 1] === pr ? before + 1 : order.positions.get(pr);
+    if (position === undefined || position <= before) return false;
+    const index = order.groups[position]!;
     while (next < behind.length && behind[next]! < index) next++;
     if (behind[next] !== index) return false;
-    before = rank;
+    before = position;
   }
   return true;
 }
