@@ -57,7 +57,11 @@ export async function classifyTests(
   for (const { testCaseId, history, activeMonitors } of tests) {
     const before = testHealthById.get(testCaseId);
     if (before === undefined) continue;
-    const overrides = { mutes: mutes.get(testCaseId) ?? [], manualStatus: before.manual_status };
+    const overrides = {
+      mutes: mutes.get(testCaseId) ?? [],
+      manualStatus: before.manual_status,
+      wasQuarantined: before.quarantined_at !== null && before.quarantine_setting === 'AUTO_QUARANTINE',
+    };
     const evaluation =
       before.ordinal === null
         ? asPut(before)

@@ -1,5 +1,8 @@
 // A history as bytes: varints, instants as differences, sources and fingerprints as the bytes of their hexadecimal where
 // they are that. A ring full of passes is about 8 bytes for each.
+//
+// What was added later follows at the end, so that the release before, which stops reading earlier, reads the rest:
+//   jobs of the runs (an index in a short list each; nothing if there is one job), and what contradictions and flakes gained
 
 import { assert } from '#base/assert.ts';
 import { branchClasses } from './branch.ts';
@@ -116,6 +119,7 @@ export function encodeHistory(history: TestCaseHistory): Uint8Array {
     writeText(writer, fingerprint);
     writeNumber(writer, lastAt);
   }
+  writeAdded(writer, history);
   return writer.bytes.slice(0, writer.at);
 }
 
@@ -129,9 +133,59 @@ export function decodeHistory(bytes: Uint8Array): TestCaseHistory {
   const onDefault = readRing(reader);
   const elsewhere = readRing(reader);
   const flakes: KnownFlake[] = [];
-  for (let left = readNumber(reader); left > 0; left--)
-    flakes.push({ fingerprint: readText(reader), lastAt: readNumber(reader) });
-  return { days, contradictions, onDefault, elsewhere, flakes, cleanPasses, lastFailureAt };
+  for (let left = readNumber(reader); left > 0; left--) {
+    const fingerprint = readText(reader);
+    const lastAt = readNumber(reader);
+    flakes.push({ fingerprint, firstAt: lastAt, lastAt });
+  }
+  const history = { days, contradictions, onDefault, elsewhere, flakes, cleanPasses, lastFailureAt, suite: 0 };
+  return reader.at === bytes.length ? history : readAdded(reader, history);
+}
+
+function writeAdded(writer: HistoryWriter, history: TestCaseHistory): void {
+  const { onDefault, elsewhere, contradictions, flakes, suite } = history;
+  writeNumber(writer, suite);
+  const jobs = [...new Set([...onDefault, ...elsewhere, ...contradictions].map(({ job }) => job))];
+  writeNumber(writer, jobs.length);
+  for (const job of jobs) writeHash(writer, job);
+  const runs = [...onDefault, ...elsewhere];
+  if (jobs.length > 1) for (const { job } of runs) writeNumber(writer, jobs.indexOf(job));
+  const shared = [...runs.keys()].filter((index) => runs[index]!.isShared);
+  writeNumber(writer, shared.length);
+  for (const index of shared) writeNumber(writer, index);
+  for (const { isShared, job, cause, isExplained } of contradictions) {
+    const flags = (isShared ? 4 : 0) + (isExplained ? 2 : 0) + (cause === null ? 0 : 1);
+    writeNumber(writer, jobs.indexOf(job) * 8 + flags);
+    if (cause !== null) writeHash(writer, cause);
+  }
+  for (const { firstAt, lastAt } of flakes) writeNumber(writer, lastAt - firstAt);
+}
+
+function readAdded(reader: HistoryReader, history: TestCaseHistory): TestCaseHistory {
+  const suite = readNumber(reader);
+  const jobs = Array.from({ length: readNumber(reader) }, () => readHash(reader));
+  const before = [...history.onDefault, ...history.elsewhere];
+  const jobIndexes = before.map(() => (jobs.length > 1 ? readNumber(reader) : 0));
+  const shared = new Set(Array.from({ length: readNumber(reader) }, () => readNumber(reader)));
+  const runs = before.map((run, index): RecentRun => {
+    const job = jobs[jobIndexes[index]!] ?? 0;
+    return { ...run, job, isShared: shared.has(index) };
+  });
+  const onDefault = runs.slice(0, history.onDefault.length);
+  const elsewhere = runs.slice(history.onDefault.length);
+  const contradictions = history.contradictions.map((one): Contradiction => {
+    const flags = readNumber(reader);
+    const cause = flags % 2 === 1 ? readHash(reader) : null;
+    return {
+      ...one,
+      job: jobs[flags >> 3] ?? 0,
+      isShared: (flags & 4) !== 0,
+      cause,
+      isExplained: (flags & 2) !== 0,
+    };
+  });
+  const flakes = history.flakes.map((flake) => ({ ...flake, firstAt: flake.lastAt - readNumber(reader) }));
+  return { ...history, onDefault, elsewhere, contradictions, flakes, suite };
 }
 
 function writeDays(writer: HistoryWriter, days: readonly DayCount[]): void {
@@ -180,6 +234,10 @@ function writeContradictions(writer: HistoryWriter, contradictions: readonly Con
   }
 }
 
+/** What the release before did not write. */
+const runAdded = { job: 0, isShared: false } as const;
+const contradictionAdded = { ...runAdded, cause: null, isExplained: false } as const;
+
 function readContradictions(reader: HistoryReader): Contradiction[] {
   const contradictions: Contradiction[] = [];
   let before = 0;
@@ -194,6 +252,7 @@ function readContradictions(reader: HistoryReader): Contradiction[] {
       prNumber: readOptional(reader),
       failing: readNumber(reader),
       tests: readNumber(reader),
+      ...contradictionAdded,
     });
     before = at;
   }
@@ -243,6 +302,7 @@ function readRing(reader: HistoryReader): RecentRun[] {
         fingerprint: readNumber(reader) === 0 ? null : readText(reader),
         failing: readNumber(reader),
         tests: readNumber(reader),
+        ...runAdded,
       });
     before = at;
   }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dayMs } from '#base/duration.ts';
 import { branchClasses } from './branch.ts';
 import { addPasses, emptyHistory, flakeFingerprints, type TestCaseHistory, record } from './history.ts';
-import type { RunFact } from './recent-run.ts';
+import { hashText, type RunFact } from './recent-run.ts';
 import { decodeHistory, encodeHistory } from './history-bytes.ts';
 
 const begunAt = Date.UTC(2026, 10, 1);
@@ -74,6 +74,10 @@ describe('the history of a test', () => {
         isSuspect: false,
         failing: 3,
         tests: 100,
+        isShared: false,
+        job: 0,
+        cause: hashText('f1'),
+        isExplained: false,
       },
     ]);
     expect(flakeFingerprints(history)).toEqual(['f1']);

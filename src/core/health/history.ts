@@ -18,7 +18,8 @@
 
 import { dayMs } from '#base/duration.ts';
 import { type BranchClass, branchClasses } from './branch.ts';
-import { isLater, type RecentRun, recentRun, type RunFact, sourceLengthMax } from './recent-run.ts';
+import { explainByDefault } from './explained.ts';
+import { hashText, isLater, type RecentRun, recentRun, type RunFact, sourceLengthMax } from './recent-run.ts';
 
 /** Runs of one day and branch class. */
 export type DayCount = {
@@ -44,11 +45,20 @@ export type Contradiction = {
   /** How many tests of how many failed in that upload. */
   readonly failing: number;
   readonly tests: number;
+  /** Some of them failed with the same fingerprint. */
+  readonly isShared: boolean;
+  /** A hash of the job's name; 0: unknown. */
+  readonly job: number;
+  /** A hash of the failure's fingerprint. Null: one run has both outcomes, so nothing but the test can explain it. */
+  readonly cause: number | null;
+  /** The default branch failed in the same way at that time (explained.ts): it says nothing about the test. */
+  readonly isExplained: boolean;
 };
 
 export type KnownFlake = {
   /** Empty: a failure that gives no reason. */
   readonly fingerprint: string;
+  readonly firstAt: number;
   readonly lastAt: number;
 };
 
@@ -65,6 +75,8 @@ export type TestCaseHistory = {
   readonly cleanPasses: number;
   /** Time of the last run that failed or was flaky; 0: none. */
   readonly lastFailureAt: number;
+  /** Tests of the repository, or at least of the largest upload. */
+  readonly suite: number;
 };
 
 export const emptyHistory: TestCaseHistory = {
@@ -75,6 +87,7 @@ export const emptyHistory: TestCaseHistory = {
   flakes: [],
   cleanPasses: 0,
   lastFailureAt: 0,
+  suite: 0,
 };
 
 /** A window of 14 days touches 15, and the clocks of two uploads may disagree by one. */
@@ -91,7 +104,10 @@ export function record(history: TestCaseHistory, fact: RunFact): TestCaseHistory
   const onDefault = fact.branchClass === 'default';
   const ring = onDefault ? history.onDefault : history.elsewhere;
   const isSameRun = (other: RecentRun): boolean =>
-    other.sourceHash === run.sourceHash && other.at === run.at && other.outcome === run.outcome;
+    other.sourceHash === run.sourceHash &&
+    other.at === run.at &&
+    other.outcome === run.outcome &&
+    other.job === run.job;
   if (ring.some(isSameRun)) return history;
   const isSeen = (other: RecentRun): boolean => other.sourceHash === run.sourceHash;
   const isNew = !history.onDefault.some(isSeen) && !history.elsewhere.some(isSeen);
@@ -107,9 +123,10 @@ export function record(history: TestCaseHistory, fact: RunFact): TestCaseHistory
     onDefault: onDefault ? keepNewest(insertRun(ring, run), onDefaultMax) : history.onDefault,
     elsewhere: onDefault ? history.elsewhere : dropLeastUseful(insertRun(ring, run)),
     ...countCleanPasses(history, run),
+    suite: Math.max(history.suite, fact.suite ?? fact.tests),
   };
-  if (isNew && run.outcome !== 'flaky') return counted;
-  return joinSource(counted, run, fact.source);
+  const joined = isNew && run.outcome !== 'flaky' ? counted : joinSource(counted, run, fact.source);
+  return onDefault ? explainByDefault(joined) : joined;
 }
 
 function addToDay(
@@ -192,19 +209,35 @@ function countCleanPasses(
   return { cleanPasses: later, lastFailureAt: run.at };
 }
 
-/** Combines all known runs of one source. */
+/**
+ * Combines all known runs of one source. It takes both outcomes in one job: a test that fails in one job and passes in
+ * another depends on their platforms.
+ */
 function joinSource(history: TestCaseHistory, { sourceHash }: RecentRun, source: string): TestCaseHistory {
   const runs = [...history.onDefault, ...history.elsewhere].filter((run) => run.sourceHash === sourceHash);
-  const passed = runs.some(({ outcome }) => outcome !== 'failed');
-  const failures = runs.filter(({ outcome }) => outcome !== 'passed');
-  if (!passed || failures.length === 0) return history;
+  const passedIn = new Set(runs.filter(({ outcome }) => outcome !== 'failed').map(({ job }) => job));
+  const failures = runs.filter(({ outcome, job }) => outcome !== 'passed' && passedIn.has(job));
+  if (failures.length === 0) return history;
   const first = failures.reduce((a, b) => (isLater(a, b) ? b : a));
-  const { at, branchClass, prNumber, isSuspect, failing, tests } = first;
+  const { at, branchClass, prNumber, isSuspect, failing, tests, isShared, job } = first;
   const name = source.slice(0, sourceLengthMax);
-  const now: Contradiction = { at, source: name, branchClass, prNumber, isSuspect, failing, tests };
+  const cause = first.outcome === 'flaky' ? null : hashText(first.fingerprint ?? '');
+  const now: Contradiction = {
+    at,
+    source: name,
+    branchClass,
+    prNumber,
+    isSuspect,
+    failing,
+    tests,
+    isShared,
+    job,
+    cause,
+    isExplained: false,
+  };
   const flakes = failures.reduce(learnFlake, history.flakes);
   const known = history.contradictions.find((other) => other.source === name);
-  if (known !== undefined && known.at <= at) return { ...history, flakes };
+  if (known !== undefined && known.at <= at) return explainByDefault({ ...history, flakes });
   const one = { runs: 0, failed: 0, sources: 0, contradicted: 1 };
   const days =
     known === undefined
@@ -214,12 +247,27 @@ function joinSource(history: TestCaseHistory, { sourceHash }: RecentRun, source:
   const contradictions = [...history.contradictions.filter((other) => other !== known), now]
     .filter((other) => other.at > oldest)
     .sort((a, b) => a.at - b.at || (a.source < b.source ? -1 : 1));
-  return {
+  return explainByDefault({
     ...history,
     days: addToDay(days, dayNumber(at), branchClass, one),
-    contradictions: keepNewest(contradictions, contradictionsMax),
+    contradictions: dropLeastTelling(contradictions),
     flakes,
-  };
+  });
+}
+
+/** Contradictions that are closer than this belong to one incident. */
+export const incidentMs = 2 * 60 * 60 * 1_000;
+
+/** Of an incident its first and its newest contradiction say all: those between them are dropped first. */
+function dropLeastTelling(contradictions: Contradiction[]): readonly Contradiction[] {
+  if (contradictions.length <= contradictionsMax) return contradictions;
+  const between = contradictions.findIndex(
+    ({ at }, index) =>
+      index > 0 &&
+      at - contradictions[index - 1]!.at < incidentMs &&
+      (contradictions[index + 1]?.at ?? Infinity) - contradictions[index - 1]!.at < incidentMs,
+  );
+  return contradictions.toSpliced(Math.max(between, 0), 1);
 }
 
 /** A failure during an outage does not show how the test flakes. */
@@ -227,9 +275,13 @@ function learnFlake(flakes: readonly KnownFlake[], run: RecentRun): readonly Kno
   if (run.isSuspect) return flakes;
   const fingerprint = run.fingerprint ?? '';
   const known = flakes.find((flake) => flake.fingerprint === fingerprint);
-  if (known !== undefined && known.lastAt >= run.at) return flakes;
+  if (known !== undefined && known.firstAt <= run.at && known.lastAt >= run.at) return flakes;
   const next = flakes.filter((flake) => flake !== known);
-  next.push({ fingerprint, lastAt: run.at });
+  next.push({
+    fingerprint,
+    firstAt: Math.min(known?.firstAt ?? run.at, run.at),
+    lastAt: Math.max(known?.lastAt ?? run.at, run.at),
+  });
   next.sort((a, b) => a.lastAt - b.lastAt || (a.fingerprint < b.fingerprint ? -1 : 1));
   return keepNewest(next, flakesMax);
 }

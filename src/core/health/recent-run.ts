@@ -18,9 +18,15 @@ export type RunFact = {
   /** Tests of the same upload that failed or were flaky, this one included, and all that it executed. */
   readonly failing: number;
   readonly tests: number;
+  /** The job without its shard. Undefined or empty: unknown. */
+  readonly job?: string;
+  /** Tests of the same upload that failed with this fingerprint, this one included. Undefined: unknown. */
+  readonly alike?: number;
+  /** Tests of the repository: an upload may contain only a shard of them. Undefined: those of the upload. */
+  readonly suite?: number;
 };
 
-/** For a run that passed only the first five fields are kept. */
+/** For a run that passed only the first five fields and the job are kept. */
 export type RecentRun = {
   readonly at: number;
   readonly sourceHash: number;
@@ -33,6 +39,10 @@ export type RecentRun = {
   readonly fingerprint: string | null;
   readonly failing: number;
   readonly tests: number;
+  /** A hash of the job's name; 0: unknown. */
+  readonly job: number;
+  /** Other tests of the same upload failed with the same fingerprint. */
+  readonly isShared: boolean;
 };
 
 /** Longer names are cut: a source is a commit. */
@@ -41,18 +51,19 @@ export const sourceLengthMax = 64;
 /**
  * FNV-1a. Among a hundred recent sources two share a hash once in millions of tests: a false contradiction.
  */
-function hashOfSource(source: string): number {
+export function hashText(text: string): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < source.length; at++) hash = Math.imul(hash ^ source.charCodeAt(at), 0x01000193);
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;
 }
 
 export function recentRun(fact: RunFact): RecentRun {
   const { at, branchClass, outcome } = fact;
   const name = fact.source.slice(0, sourceLengthMax);
-  const sourceHash = hashOfSource(name);
+  const sourceHash = hashText(name);
+  const job = fact.job === undefined || fact.job === '' ? 0 : hashText(fact.job);
   const source = branchClass === 'default' && outcome !== 'flaky' ? name : '';
-  if (outcome === 'passed') return passedRun(at, sourceHash, source, branchClass);
+  if (outcome === 'passed') return passedRun(at, sourceHash, source, branchClass, job);
   const { prNumber, isSuspect, fingerprint, failing, tests } = fact;
   return {
     at,
@@ -65,6 +76,8 @@ export function recentRun(fact: RunFact): RecentRun {
     fingerprint,
     failing,
     tests,
+    job,
+    isShared: (fact.alike ?? 1) > 1,
   };
 }
 
@@ -73,6 +86,7 @@ export function passedRun(
   sourceHash: number,
   source: string,
   branchClass: BranchClass,
+  job = 0,
 ): RecentRun {
   return {
     at,
@@ -85,6 +99,8 @@ export function passedRun(
     fingerprint: null,
     failing: 0,
     tests: 0,
+    job,
+    isShared: false,
   };
 }
 

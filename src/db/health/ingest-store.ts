@@ -127,13 +127,14 @@ export type PassSource = {
   readonly uploadedAt: Date;
   readonly sha: string;
   readonly branchClass: BranchClass;
+  readonly job: string;
   readonly shape: Buffer;
 };
 
 /** Uploads of the default branch that are listed one by one: enough to find out since when a test fails. */
 const namedMax = 40;
 
-const passColumns = 'u.id, u.uploaded_at, u.sha, u.branch_class, s.shape';
+const passColumns = 'u.id, u.uploaded_at, u.sha, u.branch_class, u.job, s.shape';
 const feeding = `upload u
     join test_segment s on s.repository_id = u.repository_id and s.uploaded_at = u.uploaded_at and s.upload_id = u.id
     where u.repository_id = $1 and u.uploaded_at >= $2 and u.state = 'ingested' and u.trust = 'full'
@@ -141,7 +142,7 @@ const feeding = `upload u
 
 const selectPassSources = statement<
   [repositoryId: string, since: Date, shapes: readonly Buffer[], shas: readonly string[]],
-  { id: string; uploaded_at: Date; sha: string; branch_class: BranchClass; shape: Buffer }
+  { id: string; uploaded_at: Date; sha: string; branch_class: BranchClass; job: string; shape: Buffer }
 >(`
   (select ${passColumns} from ${feeding} and u.branch_class = 'default' order by u.uploaded_at desc limit ${namedMax})
   union
@@ -160,6 +161,7 @@ export async function listPassSources(
     uploadedAt: row.uploaded_at,
     sha: row.sha,
     branchClass: row.branch_class,
+    job: row.job,
     shape: row.shape,
   }));
 }

@@ -2,6 +2,8 @@
 // of tests at once: one statement by key, however many tests the repository has.
 
 import type { RepositoryId } from '#base/id.ts';
+import { excusableFingerprints } from '#core/health/explained.ts';
+import { decodeHistory } from '#core/health/history-bytes.ts';
 import type { QuarantineSetting } from '#core/health/quarantine.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
@@ -9,7 +11,16 @@ import { statement } from '../statement.ts';
 export type QuarantinedTest = {
   readonly id: string;
   readonly quarantine_setting: QuarantineSetting;
-  /** Of failures that were contradicted by a pass on the same source: their fingerprints, and what they say. */
+  /** Of the failures that a quarantine excuses: their fingerprints, and what they say. */
+  readonly flakes: readonly string[];
+  readonly flake_summaries: readonly string[];
+};
+
+type QuarantineRow = {
+  readonly id: string;
+  readonly quarantine_setting: QuarantineSetting;
+  /** Null: only a sandbox knows the test. */
+  readonly history: Buffer | null;
   readonly flakes: readonly Buffer[];
   readonly flake_summaries: readonly string[];
 };
@@ -18,9 +29,10 @@ export type QuarantinedTest = {
 const isQuarantined = `c.quarantined_at is not null
     and not (c.quarantine_setting = 'ALWAYS_QUARANTINE' and coalesce(c.quarantine_expires_at <= $2, false))`;
 
-const selectAmong = statement<[repositoryId: string, now: Date, ids: string], QuarantinedTest>(`
-  select c.id, c.quarantine_setting, flake.flakes, flake.flake_summaries
+const selectAmong = statement<[repositoryId: string, now: Date, ids: string], QuarantineRow>(`
+  select c.id, c.quarantine_setting, h.body as history, flake.flakes, flake.flake_summaries
   from test_case c
+  left join test_history h on h.repository_id = c.repository_id and h.test_case_id = c.id
   cross join lateral (
     select coalesce(array_agg(g.fingerprint), '{}') as flakes, coalesce(array_agg(g.summary), '{}') as flake_summaries
     from test_failure_group g
@@ -30,12 +42,26 @@ const selectAmong = statement<[repositoryId: string, now: Date, ids: string], Qu
 const selectAll = statement<[repositoryId: string, now: Date], { id: string }>(`
   select c.id from test_case c where c.repository_id = $1 and ${isQuarantined} order by c.quarantined_at desc, c.id`);
 
-export const findQuarantined = (
+export const findQuarantined = async (
   db: Tx,
   repositoryId: RepositoryId,
   ids: readonly string[],
   now: Date,
-): Promise<QuarantinedTest[]> => selectAmong(db, repositoryId, now, `{${ids.join(',')}}`);
+): Promise<readonly QuarantinedTest[]> =>
+  (await selectAmong(db, repositoryId, now, `{${ids.join(',')}}`)).map(excusableOnly);
+
+function excusableOnly({ id, quarantine_setting, history, flakes, flake_summaries }: QuarantineRow): QuarantinedTest {
+  const excusable = history === null ? null : new Set(excusableFingerprints(decodeHistory(history)));
+  const kept = flakes
+    .map((flake, index) => ({ fingerprint: flake.toString('utf8'), summary: flake_summaries[index]! }))
+    .filter(({ fingerprint }) => excusable?.has(fingerprint) ?? true);
+  return {
+    id,
+    quarantine_setting,
+    flakes: kept.map(({ fingerprint }) => fingerprint),
+    flake_summaries: kept.map(({ summary }) => summary),
+  };
+}
 
 export async function listQuarantinedIds(
   db: Tx,

@@ -12,6 +12,7 @@ import {
 } from '#command/override-test.ts';
 import type { RequestOf, ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { settingsFromWire, settingsToWire } from '#contract/health/health-settings.ts';
+import { stableName } from '#core/health/stable-name.ts';
 import { testCaseId } from '#core/health/identity.ts';
 import { createMessageReader, type MessageReader } from '#core/health/fingerprint/known-message.ts';
 import { isExcused } from '#core/health/quarantine.ts';
@@ -135,16 +136,21 @@ async function excusedIds(
   const { cell, now, scope } = context;
   if (!testIdentifiers || testIdentifiers.length === 0)
     return new Set(await listQuarantinedIds(cell.reader, repository.id, now));
+  const resolve = (identifier: Identifier) =>
+    resolveTestId(scope.principal.organizationSlug, repository, identifier);
+  // The answer names the ids of the client, also if the test is stored by the stable part of its name.
   const asked = testIdentifiers.map((identifier) => ({
-    id: resolveTestId(scope.principal.organizationSlug, repository, identifier),
+    id: resolve(identifier),
+    stableId: resolve({ ...identifier, name: stableName(identifier.name ?? '') }),
     identifier,
   }));
   const ids = [...new Set(asked.map(({ id }) => id))];
-  const found = await findQuarantined(cell.reader, repository.id, ids, now);
+  const storedIds = [...new Set(asked.flatMap(({ id, stableId }) => [id, stableId]))];
+  const found = await findQuarantined(cell.reader, repository.id, storedIds, now);
   const byId = new Map(found.map((test) => [test.id, test]));
   const reader = createMessageReader(sha256);
-  const isGood = ({ id, identifier }: (typeof asked)[number]) => {
-    const test = byId.get(id);
+  const isGood = ({ id, stableId, identifier }: (typeof asked)[number]) => {
+    const test = byId.get(id) ?? byId.get(stableId);
     return test !== undefined && excuses(test, identifier, reader);
   };
   // If one failure of a test is not excused, none of that test's failures is.
@@ -181,10 +187,7 @@ function excuses(
   reader: MessageReader,
 ): boolean {
   if (typeof message !== 'string' || message === '') return true;
-  const flakes = {
-    keys: test.flakes.map((flake) => flake.toString('utf8')),
-    summaries: test.flake_summaries,
-  };
+  const flakes = { keys: test.flakes, summaries: test.flake_summaries };
   return isExcused({
     isQuarantined: true,
     setting: test.quarantine_setting,

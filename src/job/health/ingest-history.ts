@@ -6,6 +6,7 @@
 import { dayMs } from '#base/duration.ts';
 import type { RepositoryId } from '#base/id.ts';
 import { addPasses, dayNumber, emptyHistory, type TestCaseHistory, record } from '#core/health/history.ts';
+import { withoutShard } from '#core/health/job-name.ts';
 import type { RunFact } from '#core/health/recent-run.ts';
 import { binarySearch } from '#core/health/segment.ts';
 import type { Tx } from '#db/cell.ts';
@@ -58,7 +59,8 @@ export async function changeHistories(
   const drafts = await loadDrafts(tx, memory, uploads);
   const hours: TestHour[] = [];
   await fillEarlier(tx, memory.repositoryId, drafts, uploads, hours);
-  for (const { read, isSuspect } of uploads) recordUpload(drafts, read, isSuspect, hours);
+  for (const { read, isSuspect } of uploads)
+    recordUpload(drafts, read, { isSuspect, suite: memory.nextOrdinal }, hours);
   const tests = [...drafts.values()].map((draft): [number, ChangedHistory] => [
     draft.ordinal,
     {
@@ -121,16 +123,21 @@ async function loadDrafts(
 function recordUpload(
   drafts: ReadonlyMap<number, TestHistoryDraft>,
   read: ReadUpload,
-  isSuspect: boolean,
+  { isSuspect, suite }: { readonly isSuspect: boolean; readonly suite: number },
   hours: TestHour[],
 ): void {
   const { about, runs, upload } = read;
   const failing = runs.outcomes.reduce((sum, code) => sum + (code === 0 ? 0 : 1), 0);
+  const alike = new Map<string, number>();
+  for (const { fingerprint } of read.failures.values())
+    alike.set(fingerprint, (alike.get(fingerprint) ?? 0) + 1);
+  const job = withoutShard(about.job);
   const hour = startOfHour(upload.uploaded_at);
   for (const draft of drafts.values()) {
     const place = binarySearch(runs.ordinals, draft.ordinal);
     if (place === -1) continue;
     const outcome = decodeOutcome(runs.outcomes[place]!);
+    const fingerprint = read.failures.get(draft.ordinal)?.fingerprint ?? '';
     const fact: RunFact = {
       at: upload.uploaded_at.getTime(),
       // Without a commit, uploads cannot be matched: each is its own source.
@@ -139,9 +146,12 @@ function recordUpload(
       prNumber: about.prNumber,
       outcome,
       isSuspect,
-      fingerprint: read.failures.get(draft.ordinal)?.fingerprint || null,
+      fingerprint: fingerprint || null,
       failing,
       tests: runs.ordinals.length,
+      job,
+      alike: alike.get(fingerprint) ?? 1,
+      suite,
     };
     draft.history = record(draft.history, fact);
     const isFailed = outcome === 'failed';
@@ -210,6 +220,7 @@ function addEarlier(
         fingerprint: null,
         failing: 0,
         tests: 0,
+        job: withoutShard(source.job),
       });
   }
   const days = new Map<TestHistoryDraft, Map<string, number>>();

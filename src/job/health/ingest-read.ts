@@ -16,7 +16,7 @@ import { readContent } from '#report/bundle/content.ts';
 import type { BundleMeta } from '#report/bundle/meta.ts';
 import { createCaseList, type Runs } from './ingest-run.ts';
 import { type UploadAbout, collectUploadMetadata } from './ingest-about.ts';
-import { createIdentifier, type Digest, uuidText } from './test-identity.ts';
+import { createIdentifier, createStableIdentifier, type Digest, uuidText } from './test-identity.ts';
 import { numberUnknown, type TestMemory, type UnknownTest } from './test-memory.ts';
 
 /** How a test failed in this upload. */
@@ -218,7 +218,12 @@ async function inTurns<Result>(parts: Generator<void, Result, void>): Promise<Re
 function startReading(deps: ReadDeps, upload: StoredUpload) {
   const { cell, memory } = deps;
   let about = collectUploadMetadata(upload, null, deps.defaultBranches);
-  let identify = createIdentifier({ ...deps.context, variant: about.variant });
+  const createNaming = () =>
+    createStableIdentifier(
+      createIdentifier({ ...deps.context, variant: about.variant }),
+      (id) => memory.index.find(id) !== -1,
+    );
+  let identify = createNaming();
   let codeowners: ReadUpload['codeowners'] = null;
   let ownersNow: (file: string) => readonly string[] = () => [];
   let unreadOwners: string | null = null;
@@ -240,15 +245,15 @@ function startReading(deps: ReadDeps, upload: StoredUpload) {
     handlers: {
       onMeta: (meta: BundleMeta) => {
         about = collectUploadMetadata(upload, meta, deps.defaultBranches);
-        identify = createIdentifier({ ...deps.context, variant: about.variant });
+        identify = createNaming();
       },
       onCodeowners: (text: string) => {
         // A fork must not set the owners of tests.
         if (upload.trust === 'full') unreadOwners = text;
       },
       onCase: (found: ReportedCase) => {
-        const id = identify(found);
-        const number = numberer.numberOf(id, () => describe(found));
+        const { id, name } = identify(found);
+        const number = numberer.numberOf(id, () => ({ ...describe(found), name }));
         if (number === null) return;
         cases.add(number, found);
         if (found.outcome === 'failed' || found.outcome === 'flaky') failures.keep(number, found, id);

@@ -8,6 +8,7 @@
 import { hash } from 'node:crypto';
 import type { CaseContext } from '#core/health/identity.ts';
 import type { ReportedCase } from '#core/health/reported-case.ts';
+import { stableName } from '#core/health/stable-name.ts';
 
 type CaseIdentityFields = Pick<ReportedCase, 'name' | 'classname' | 'parent' | 'file' | 'ownId' | 'variant'>;
 
@@ -59,5 +60,25 @@ export function createIdentifier(context: CaseContext): (found: CaseIdentityFiel
     const rest = `${found.file}#${found.classname}#${found.parent}#${found.name}#JUNIT_TESTCASE`;
     if (variant === '') return digestWithPrefix(rest);
     return digestOfText(`${uuidText(digestWithPrefix(`${rest}#${variant}`))}#${variant}`);
+  };
+}
+
+/**
+ * Identifies the cases of one upload by the stable parts of their names. A test that is known by its full name keeps it, and
+ * of two cases that differ only in what is masked the second keeps its full name.
+ */
+export function createStableIdentifier(
+  identify: (found: CaseIdentityFields) => Digest,
+  isKnown: (id: Digest) => boolean,
+): (found: CaseIdentityFields) => { readonly id: Digest; readonly name: string } {
+  const claimed = new Map<Digest, string>();
+  return (found) => {
+    const full = { id: identify(found), name: found.name };
+    const name = found.ownId === null ? stableName(found.name) : found.name;
+    if (name === found.name || isKnown(full.id)) return full;
+    const id = identify({ ...found, name });
+    const owner = claimed.get(id) ?? found.name;
+    claimed.set(id, owner);
+    return owner === found.name ? { id, name } : full;
   };
 }

@@ -1,11 +1,18 @@
-// A test is broken if it fails on the default branch and keeps failing. Runs are grouped by source, in the
-// order in which sources were first seen, so that a rerun belongs to its commit.
+// A test is broken if it fails on the default branch and keeps failing. Each job is looked at alone: a test that fails
+// in one and passes in another is broken in that one. Runs are grouped by source, in the order in which sources were
+// first seen, so that a rerun belongs to its commit.
+//
+// A branch with few runs needs many failures for a changepoint. A test is also broken if it fails on so many commits in a
+// row that the rate of its earlier runs does not explain it: after 8 passes on three, after 4 passes on four, after one
+// on seven.
 //
 // Failures in an upload that is a mass failure do not count, unless the test also fails on the source before
 // or after: then it is no outage, or one that lasts, and either way the branch is broken.
 
+import { dayMs } from '#base/duration.ts';
 import { countText } from '#base/number-text.ts';
 import { fraction, type SettingValues } from '../../setting.ts';
+import { listCurrentJobs } from '../default-job.ts';
 import type { TestCaseHistory } from '../history.ts';
 import type { RecentRun } from '../recent-run.ts';
 import { type Change, lastChange, type SourceCounts } from './changepoint.ts';
@@ -63,18 +70,21 @@ type SourcePlace = SourceCounts & {
   readonly isSuspect: boolean;
 };
 
-/** The runs of the default branch by source; everything before the ring begins is one place. */
-function groupRunsBySource(history: TestCaseHistory): readonly SourcePlace[] {
+/**
+ * The runs of one of so many jobs on the default branch, by source; everything before the ring begins is one place. How
+ * those runs were divided among the jobs is not known: each gets its share.
+ */
+function groupRunsBySource(
+  history: TestCaseHistory,
+  runs: readonly RecentRun[],
+  jobs: number,
+): readonly SourcePlace[] {
   const bySource = new Map<number, { -readonly [key in keyof SourcePlace]: SourcePlace[key] }>();
-  let passed = 0;
-  let failed = 0;
-  for (const run of history.onDefault) {
+  for (const run of runs) {
     const { at, source, sourceHash } = run;
     const place = bySource.get(sourceHash) ?? { passed: 0, failed: 0, source: '', at, isSuspect: false };
     if (isUnexpected(run)) place.failed++;
     else place.passed++;
-    if (!isUnexpected(run)) passed++;
-    else if (!run.isSuspect) failed++;
     if (place.source === '') place.source = source;
     if (run.isSuspect) place.isSuspect = true;
     bySource.set(sourceHash, place);
@@ -83,16 +93,26 @@ function groupRunsBySource(history: TestCaseHistory): readonly SourcePlace[] {
   const kept = places.filter(
     (place, at) => !place.isSuspect || hasFailed(places[at - 1]) || hasFailed(places[at + 1]),
   );
-  const earlier = { passed: -passed, failed: -failed };
-  for (const count of history.days)
-    if (count.branchClass === 'default') {
-      earlier.passed += count.runs - count.failed;
-      earlier.failed += count.failed;
-    }
+  const earlier = countBeforeRing(history);
   if (earlier.passed <= 0) return kept;
-  // Old days are dropped all at once, and the ring may reach back further.
-  const before = { passed: earlier.passed, failed: Math.max(0, earlier.failed) };
+  const before = { passed: Math.ceil(earlier.passed / jobs), failed: Math.floor(earlier.failed / jobs) };
   return [{ ...before, source: '', at: 0, isSuspect: false }, ...kept];
+}
+
+/** Runs of the default branch of the last days that the ring no longer holds. */
+function countBeforeRing({ onDefault, days }: TestCaseHistory): SourceCounts {
+  let passed = 0;
+  let failed = 0;
+  for (const { branchClass, ...count } of days)
+    if (branchClass === 'default') {
+      passed += count.runs - count.failed;
+      failed += count.failed;
+    }
+  for (const run of onDefault)
+    if (!isUnexpected(run)) passed--;
+    else if (!run.isSuspect) failed--;
+  // Old days are dropped all at once, and the ring may reach back further.
+  return { passed, failed: Math.max(0, failed) };
 }
 
 const isUnexpected = ({ outcome }: RecentRun): boolean => outcome === 'failed';
@@ -113,23 +133,64 @@ function countSourceOnce(place: SourcePlace): SourceCounts {
 }
 
 /** Two passes in a row end it: most tests need no further computation. */
-const isPassing = ({ onDefault }: TestCaseHistory): boolean =>
-  onDefault.slice(-2).every((run) => !isUnexpected(run));
+const isPassing = (runs: readonly RecentRun[]): boolean => runs.slice(-2).every((run) => !isUnexpected(run));
 
-/** Null: the test is not broken. */
+/** Null: the test is not broken in any job. */
 function viewDefaultBranch(
   history: TestCaseHistory,
   settings: SettingValues<typeof settingTable>,
 ): BrokenView | null {
-  if (isPassing(history)) return null;
-  const places = groupRunsBySource(history);
+  const jobs = listCurrentJobs(history.onDefault);
+  for (const runs of jobs) {
+    const view = viewJob(history, runs, jobs.length, settings);
+    if (view !== null) return view;
+  }
+  return null;
+}
+
+function viewJob(
+  history: TestCaseHistory,
+  runs: readonly RecentRun[],
+  jobs: number,
+  settings: SettingValues<typeof settingTable>,
+): BrokenView | null {
+  if (isPassing(runs)) return null;
+  const places = groupRunsBySource(history, runs, jobs);
   if (!hasFailed(places.at(-1)) && !hasFailed(places.at(-2))) return null;
   const change = lastChange(places.map(countSourceOnce), settings.prior);
-  if (change === null) return null;
-  const segment = places.slice(change.at);
+  const segment = change === null ? [] : places.slice(change.at);
   const failed = segment.filter(hasFailed).length;
-  if (failed < settings.brokenRate * segment.length) return null;
-  return { failed, sources: segment.length, culprit: locateCulprit(places, change) };
+  if (change !== null && failed >= settings.brokenRate * segment.length)
+    return { failed, sources: segment.length, culprit: locateCulprit(places, change) };
+  const row = countUnlikelyRow(history, places);
+  if (row === 0) return null;
+  const at = places.length - row;
+  return { failed: row, sources: row, culprit: locateCulprit(places, { at, after: at - 1, upTo: at }) };
+}
+
+/** A row of failures that chance yields less often than this. */
+const rowChance = 0.001;
+const rowMin = 3;
+const contradictedMs = 14 * dayMs;
+
+/**
+ * The commits up to the newest on which a test failed, if the highest rate that its earlier runs allow (one failure more
+ * than was seen, contradictions included) does not explain so many; else 0.
+ */
+function countUnlikelyRow({ contradictions }: TestCaseHistory, places: readonly SourcePlace[]): number {
+  const lastPass = places.findLastIndex((place) => !hasFailed(place));
+  const row = places.length - 1 - lastPass;
+  if (row < rowMin) return 0;
+  const begunAt = places[lastPass + 1]!.at;
+  let passed = 0;
+  let failed = contradictions.filter(
+    ({ at, isExplained }) => !isExplained && at < begunAt && at > begunAt - contradictedMs,
+  ).length;
+  for (const counts of places.slice(0, lastPass + 1).map(countSourceOnce)) {
+    passed += counts.passed;
+    failed += counts.failed;
+  }
+  return ((failed + 1) / (passed + failed + 2)) ** row < rowChance ? row : 0;
 }
 
 /** Names are kept around failures only: if one is missing, the range extends to the nearest name outside. */
@@ -142,11 +203,15 @@ function locateCulprit(
   return { after: after?.source ?? '', upTo: upTo?.source ?? '' };
 }
 
-/** Consecutive runs of the default branch, up to the newest, that failed. */
-function countFailuresInRow({ onDefault }: TestCaseHistory): number {
-  const lastPass = onDefault.findLastIndex((run) => !isUnexpected(run));
-  return onDefault.slice(lastPass + 1).filter(({ isSuspect }) => !isSuspect).length;
-}
+/** Consecutive runs of one job on the default branch, up to the newest, that failed: the most of any job. */
+const countFailuresInRow = ({ onDefault }: TestCaseHistory): number =>
+  Math.max(
+    0,
+    ...listCurrentJobs(onDefault).map((runs) => {
+      const lastPass = runs.findLastIndex((run) => !isUnexpected(run));
+      return runs.slice(lastPass + 1).filter(({ isSuspect }) => !isSuspect).length;
+    }),
+  );
 
 /**
  * Does a flaky test fail more often in a row than its flakiness explains? At the rate at which it failed on

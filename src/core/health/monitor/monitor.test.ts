@@ -82,7 +82,9 @@ describe('the pass-on-retry monitor', () => {
     const history = during.reduce(record, emptyHistory);
     expect(classify(history, begunAt + hour).status.value).toBe('healthy');
     const alone = during.map((one) => ({ ...one, failing: 1 })).reduce(record, emptyHistory);
-    expect(classify(alone, begunAt + hour).status.value).toBe('flaky');
+    expect(classify(alone, begunAt + hour).status.value).toBe('healthy');
+    const apart = during.map((one, at) => ({ ...one, at: begunAt + at * 5 * hour, failing: 1 }));
+    expect(classify(apart.reduce(record, emptyHistory), begunAt + 20 * hour).status.value).toBe('flaky');
   });
 
   it('is over after a week without another', () => {
@@ -154,8 +156,9 @@ describe('the changepoint monitor', () => {
 
 describe('rates and counts', () => {
   it('calls a test broken whose failure rate is near to always, even at its low end', () => {
-    expect(classify(play('f'.repeat(15)), begunAt + 15 * hour).status.value).toBe('healthy');
-    const { status } = classify(play('f'.repeat(17)), begunAt + 17 * hour);
+    const alone = completeSettings({ monitors: { changepoint: { isOn: false } } });
+    expect(classify(play('f'.repeat(15)), begunAt + 15 * hour, {}, alone).status.value).toBe('healthy');
+    const { status } = classify(play('f'.repeat(17)), begunAt + 17 * hour, {}, alone);
     expect(status.reason).toBe('Broken: failed in 17 of 17 runs (100 %) on the default branch in a day.');
   });
 

@@ -45,6 +45,8 @@ export type ClassifiedBefore = {
   readonly manualStatus: HealthStatus | null;
   /** Monitors that were active at the last classification. */
   readonly wasActive: readonly MonitorId[];
+  /** It was quarantined automatically: it stays so for as long as it is flaky, otherwise quarantine would flap. */
+  readonly wasQuarantined?: boolean;
 };
 
 export type Evaluation = {
@@ -88,7 +90,7 @@ export function evaluate(
     monitors: states,
     mayAutoQuarantine:
       status.value === 'flaky' &&
-      (before.manualStatus === 'flaky' || isBeyondDoubt(states)) &&
+      (before.manualStatus === 'flaky' || before.wasQuarantined === true || isBeyondDoubt(states)) &&
       !isRowUnlikely(history),
     culprit: [...verdicts.values()].find(({ culprit }) => culprit !== null)?.culprit ?? null,
   };

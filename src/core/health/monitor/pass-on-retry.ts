@@ -1,7 +1,7 @@
 // Flaky is a test that passes and fails where nothing changed. One contradiction alone never makes it so: most of them
 // are outages. It takes contradictions of at least two sources that chance does not explain (chance.ts); several of one
-// pull request are one, since its change may bring a race of its own; and several within two hours in which the same
-// crowd failed are one outage that lasts.
+// pull request are one, since its change may bring a race of its own; and several within two hours are one, since they
+// may be one outage that lasts.
 //
 // It is over after a week without a new one, or as soon as so many runs passed in a row that the test would have failed
 // in them with 95 % had it stayed as it was.
@@ -10,7 +10,8 @@ import { dayMs } from '#base/duration.ts';
 import { countText } from '#base/number-text.ts';
 import { fraction, type SettingValues, whole } from '../../setting.ts';
 import { branchClasses } from '../branch.ts';
-import { type Contradiction, dayNumber, type TestCaseHistory } from '../history.ts';
+import { type Contradiction, dayNumber, incidentMs, type TestCaseHistory } from '../history.ts';
+import type { RecentRun } from '../recent-run.ts';
 import { testsByChance } from './chance.ts';
 import { branches, isOn, monitor, quietDays, windowDays } from './monitor-type.ts';
 import { daysText, instantText, percentText, shortSource, timesText } from './monitor-text.ts';
@@ -76,10 +77,6 @@ type PassOnRetryView = {
   readonly last: Contradiction | null;
 };
 
-/** Contradictions of crowds that are closer than this are one. */
-const incidentMs = 2 * 60 * 60 * 1_000;
-/** From so many failing tests on it is a crowd. */
-const crowdMin = 3;
 /** Fewer passes in a row never end it: a test that fails every other time has such runs of luck. */
 const cleanPassesMin = 30;
 const certainty = 10;
@@ -91,7 +88,8 @@ function viewPassOnRetry(
 ): PassOnRetryView {
   const from = now - settings.windowDays * dayMs;
   const seen = history.contradictions.filter(
-    ({ at, branchClass }) => at > from && settings.branches.includes(branchClass),
+    ({ at, branchClass, isExplained }) =>
+      !isExplained && at > from && settings.branches.includes(branchClass),
   );
   let verdicts = 0;
   let contradicted = 0;
@@ -103,36 +101,90 @@ function viewPassOnRetry(
   contradicted = Math.max(contradicted, seen.length);
   verdicts = Math.max(verdicts, contradicted);
   const last = seen.at(-1) ?? history.contradictions.at(-1) ?? null;
-  const votes = selectIndependentEvidence(seen);
-  const shares = votes.map(({ failing, tests }) => Math.min(1, Math.max(failing, 1) / Math.max(tests, 1)));
+  const votes = selectIndependentEvidence(seen, history.onDefault);
+  const isBursty = comesInBursts(seen);
+  const shares = votes.map((vote) => (isBursty ? Math.max(sharedCause, shareOf(vote)) : shareOf(vote)));
+  const chanceAmong = (tests: number): number => testsByChance({ shares, verdicts, tests });
   const tests = votes.reduce((most, vote) => Math.max(most, vote.tests), 1);
-  const chance = testsByChance({ shares, verdicts, tests });
+  const chance = chanceAmong(tests);
+  // An upload may contain only a shard: what happens without a person is measured on all tests of the repository.
+  const chanceInSuite = chanceAmong(Math.max(tests, history.suite));
   const isQuiet = last === null || now - last.at >= settings.quietDays * dayMs;
   const passesMin = Math.max(cleanPassesMin, passesToTrust(contradicted / verdicts, contradicted));
   return {
     fires: votes.length >= settings.sourcesMin && chance <= settings.chanceMax,
     isOver: isQuiet || history.cleanPasses >= passesMin,
-    isCertain: votes.length >= settings.sourcesMin && chance <= settings.chanceMax / certainty,
+    isCertain: votes.length >= settings.sourcesMin && chanceInSuite <= settings.chanceMax / certainty,
     contradicted,
     verdicts,
     last,
   };
 }
 
-/** What counts as independent of the others. Ascending by instant, as they come. */
-function selectIndependentEvidence(seen: readonly Contradiction[]): Contradiction[] {
+/**
+ * Tests that fail together and say the same have one cause, and most often it is not in them: something they all need
+ * is away, and takes them each time, however few they are. Such an outage counts as half as wide as the suite.
+ */
+const sharedCause = 0.5;
+
+function shareOf({ failing, tests, isShared }: Contradiction): number {
+  const share = Math.min(1, Math.max(failing, 1) / Math.max(tests, 1));
+  return isShared ? Math.max(share, sharedCause) : share;
+}
+
+const burstShare = 1 / 3;
+
+/**
+ * Do contradictions come in bursts? A flaky test is contradicted at any time. A test that needs something which is away
+ * now and then is contradicted several times within hours, and then not for days. It is so if at least a third of the
+ * contradictions share their two hours with an earlier one, twice as many as if they lay anywhere between the first and
+ * the last.
+ */
+function comesInBursts(seen: readonly Contradiction[]): boolean {
+  const count = seen.length;
+  if (count < 3) return false;
+  let incidents = 0;
+  let begunAt = -Infinity;
+  for (const { at } of seen)
+    if (at - begunAt >= incidentMs) {
+      incidents++;
+      begunAt = at;
+    }
+  const slots = (seen.at(-1)!.at - seen[0]!.at) / incidentMs + 1;
+  const together = count - incidents;
+  const byChance = count - slots * (1 - Math.exp(-count / slots));
+  return together >= count * burstShare && together > 2 * byChance;
+}
+
+/**
+ * What counts as independent of the others, ascending by instant: one contradiction of a pull request, one of an incident,
+ * and of those of pull requests that fail in the same way one between two runs of the default branch, on which all of
+ * them are based.
+ */
+function selectIndependentEvidence(
+  seen: readonly Contradiction[],
+  onDefault: readonly RecentRun[],
+): Contradiction[] {
   const votes: Contradiction[] = [];
   const pullRequests = new Set<number>();
-  let crowdAt = -Infinity;
   for (const one of seen) {
     if (one.prNumber !== null) {
       if (pullRequests.has(one.prNumber)) continue;
       pullRequests.add(one.prNumber);
     }
-    const isCrowd = one.failing >= crowdMin;
-    if (isCrowd && one.at - crowdAt < incidentMs) continue;
-    if (isCrowd) crowdAt = one.at;
-    votes.push(one);
+    const before = votes.at(-1);
+    if (before === undefined || !isSameIncident(before, one, onDefault)) votes.push(one);
   }
   return votes;
+}
+
+function isSameIncident(
+  before: Contradiction,
+  { at, branchClass, cause }: Contradiction,
+  onDefault: readonly RecentRun[],
+): boolean {
+  if (at - before.at < incidentMs) return true;
+  if (branchClass !== 'pull_request' || before.branchClass !== 'pull_request') return false;
+  if (cause === null || cause !== before.cause || before.at < (onDefault[0]?.at ?? Infinity)) return false;
+  return !onDefault.some((run) => run.at > before.at && run.at < at);
 }

@@ -1,0 +1,121 @@
+// Which contradictions does the default branch explain? A pull request is tested together with the default branch as it
+// is at that time, and its source is its own head. While the default branch is broken its tests fail, and once it is
+// repaired they pass on the same head: the test passed and failed where nothing seems to have changed, and is sound.
+//
+// So a failure of a pull request says nothing about the test if, within a day, the run of the default branch before or
+// after it failed in the same way, in the same job, and never passed on that commit; or if two commits of the default
+// branch in a row failed so in the week before, on which the pull request may still be based. A test that flakes in a
+// share p of its runs loses some 2 p of its contradictions by this. A failure of a new kind counts only after the default
+// branch was tested again: it may be broken since its last run.
+//
+// Example. Main breaks at 10:00 and is repaired at 12:00. A pull request fails at 11:00 and passes, run again, at 13:00.
+// The run of main at 10:30 failed with the same fingerprint: explained.
+
+import { dayMs } from '#base/duration.ts';
+import { listCurrentJobs } from './default-job.ts';
+import type { Contradiction, TestCaseHistory } from './history.ts';
+import { hashText, type RecentRun } from './recent-run.ts';
+
+const nearMs = dayMs;
+const staleMs = 7 * dayMs;
+
+/** Marks what the default branch explains, as far back as its runs are known. */
+export function explainByDefault(history: TestCaseHistory): TestCaseHistory {
+  const { onDefault } = history;
+  const from = onDefault[0]?.at ?? Infinity;
+  let isChanged = false;
+  const contradictions = history.contradictions.map((one) => {
+    if (one.branchClass === 'other' || one.cause === null || one.at < from) return one;
+    const isExplained = isBroken(history, one, one.cause) || isFromDefault(history, one, one.cause);
+    if (isExplained === one.isExplained) return one;
+    isChanged = true;
+    return { ...one, isExplained };
+  });
+  return isChanged ? { ...history, contradictions } : history;
+}
+
+/** A branch that fails on so many commits in a row is broken, even if one more of them passed once. */
+const brokenRow = 3;
+
+/** Is it in or next to a row of commits of the default branch that failed in the same way and never passed? */
+function isBroken({ onDefault }: TestCaseHistory, { at, job }: Contradiction, cause: number): boolean {
+  const own = onDefault.filter((run) => run.job === job);
+  let row = new Set<number>();
+  for (const run of own) {
+    if (run.at > at + nearMs) break;
+    const isAlike = isUncontradicted(own, run) && hashText(run.fingerprint ?? '') === cause;
+    if (isAlike) row.add(run.sourceHash);
+    else if (!own.some((other) => other.sourceHash === run.sourceHash && other.outcome === 'failed'))
+      row = new Set();
+    if (row.size >= brokenRow && at - run.at <= nearMs) return true;
+  }
+  return false;
+}
+
+function isFromDefault(
+  { onDefault, contradictions }: TestCaseHistory,
+  { at, job, branchClass }: Contradiction,
+  cause: number,
+): boolean {
+  if (branchClass !== 'pull_request') return false;
+  const own = onDefault.filter((run) => run.job === job);
+  const last = own.at(-1);
+  if (last !== undefined && last.at < at && at - last.at <= staleMs) {
+    const isOlder = contradictions.some((one) => one.cause === cause && one.at <= last.at);
+    if (!isOlder) return true;
+  }
+  const isAlike = (run: RecentRun | undefined): run is RecentRun =>
+    run !== undefined && isUncontradicted(own, run) && hashText(run.fingerprint ?? '') === cause;
+  const next = own.findIndex((run) => run.at > at);
+  const beside = next === -1 ? [own.at(-1)] : [own[next - 1], own[next]];
+  if (beside.some((run) => isAlike(run) && Math.abs(run.at - at) <= nearMs)) return true;
+  return own.some(
+    (run, index) =>
+      run.at < at &&
+      at - run.at <= staleMs &&
+      isAlike(run) &&
+      isAlike(own[index - 1]) &&
+      run.sourceHash !== own[index - 1]!.sourceHash,
+  );
+}
+
+/** A run that failed on a commit on which the job never passed. */
+const isUncontradicted = (own: readonly RecentRun[], { outcome, sourceHash }: RecentRun): boolean =>
+  outcome === 'failed' && !own.some((run) => run.outcome !== 'failed' && run.sourceHash === sourceHash);
+
+/**
+ * The fingerprints of failures that a quarantine excuses, '' for a failure that gives no reason: of known flakes those with
+ * which the default branch does not fail at present, and which were seen before its last pass. What came after it may be
+ * what breaks it.
+ */
+export function excusableFingerprints({
+  flakes,
+  onDefault,
+  contradictions,
+}: TestCaseHistory): readonly string[] {
+  const failing = new Set<string>();
+  let seenBy = -Infinity;
+  let failingSince = Infinity;
+  for (const own of listCurrentJobs(onDefault)) {
+    const last = own.at(-1)!;
+    const passedAt = own.findLast(({ outcome }) => outcome !== 'failed')?.at ?? -Infinity;
+    seenBy = Math.max(seenBy, passedAt);
+    if (!isUncontradicted(own, last)) continue;
+    failing.add(last.fingerprint ?? '');
+    failingSince = Math.min(failingSince, passedAt);
+  }
+  const latest = onDefault.length === 0 ? Infinity : Math.min(seenBy, failingSince);
+  return flakes
+    .filter(
+      ({ fingerprint, firstAt }) =>
+        firstAt <= latest && !failing.has(fingerprint) && !isExplainedFlake(contradictions, fingerprint),
+    )
+    .map(({ fingerprint }) => fingerprint);
+}
+
+/** Every contradiction that shows it is explained. */
+function isExplainedFlake(contradictions: readonly Contradiction[], fingerprint: string): boolean {
+  const cause = hashText(fingerprint);
+  const own = contradictions.filter((one) => one.cause === cause);
+  return own.length > 0 && own.every((one) => one.isExplained);
+}
