@@ -149,6 +149,7 @@ export const innerRooms: readonly Inner[] = [
     folder: 'core/health',
     composing: ['settings.ts'],
     rooms: [
+      { folder: 'codeowners', imports: [], holds: 'who owns a test, by the CODEOWNERS file' },
       { folder: 'fingerprint', imports: [], holds: 'which failures are the same failure' },
       { folder: 'monitor', imports: [], holds: 'one file per monitor, and what they conclude' },
     ],

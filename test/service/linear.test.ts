@@ -6,7 +6,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { detectCiEnvironment } from '#config/ci.ts';
 import { repositoryOfRemote } from '#config/remote-url.ts';
-import { createOwnerLookup } from '#core/health/codeowners.ts';
+import { createOwnerLookup } from '#core/health/codeowners/codeowners.ts';
 import { fingerprintFailure } from '#core/health/fingerprint/fingerprint.ts';
 import { mayBeCommand, parseComment } from '#core/queue/text/comment-command.ts';
 import { classifyGitOutput } from '#git/error.ts';

@@ -1,4 +1,4 @@
-import { type Codeowners, parseInParts } from '#core/health/codeowners.ts';
+import { type Codeowners, parseInParts } from '#core/health/codeowners/codeowners.ts';
 
 /** Reads a CODEOWNERS file in one go. */
 export function parseCodeowners(...file: Parameters<typeof parseInParts>): Codeowners {

@@ -69,6 +69,16 @@ describe('what the default branch explains', () => {
     expect(explained([...broken, ...late])).toEqual([true]);
   });
 
+  it('is nothing once the default branch failed in this way three separate times', () => {
+    const often = [1, 2, 3].flatMap((hours) => [
+      onMain(hours, String(hours), 'sum'),
+      onMain(hours + 0.5, `${hours + 3}`),
+    ]);
+    const facts = [onPullRequest(3.2, 'sum'), onPullRequest(4, null)];
+    expect(explained([...often.slice(2), ...facts])).toEqual([true]);
+    expect(explained([...often, ...facts])).toEqual([false]);
+  });
+
   it('is one pass of a branch that fails on three commits in a row', () => {
     const broken = [onMain(0, 'a'), onMain(1, 'b', 'sum'), onMain(2, 'c', 'sum'), onMain(3, 'd', 'sum')];
     expect(explained([...broken, onMain(4, 'e', 'sum'), onMain(5, 'e')])).toEqual([true]);
@@ -137,7 +147,9 @@ describe('the bytes of a history', () => {
   it('are read as the release before wrote them: jobs are not known', () => {
     const { contradictions, flakes, onDefault } = decodeHistory(Buffer.from(earlier, 'hex'));
     expect(contradictions).toMatchObject([{ prNumber: 7, job: 0, cause: null, isExplained: false }]);
-    expect(flakes).toEqual([{ fingerprint: '00ff', firstAt: begunAt + 3 * hour, lastAt: begunAt + 3 * hour }]);
+    expect(flakes).toEqual([
+      { fingerprint: '00ff', firstAt: begunAt + 3 * hour, lastAt: begunAt + 3 * hour },
+    ]);
     expect(onDefault).toMatchObject([{ outcome: 'passed', job: 0 }]);
   });
 });

@@ -5,41 +5,71 @@
 // So a failure of a pull request says nothing about the test if, within a day, the run of the default branch before or
 // after it failed in the same way, in the same job, and never passed on that commit; or if two commits of the default
 // branch in a row failed so in the week before, on which the pull request may still be based. A test that flakes in a
-// share p of its runs loses some 2 p of its contradictions by this. A failure of a new kind counts only after the default
+// share p of its runs loses some 2 p of its contradictions by this, until it failed on the default branch three separate
+// times. A failure of a new kind counts only after the default
 // branch was tested again: it may be broken since its last run.
 //
 // Example. Main breaks at 10:00 and is repaired at 12:00. A pull request fails at 11:00 and passes, run again, at 13:00.
 // The run of main at 10:30 failed with the same fingerprint: explained.
 
 import { dayMs } from '#base/duration.ts';
+import type { BranchClass } from './branch.ts';
 import { listCurrentJobs } from './default-job.ts';
-import type { Contradiction, TestCaseHistory } from './history.ts';
 import { hashText, type RecentRun } from './recent-run.ts';
 
 const nearMs = dayMs;
 const staleMs = 7 * dayMs;
 
-/** Marks what the default branch explains, as far back as its runs are known. */
-export function explainByDefault(history: TestCaseHistory): TestCaseHistory {
-  const { onDefault } = history;
+type Explainable = {
+  readonly at: number;
+  readonly branchClass: BranchClass;
+  readonly job: number;
+  /** A hash of the failure's fingerprint; null: nothing but the test can explain it. */
+  readonly cause: number | null;
+  readonly isExplained: boolean;
+};
+
+/** Marks what the default branch explains, as far back as its runs are known. The same list if nothing changed. */
+export function explainByDefault<One extends Explainable>(
+  contradictions: readonly One[],
+  onDefault: readonly RecentRun[],
+): readonly One[] {
   const from = onDefault[0]?.at ?? Infinity;
   let isChanged = false;
-  const contradictions = history.contradictions.map((one) => {
+  const next = contradictions.map((one) => {
     if (one.branchClass === 'other' || one.cause === null || one.at < from) return one;
-    const isExplained = isBroken(history, one, one.cause) || isFromDefault(history, one, one.cause);
+    const { cause } = one;
+    const own = onDefault.filter(({ job }) => job === one.job);
+    const isExplained =
+      countStretches(own, cause) < stretchesMax &&
+      (isBroken(own, one, cause) || isFromDefault(own, one, cause, contradictions));
     if (isExplained === one.isExplained) return one;
     isChanged = true;
     return { ...one, isExplained };
   });
-  return isChanged ? { ...history, contradictions } : history;
+  return isChanged ? next : contradictions;
+}
+
+/** A breakage lasts, and is repaired. What comes back on the default branch this often is the test's own. */
+const stretchesMax = 3;
+
+/** How many times the job began to fail in this way on the default branch. */
+function countStretches(own: readonly RecentRun[], cause: number): number {
+  let count = 0;
+  let isFailing = false;
+  for (const run of own) {
+    const isAlike = run.outcome === 'failed' && hashText(run.fingerprint ?? '') === cause;
+    if (isAlike && !isFailing) count++;
+    isFailing = isAlike;
+  }
+  return count;
 }
 
 /** A branch that fails on so many commits in a row is broken, even if one more of them passed once. */
 const brokenRow = 3;
 
 /** Is it in or next to a row of commits of the default branch that failed in the same way and never passed? */
-function isBroken({ onDefault }: TestCaseHistory, { at, job }: Contradiction, cause: number): boolean {
-  const own = onDefault.filter((run) => run.job === job);
+function isBroken(own: readonly RecentRun[], { at }: Explainable, cause: number): boolean {
   let row = new Set<number>();
   for (const run of own) {
     if (run.at > at + nearMs) break;
@@ -53,12 +83,12 @@ function isBroken({ onDefault }: TestCaseHistory, { at, job }: Contradiction, ca
 }
 
 function isFromDefault(
-  { onDefault, contradictions }: TestCaseHistory,
-  { at, job, branchClass }: Contradiction,
+  own: readonly RecentRun[],
+  { at, branchClass }: Explainable,
   cause: number,
+  contradictions: readonly Explainable[],
 ): boolean {
   if (branchClass !== 'pull_request') return false;
-  const own = onDefault.filter((run) => run.job === job);
   const last = own.at(-1);
   if (last !== undefined && last.at < at && at - last.at <= staleMs) {
     const isOlder = contradictions.some((one) => one.cause === cause && one.at <= last.at);
@@ -92,7 +122,11 @@ export function excusableFingerprints({
   flakes,
   onDefault,
   contradictions,
-}: TestCaseHistory): readonly string[] {
+}: {
+  readonly flakes: readonly { readonly fingerprint: string; readonly firstAt: number }[];
+  readonly onDefault: readonly RecentRun[];
+  readonly contradictions: readonly Explainable[];
+}): readonly string[] {
   const failing = new Set<string>();
   let seenBy = -Infinity;
   let failingSince = Infinity;
@@ -114,7 +148,7 @@ export function excusableFingerprints({
 }
 
 /** Every contradiction that shows it is explained. */
-function isExplainedFlake(contradictions: readonly Contradiction[], fingerprint: string): boolean {
+function isExplainedFlake(contradictions: readonly Explainable[], fingerprint: string): boolean {
   const cause = hashText(fingerprint);
   const own = contradictions.filter((one) => one.cause === cause);
   return own.length > 0 && own.every((one) => one.isExplained);

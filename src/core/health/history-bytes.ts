@@ -138,7 +138,16 @@ export function decodeHistory(bytes: Uint8Array): TestCaseHistory {
     const lastAt = readNumber(reader);
     flakes.push({ fingerprint, firstAt: lastAt, lastAt });
   }
-  const history = { days, contradictions, onDefault, elsewhere, flakes, cleanPasses, lastFailureAt, suite: 0 };
+  const history = {
+    days,
+    contradictions,
+    onDefault,
+    elsewhere,
+    flakes,
+    cleanPasses,
+    lastFailureAt,
+    suite: 0,
+  };
   return reader.at === bytes.length ? history : readAdded(reader, history);
 }
 

@@ -126,7 +126,7 @@ export function record(history: TestCaseHistory, fact: RunFact): TestCaseHistory
     suite: Math.max(history.suite, fact.suite ?? fact.tests),
   };
   const joined = isNew && run.outcome !== 'flaky' ? counted : joinSource(counted, run, fact.source);
-  return onDefault ? explainByDefault(joined) : joined;
+  return onDefault ? explain(joined) : joined;
 }
 
 function addToDay(
@@ -237,7 +237,7 @@ function joinSource(history: TestCaseHistory, { sourceHash }: RecentRun, source:
   };
   const flakes = failures.reduce(learnFlake, history.flakes);
   const known = history.contradictions.find((other) => other.source === name);
-  if (known !== undefined && known.at <= at) return explainByDefault({ ...history, flakes });
+  if (known !== undefined && known.at <= at) return explain({ ...history, flakes });
   const one = { runs: 0, failed: 0, sources: 0, contradicted: 1 };
   const days =
     known === undefined
@@ -247,19 +247,24 @@ function joinSource(history: TestCaseHistory, { sourceHash }: RecentRun, source:
   const contradictions = [...history.contradictions.filter((other) => other !== known), now]
     .filter((other) => other.at > oldest)
     .sort((a, b) => a.at - b.at || (a.source < b.source ? -1 : 1));
-  return explainByDefault({
+  return explain({
     ...history,
     days: addToDay(days, dayNumber(at), branchClass, one),
-    contradictions: dropLeastTelling(contradictions),
+    contradictions: dropLeastUsefulContradiction(contradictions),
     flakes,
   });
+}
+
+function explain(history: TestCaseHistory): TestCaseHistory {
+  const contradictions = explainByDefault(history.contradictions, history.onDefault);
+  return contradictions === history.contradictions ? history : { ...history, contradictions };
 }
 
 /** Contradictions that are closer than this belong to one incident. */
 export const incidentMs = 2 * 60 * 60 * 1_000;
 
 /** Of an incident its first and its newest contradiction say all: those between them are dropped first. */
-function dropLeastTelling(contradictions: Contradiction[]): readonly Contradiction[] {
+function dropLeastUsefulContradiction(contradictions: Contradiction[]): readonly Contradiction[] {
   if (contradictions.length <= contradictionsMax) return contradictions;
   const between = contradictions.findIndex(
     ({ at }, index) =>

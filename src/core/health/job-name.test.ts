@@ -11,7 +11,10 @@ describe('a job without its shard', () => {
     expect(withoutShard(job)).toBe(expected);
   });
 
-  it.each(['test (20)', 'windows-2022', 'node 18', 'build'])('keeps %s, which may be another platform', (job) => {
-    expect(withoutShard(job)).toBe(job);
-  });
+  it.each(['test (20)', 'windows-2022', 'node 18', 'build'])(
+    'keeps %s, which may be another platform',
+    (job) => {
+      expect(withoutShard(job)).toBe(job);
+    },
+  );
 });

@@ -50,7 +50,13 @@ export const findQuarantined = async (
 ): Promise<readonly QuarantinedTest[]> =>
   (await selectAmong(db, repositoryId, now, `{${ids.join(',')}}`)).map(excusableOnly);
 
-function excusableOnly({ id, quarantine_setting, history, flakes, flake_summaries }: QuarantineRow): QuarantinedTest {
+function excusableOnly({
+  id,
+  quarantine_setting,
+  history,
+  flakes,
+  flake_summaries,
+}: QuarantineRow): QuarantinedTest {
   const excusable = history === null ? null : new Set(excusableFingerprints(decodeHistory(history)));
   const kept = flakes
     .map((flake, index) => ({ fingerprint: flake.toString('utf8'), summary: flake_summaries[index]! }))

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BlobStore } from '#blob/blob.ts';
-import { createOwnerLookup, parseInParts } from '#core/health/codeowners.ts';
+import { createOwnerLookup, parseInParts } from '#core/health/codeowners/codeowners.ts';
 import { fingerprintFailure } from '#core/health/fingerprint/fingerprint.ts';
 import type { CaseContext } from '#core/health/identity.ts';
 import type { ReportedCase, UploadProblem } from '#core/health/reported-case.ts';

@@ -123,7 +123,7 @@ function viewPassOnRetry(
 
 /**
  * Tests that fail together and say the same have one cause, and most often it is not in them: something they all need
- * is away, and takes them each time, however few they are. Such an outage counts as half as wide as the suite.
+ * is unreachable, and they fail each time, however few they are. Such an outage counts as half as wide as the suite.
  */
 const sharedCause = 0.5;
 
@@ -135,8 +135,8 @@ function shareOf({ failing, tests, isShared }: Contradiction): number {
 const burstShare = 1 / 3;
 
 /**
- * Do contradictions come in bursts? A flaky test is contradicted at any time. A test that needs something which is away
- * now and then is contradicted several times within hours, and then not for days. It is so if at least a third of the
+ * Do contradictions come in bursts? A flaky test is contradicted at any time. A test that needs something that is
+ * unreachable now and then is contradicted several times within hours, and then not for days. It is so if at least a third of the
  * contradictions share their two hours with an earlier one, twice as many as if they lay anywhere between the first and
  * the last.
  */

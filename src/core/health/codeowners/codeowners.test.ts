@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCodeowners } from '../../../test/support/codeowners.ts';
+import { parseCodeowners } from '../../../../test/support/codeowners.ts';
 import { detectCodeownersSyntax, createOwnerLookup, findOwners } from './codeowners.ts';
 import type { CodeownersSyntax } from './codeowners-pattern.ts';
 
