@@ -678,7 +678,9 @@ CREATE TABLE public.test_run (
     stopped_count integer,
     saved_ms bigint,
     ahead bigint[],
-    selected_tests uuid[]
+    selected_tests uuid[],
+    rerun_at timestamp with time zone,
+    rerun_refusal text
 );
 
 COMMENT ON COLUMN public.test_run.outcome IS 'passed, failed, flaky, infrastructure, not_started, conflict, timed_out, cancelled; null while it is under way';
@@ -686,6 +688,10 @@ COMMENT ON COLUMN public.test_run.outcome IS 'passed, failed, flaky, infrastruct
 COMMENT ON COLUMN public.test_run.ahead IS 'what it is tested on top of, in order; null: that is in test_run_member';
 
 COMMENT ON COLUMN public.test_run.selected_tests IS 'the test cases that it runs; null: all. Such a run proves no landing';
+
+COMMENT ON COLUMN public.test_run.rerun_at IS 'when its failed jobs were last to run again; reports from before are about an earlier attempt';
+
+COMMENT ON COLUMN public.test_run.rerun_refusal IS 'why the Git host did not run them again; null: it did not refuse';
 
 CREATE TABLE public.test_run_member (
     queue_id uuid NOT NULL,

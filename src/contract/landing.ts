@@ -46,7 +46,7 @@ export const Landing = z
       .meta({ description: 'How this landing changed the required checks of the branch.' }),
     flakyTestRunIds: z.array(Uuid).meta({
       description:
-        'Earlier runs of the same commits that did not count, because every test that failed in them was known to be flaky.',
+        'Earlier runs of the same commits that did not count, because every test that failed in them was known to be flaky. If only the failed jobs ran again, it includes the run itself.',
     }),
     statusChecks: z.array(z.looseObject({})).meta({ description: 'The check results as CI reported them.' }),
     members: z.array(

@@ -137,6 +137,22 @@ export type StopAnswer =
   /** The host, or its version, has no call for it. */
   | { readonly kind: 'cannot'; readonly reason: string };
 
+/** The failed jobs of a commit that are to run again on it. */
+export type FailedJobs = {
+  readonly sha: string;
+  /** The check suites of their checks. */
+  readonly suites: readonly string[];
+  /** When the last of them ended, in milliseconds by the clock of the Git host. */
+  readonly after: number;
+};
+
+export type RerunAnswer =
+  | { readonly kind: 'requested' }
+  /** The attempt that failed has not ended as a whole. */
+  | { readonly kind: 'busy' }
+  /** The host has no call for it, or refuses it. */
+  | { readonly kind: 'cannot'; readonly reason: string };
+
 /** Signalbox's one comment on a pull request: written once, then edited in place. */
 export type StatusComment = {
   /** Null until the comment is known to exist. */
@@ -375,6 +391,8 @@ export type Host = {
   ) => Promise<readonly ActiveRule[]>;
   /** Stops CI that is still running on a test branch. A second call counts none. */
   readonly stopRuns: (repository: HostRepository, dead: DeadRun) => Promise<StopAnswer>;
+  /** Runs failed jobs, and the jobs that need them, again on the same commit. */
+  readonly rerunFailedJobs: (repository: HostRepository, jobs: FailedJobs) => Promise<RerunAnswer>;
 };
 
 /** The host that serves a host name for an organization; null when none does. */

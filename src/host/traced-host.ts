@@ -27,6 +27,7 @@ const calls = [
   'inspect',
   'readRules',
   'stopRuns',
+  'rerunFailedJobs',
 ] as const satisfies readonly (keyof Host)[];
 
 /** Calls that only some hosts have. */

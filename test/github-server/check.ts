@@ -47,9 +47,35 @@ function suiteFor(
   const now = site.clock.now();
   const branch = 'branch' in pushed ? pushed.branch : headBranch(repository, sha);
   const before = 'before' in pushed ? pushed.before : null;
-  const suite = { id: site.nextId(), app, sha, branch, before, createdAt: now, updatedAt: now };
+  const suite = {
+    id: site.nextId(),
+    app,
+    sha,
+    branch,
+    before,
+    createdAt: now,
+    updatedAt: now,
+    attempt: 1,
+    attemptAt: now,
+  };
   repository.suites.push(suite);
   return suite;
+}
+
+/**
+ * Begins another attempt of jobs of a workflow run: each has a new check run, with another id and the same name, head and suite,
+ * which is queued. The listing with `filter=latest` has only the new one.
+ */
+export async function rerunJobs(
+  site: Site,
+  repository: Repository,
+  suite: CheckSuite,
+  names: readonly string[],
+): Promise<void> {
+  const now = site.clock.now();
+  suite.attempt += 1;
+  suite.attemptAt = now;
+  for (const name of names) await addRun(site, repository, suite.app, suite.sha, { name, startedAt: now });
 }
 
 const headBranch = ({ pulls }: Repository, sha: string): string | null =>

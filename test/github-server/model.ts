@@ -143,6 +143,9 @@ export type CheckSuite = {
   readonly before: string | null;
   readonly createdAt: Date;
   updatedAt: Date;
+  /** Of the workflow run: which attempt is the last, and when it began. */
+  attempt: number;
+  attemptAt: Date;
 };
 
 export type CheckRun = {

@@ -159,12 +159,17 @@ export function strategyChange(world: Simulated, { which }: Move): Input {
   return { kind: 'settings', settings };
 }
 
+/** The Git host can run only the failed jobs again. */
+const excused = [{ suite: 'ci', name: 'test', at: 0 }];
+
 /** What the machinery does wrong: it is late, gives up, says things twice or is refused. */
 export function mischief(world: Simulated, { what, which }: Move): Input | null | undefined {
   const run = pick([...world.answers.keys()], which);
   switch (what % 8) {
     case 7:
-      return run === undefined ? undefined : { kind: 'run-failed-by-flakes', run };
+      if (run === undefined) return undefined;
+      if (which % 4 === 3) return { kind: 'rerun-refused', run };
+      return { kind: 'run-failed-by-flakes', run, ...(which % 2 === 0 ? { excused } : {}) };
     case 6:
       if (run === undefined) return undefined;
       world.answers.delete(run);

@@ -295,6 +295,24 @@ describe('a step', () => {
     expect(wrongStep(world.snapshot, world.snapshot, [starting(world.run('1'))])).toEqual([]);
   });
 
+  it('runs failed jobs again only of a run of all tests that is under way, as often as the queue allows', () => {
+    const world = two();
+    const { id } = world.run('1');
+    const again: Action = { kind: 'rerun-failed-jobs', run: id, suites: ['ci'], after: 0 };
+    const withRun = (change: Partial<Run>): Snapshot => ({
+      ...world.snapshot,
+      runs: new Map([[id, { ...world.run('1'), ...change }]]),
+    });
+    const wrong = (before: Snapshot) => wrongStep(before, world.snapshot, [again]);
+    expect(wrong(world.snapshot)).toEqual([]);
+    expect(wrong(withRun({ status: 'failed' }))).toEqual([`run ${id} is run again, and was not under way`]);
+    expect(wrong(withRun({ flakes: 1 }))).toEqual([`run ${id} is excused once more than the queue allows`]);
+    expect(wrong(withRun({ tests: ['a'] }))).toEqual([`run ${id} is of some tests, and its jobs run again`]);
+    expect(wrong({ ...world.snapshot, state: 'PAUSED' })).toEqual([
+      'failed jobs run again in a paused queue',
+    ]);
+  });
+
   it('starts nothing over the budget of the line, but does not stop what runs', () => {
     const world = two({ concurrency: 2 });
     const smaller = { ...world.snapshot, settings: { ...world.snapshot.settings, concurrency: 1 } };

@@ -39,6 +39,8 @@ export type Configuration = {
   readonly entries: readonly Partial<NewItem>[];
   /** Reports name the tests that failed: some of these, or CI says only that the run failed. Absent: CI never names any. */
   readonly tests?: readonly string[];
+  /** The Git host can run only the failed jobs of a run again. Absent: it cannot. */
+  readonly canRerun?: boolean;
   /** How many disturbances a path may hold. */
   readonly disturbances: number;
   /** Only these kinds of events disturb it, so that paths with many of them can be followed; absent: all do. */
@@ -99,7 +101,7 @@ class Exploration {
         const open =
           beginning === null
             ? [this.#root()]
-            : this.#after(beginning, disturbancesOf(beginning, this.#configuration.only));
+            : this.#after(beginning, disturbancesOf(beginning, this.#configuration));
         // The closure: everything that follows without another disturbance.
         for (let at = 0; at < open.length; at++) {
           if (Date.now() > deadline) return this.#result(level - 1);

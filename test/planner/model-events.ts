@@ -1,7 +1,7 @@
 // What can happen next in a small world: the moves that belong to its life, and the disturbances.
 import { computeDeadline } from '#core/queue/planner/clock.ts';
 import type { Targets } from '#core/queue/planner/lane.ts';
-import { isActive, type Snapshot } from '#core/queue/planner/model.ts';
+import { isActive, isRerunAwaited, type Snapshot } from '#core/queue/planner/model.ts';
 import type { Configuration, Node } from './model-check.ts';
 import type { Input } from './reading.ts';
 import { anItem } from './world.ts';
@@ -48,9 +48,12 @@ function somePartsOf(names: readonly string[]): string[][] {
 
 const minuteMs = 60_000;
 
-export function disturbancesOf({ snapshot, now, wakeAt }: Node, only?: readonly Input['kind'][]): Move[] {
+export function disturbancesOf(
+  { snapshot, now, wakeAt }: Node,
+  { only, canRerun = false }: Pick<Configuration, 'only' | 'canRerun'> = {},
+): Move[] {
   const moves: Move[] = [];
-  for (const event of eventsOf(snapshot))
+  for (const event of [...eventsOf(snapshot), ...(canRerun ? rerunsOf(snapshot) : [])])
     if (only === undefined || only.includes(event.kind)) moves.push({ event, now });
   if (snapshot.frozenAt !== null) moves.push({ event: { kind: 'host-back' }, now: now + 10 * minuteMs });
   if (wakeAt !== null) moves.push({ event: null, now: wakeAt });
@@ -60,6 +63,15 @@ export function disturbancesOf({ snapshot, now, wakeAt }: Node, only?: readonly 
 /** Targets 1 and 2 become both, and anything else becomes 1. */
 const retargeted = (targets: Targets): Targets =>
   targets !== 'ALL' && targets.length === 1 ? Uint32Array.of(1, 2) : Uint32Array.of(1);
+
+/** Only the failed jobs run again, or the Git host refuses that. */
+function* rerunsOf({ runs }: Snapshot): Generator<Input> {
+  const excused = [{ suite: 'ci', name: 'test', at: 0 }];
+  for (const run of runs.values()) {
+    if (isActive(run)) yield { kind: 'run-failed-by-flakes', run: run.id, excused };
+    if (isRerunAwaited(run)) yield { kind: 'rerun-refused', run: run.id };
+  }
+}
 
 function* eventsOf(snapshot: Snapshot): Generator<Input> {
   const { items, runs, landing, tip, state, settings, frozenAt } = snapshot;
@@ -140,6 +152,7 @@ const names = {
   'run-passed': 'pass',
   'run-failed': 'fail',
   'run-failed-by-flakes': 'fail by flakes',
+  'rerun-refused': 'refused rerun',
   'run-not-started': 'no start',
   'run-infrastructure-failed': 'no result',
   conflict: 'conflict',

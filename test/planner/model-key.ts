@@ -3,14 +3,15 @@
 // at again is left out. Of the history that the planner does not keep, what the demands look at is part of the key.
 // A key is 64 bits of hash: among ten million states the odds that any two share one are about one to 400,000.
 import type { Targets } from '#core/queue/planner/lane.ts';
-import type {
-  Findings,
-  Item,
-  Landing,
-  QueuePosition,
-  Run,
-  Search,
-  Snapshot,
+import {
+  type Findings,
+  isActive,
+  type Item,
+  type Landing,
+  type QueuePosition,
+  type Run,
+  type Search,
+  type Snapshot,
 } from '#core/queue/planner/model.ts';
 import { ageingMs } from '#core/queue/planner/order.ts';
 import { driftOf, type History } from './model-history.ts';
@@ -148,6 +149,7 @@ export class Key {
     if (status !== 'passed' && status !== 'failed') this.#add(run.attempt * 4 + run.timeouts);
     // A failed run hands them on to the next run of its commits.
     if (status !== 'passed') this.#add(run.flakes ?? 0);
+    if (isActive(run)) this.#addFlags(run.rerun !== undefined);
     this.#addTests(run.tests);
     this.#addTests(run.failedTests);
     if (!drifted) return;

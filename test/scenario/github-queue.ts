@@ -4,14 +4,15 @@ import { onTestFinished } from 'vitest';
 import type { HostFor } from '#host/host.ts';
 import { openGithub, widgets } from '../host-contract/github-fixture.ts';
 import { hostName } from '../host-contract/github-world.ts';
+import type { GithubServerOptions } from '../github-server/server.ts';
 import { openWorldForTest } from '../support/harness.ts';
 import { intercept } from './intercept.ts';
 
 const main = { repo: { host: hostName, owner: 'acme', name: 'widgets' }, targetBranch: 'main' };
 const numbered = (number: number) => ({ ...main, pr: { number } });
 
-export async function openGithubQueue(settings: object = {}) {
-  const { server, host, propose, token } = await openGithub();
+export async function openGithubQueue(settings: object = {}, options: GithubServerOptions = {}) {
+  const { server, host, propose, token } = await openGithub(options);
   const calls = intercept();
   const { wrapHosts } = calls.options;
   const world = await openWorldForTest({

@@ -214,10 +214,12 @@ const goalRows: readonly GoalRow[] = [
     runsPerChange: 2.1,
     falseEvictionPercent: 0.1,
   }),
+  // After two weeks the tests that are known to be flaky have 99.9 % of the flaky failures (docs/explanation/evidence.md). The
+  // row assumes less, because new tests become flaky all the time.
   lanes(
     'G8',
     '2 % flaky, targeted',
-    { flakeProbability: 0.02, flakeRepeatProbability: 0.2, targetedRunShare: 0.15 },
+    { flakeProbability: 0.02, flakeRepeatProbability: 0.2, targetedRunShare: 0.15, knownFlakeShare: 0.9 },
     [1.12, 1.15, 1.15],
     {},
   ),

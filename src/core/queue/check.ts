@@ -91,7 +91,7 @@ const infrastructureConclusions: ReadonlySet<string> = new Set([
 
 type CheckOutcome = 'open' | 'passed' | 'failed' | 'skipped' | 'infrastructure';
 
-function classifyCheck(check: Check): CheckOutcome {
+export function classifyCheck(check: Check): CheckOutcome {
   if (check.kind === 'status') {
     if (check.state === 'success') return 'passed';
     if (check.state === 'pending') return 'open';
@@ -108,7 +108,7 @@ function classifyCheck(check: Check): CheckOutcome {
 export const canDecide = (check: Check): boolean => classifyCheck(check) !== 'open';
 
 /** The results that count for a required check. */
-function countedChecks({ name, source }: RequiredCheck, checks: readonly Check[]): readonly Check[] {
+export function countedChecks({ name, source }: RequiredCheck, checks: readonly Check[]): readonly Check[] {
   const named = checks.filter((check) => check.name === name);
   const runs = named.filter((check) => check.kind === 'check');
   if (source === 'check_run') return runs;

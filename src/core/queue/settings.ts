@@ -130,7 +130,7 @@ export const queueSettingTable = {
     group: 'Failures',
     label: 'Reruns for flaky tests',
     description:
-      'How often a failed run is run again instead of counted, if its test reports show that every test which failed is known to be flaky. 0: never.',
+      'How often a failed run is run again instead of counted, if its test reports show that every test which failed is known to be flaky. On GitHub only the failed jobs run again, on the same commit. 0: never.',
   }),
   canOptimisticallyMerge: onOff({
     initial: false,

@@ -36,6 +36,8 @@ export type Situation =
       readonly limits: TimeLimits | null;
       /** Its last run failed in nothing but flaky tests. */
       readonly isAfterFlake?: boolean;
+      /** Only its failed jobs run again. */
+      readonly isRerun?: boolean;
       /** It failed on the branch, perhaps by chance, and is tested again while no other waits for it. */
       readonly isAside?: boolean;
     }
@@ -183,7 +185,14 @@ function explainSize({ size, failureShare }: BatchRule): string {
 }
 
 function explainTesting(
-  { ahead, times, limits, isAfterFlake = false, isAside = false }: Extract<Situation, { kind: 'testing' }>,
+  {
+    ahead,
+    times,
+    limits,
+    isAfterFlake = false,
+    isRerun = false,
+    isAside = false,
+  }: Extract<Situation, { kind: 'testing' }>,
   { settings, queueSituation, run, now }: SituationContext,
 ): string {
   const at = queueSituation?.frozenAt ?? now;
@@ -192,16 +201,21 @@ function explainTesting(
   const taken = (known: number | null, reported: number | null | undefined): number | null =>
     known ?? (typeof reported === 'number' ? takenAt(reported, times, at) : null);
   const pushedAt = taken(times.pushedAt, run?.pushedAt);
-  const startedAt = taken(times.startedAt, run?.startedAt);
+  // CI reported the start of the attempt that failed.
+  const startedAt = taken(times.startedAt, isRerun ? null : run?.startedAt);
   const on = ahead.count === 0 ? 'as it is now' : `and ${list(ahead)} ahead of it`;
   const deadline = limits === null ? null : deadlineAfter({ requestedAt, pushedAt, startedAt }, limits);
   const limit = deadline === null ? '' : ` It times out in ${minutes(deadline - at)}.`;
   const state =
     startedAt === null
-      ? `Its tests were requested ${minutes(at - requestedAt)} ago and have not started.`
+      ? `Its tests were requested ${minutes(at - (isRerun ? (pushedAt ?? requestedAt) : requestedAt))} ago and have not started.`
       : `Its tests have been running for ${minutes(at - startedAt)}.`;
-  const checks = run === null || run.pushedAt === null ? '' : explainChecks(run, settings);
-  const again = isAfterFlake ? ` ${afterFlake} They run again.` : '';
+  const checks = isRerun || run === null || run.pushedAt === null ? '' : explainChecks(run, settings);
+  const again = isRerun
+    ? ` ${afterFlake} Only the failed jobs run again.`
+    : isAfterFlake
+      ? ` ${afterFlake} They run again.`
+      : '';
   const aside = isAside
     ? ' It failed before, which may have been chance: it is removed once that is improbable.'
     : '';

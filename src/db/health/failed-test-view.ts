@@ -56,9 +56,9 @@ const isFailureOfUpload = `f.repository_id = u.repository_id and f.failed_at = u
 const failuresWhere = (condition: string): string =>
   `(select count(*) from test_failure f where ${isFailureOfUpload} and ${condition})`;
 
-/** Whether `u` is a report for the commit of `t`; needs `q` for its queue. */
+/** Whether `u` is a report for the commit of `t`, about its last attempt; needs `q` for its queue. */
 const isReportOfRun = `u.repository_id = q.repository_id and u.sha = t.test_branch_sha and u.trust = 'full'
-  and u.state <> 'awaited' and u.uploaded_at > t.created_at - interval '1 hour'`;
+  and u.state <> 'awaited' and u.uploaded_at > coalesce(t.rerun_at, t.created_at - interval '1 hour')`;
 
 // A bundle names its commit only once it is read: until then it may be about any run. Those that arrived after the failure
 // was reported, by the clock of the Git host, are not about it.

@@ -26,6 +26,12 @@ export type JobPayloads = {
   'refresh-pull-request': RepositoryJobPayload & { readonly prNumber: number } & Tries;
   'publish-runs': AtHost;
   land: AtHost & { readonly number: number };
+  /** The failed jobs of the run with this number; the rest: host/host.ts, FailedJobs. */
+  'rerun-jobs': AtHost & {
+    readonly number: number;
+    readonly suites: readonly string[];
+    readonly after: number;
+  };
   /** `isQuick`: reads only the head of the branch. */
   'sweep-queue': AtHost & { readonly isQuick?: boolean };
   'probe-entries': AtHost;
@@ -50,6 +56,7 @@ const isTask: Readonly<Record<keyof JobPayloads | ScheduledTask, true>> = {
   'refresh-pull-request': true,
   'publish-runs': true,
   land: true,
+  'rerun-jobs': true,
   'sweep-queue': true,
   'probe-entries': true,
   'try-merges': true,
@@ -131,7 +138,14 @@ export const enqueueRefreshSoon = (tx: Tx, repositoryId: RepositoryId, prNumber:
   });
 
 export type HostTask =
-  'publish-runs' | 'land' | 'sweep-queue' | 'probe-entries' | 'try-merges' | 'examine-heads' | 'post-status';
+  | 'publish-runs'
+  | 'land'
+  | 'rerun-jobs'
+  | 'sweep-queue'
+  | 'probe-entries'
+  | 'try-merges'
+  | 'examine-heads'
+  | 'post-status';
 
 const hostJobKey = (task: HostTask, { queueId, ...rest }: AtHost & { readonly number?: number }): string =>
   `${task}:${queueId}${rest.number === undefined ? '' : `:${rest.number}`}`;

@@ -20,6 +20,7 @@ import { placeColumns } from '../row.ts';
 import { storedItemRow } from '../stored-item.ts';
 import { measureRuns } from '../run/run-measure-store.ts';
 import { longPhase, rowsMax, targetedPhase } from '../run/run-member.ts';
+import { recordReruns } from '../run/rerun-store.ts';
 import { holdRuns } from '../run/run-store.ts';
 import { statement } from '../statement.ts';
 import type { QueueLock } from '../transaction.ts';
@@ -122,6 +123,7 @@ export async function saveReconciliation(
   if (reconciliation.concluded.length > 1) sent.push(holdRuns(tx, queueId));
   if (reconciliation.concluded.length > 0)
     sent.push(concludeRuns(tx, queueId, JSON.stringify(conclusionRows(input, reconciliation)), now));
+  if (reconciliation.reruns.length > 0) sent.push(recordReruns(tx, queueId, reconciliation.reruns, now));
   // After the runs are concluded, so that they are measured too.
   if (reconciliation.concluded.length > 0) sent.push(measureRuns(tx, queueId, measuredAt, now));
   if (input.landing !== null) sent.push(markObserved(tx, queueId, input.landing.number));

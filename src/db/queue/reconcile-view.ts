@@ -69,11 +69,12 @@ type RunReportRow = {
   checks: Check[] | null;
   started_at: Date | null;
   is_targeted: boolean;
+  is_rerun_refused: boolean;
 };
 
 const selectRuns = statement<[queueId: string], RunReportRow>(`
   select t.id, t.number, t.pushed_at, t.outcome, t.outcome_detail, t.started_at,
-    t.selected_tests is not null as is_targeted,
+    t.selected_tests is not null as is_targeted, t.rerun_refusal is not null as is_rerun_refused,
     ${requiredChecksColumn('t')} as required,
     case when t.status = 'in_progress' and t.test_branch_sha is not null then (
       select json_agg(c.body) from commit_check c
@@ -228,6 +229,7 @@ function toRunReport(row: RunReportRow): RunReport {
     checks: row.checks ?? [],
     startedAt: row.started_at?.getTime() ?? null,
     ...(row.is_targeted ? { isTargeted: true } : {}),
+    ...(row.is_rerun_refused ? { isRerunRefused: true } : {}),
   };
 }
 

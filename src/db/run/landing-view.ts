@@ -35,7 +35,8 @@ const columns = `l.number, l.proof, l.mode, l.method, l.base_sha, l.landed_sha, 
   l.test_run_id, t.test_branch_sha, l.checks, l.concluded_at,
   coalesce(l.required_checks, ${requiredChecksColumn('t')}) as required, l.rule_changes,
   array(select x.id from test_run x where x.queue_id = l.queue_id and x.outcome = 'flaky'
-    and sha256(x.composition::bytea) = sha256(t.composition::bytea) order by x.number) as flaky_runs,
+    and sha256(x.composition::bytea) = sha256(t.composition::bytea) order by x.number)
+    || case when t.rerun_at is null then '{}' else array[t.id] end as flaky_runs,
   (select json_agg(json_build_object('prNumber', m.pr_number, 'prSha', m.head_sha, 'landedSha', m.commit_sha,
     'forced', m.forced)
     order by m.position) from landing_pull_request m where m.queue_id = l.queue_id and m.number = l.number

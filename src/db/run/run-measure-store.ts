@@ -1,6 +1,7 @@
 // Writes how long CI takes for the runs of a queue, how often attempts fail, and how often runs fail by chance: columns of
 // queue_plan, and of test_run if CI was stopped. Runs of some tests are left out: they take less time, and run again what has just
-// failed.
+// failed. Runs whose failed jobs ran again are two attempts:
+// they are left out of the durations, and one that passed also counts as one that failed by chance.
 
 import type { QueueId, RunId } from '#base/id.ts';
 import { attemptsMax, flakeRunsMax } from '#core/queue/planner/failure-share.ts';
@@ -17,7 +18,7 @@ const updateMeasures = statement<[queueId: string, at: Date]>(`
       percentile_disc(0.5) within group (order by test_ms) as test_p50
     from (
       select greatest(0, extract(epoch from t.started_at - t.pushed_at) * 1000)::bigint as start_ms,
-        case when t.outcome in ('passed', 'failed', 'flaky')
+        case when t.outcome in ('passed', 'failed', 'flaky') and t.rerun_at is null
           then greatest(0, extract(epoch from t.concluded_at - t.started_at) * 1000)::bigint end as test_ms
       from test_run t
       where t.queue_id = $1 and t.status <> 'in_progress' and t.started_at is not null and t.pushed_at is not null
@@ -29,13 +30,14 @@ const updateMeasures = statement<[queueId: string, at: Date]>(`
       select conclusion from attempt where queue_id = $1 and concluded_at > $2::timestamptz - interval '30 days'
       order by concluded_at desc limit ${attemptsMax}) last) a, (
     select count(*) filter (where outcome = 'passed') as passed,
-      count(*) filter (where outcome <> 'passed' and (is_sound or is_merged)) as flaky
+      count(*) filter (where outcome <> 'passed' and (is_sound or is_merged))
+        + count(*) filter (where outcome = 'passed' and is_rerun) as flaky
     from (
-      select r.outcome, e.state = 'merged' as is_merged,
+      select r.outcome, r.is_rerun, e.state = 'merged' as is_merged,
         bool_or(r.outcome = 'passed') over (partition by m.pr_number, m.head_sha order by r.number
           rows between 1 following and unbounded following) as is_sound
       from (
-        select t.id, t.number, t.outcome from test_run t
+        select t.id, t.number, t.outcome, t.rerun_at is not null as is_rerun from test_run t
         where t.queue_id = $1 and t.outcome in ('passed', 'failed', 'flaky') and t.ahead is null
           and t.selected_tests is null and t.created_at > $2::timestamptz - interval '30 days'
           and not exists (select from test_run_member x

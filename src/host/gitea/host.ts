@@ -16,7 +16,7 @@ import { createPullRequestReader, createTestPullRequests } from './pull-request/
 import { CollaboratorPermission, Repository } from './schema.ts';
 import { createApprovalReader } from './pull-request/review.ts';
 import { activeRules } from './rule/rule-type.ts';
-import { createStopRuns } from './pull-request/stop.ts';
+import { cannotRerun, createStopRuns } from './pull-request/stop.ts';
 import { createVersionReader } from './client/version.ts';
 import { createWebhookParser } from './webhook.ts';
 import { createComments, createLabels, createCommentsAndLabelsReader } from './pull-request/comment.ts';
@@ -82,6 +82,7 @@ export function createGiteaHost(options: GiteaOptions): Host {
       return rule === null ? [] : activeRules(rule, way);
     },
     stopRuns: createStopRuns(client),
+    rerunFailedJobs: () => Promise.resolve(cannotRerun),
   };
 }
 

@@ -20,6 +20,7 @@ import { createReading } from './pull-request/reading.ts';
 import { readApprovals } from './pull-request/review.ts';
 import { GithubRepository } from './schema.ts';
 import { createStatusWriter } from './pull-request/status.ts';
+import { rerunFailedJobs } from './pull-request/rerun.ts';
 import { stopRuns } from './pull-request/stop.ts';
 import { parseWebhook } from './webhook.ts';
 import { type Labelled, readCommentsAndLabels } from './pull-request/comment-poll.ts';
@@ -76,6 +77,7 @@ export function createGithubHost(options: GithubOptions): Host {
       readCommentsAndLabels(await of(repository), labelled, repository, since, label),
     inspect: async (repository, branch) => inspect(await of(repository), repository, branch),
     stopRuns: async (repository, dead) => stopRuns(await of(repository), repository, dead),
+    rerunFailedJobs: async (repository, jobs) => rerunFailedJobs(await of(repository), repository, jobs),
   };
 }
 

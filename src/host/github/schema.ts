@@ -342,5 +342,13 @@ export const PushEvent = z.object({ ref: z.string(), after: z.string(), deleted:
 
 /** Of GitHub Actions: `status` is `completed` once a run has ended. */
 export const WorkflowRuns = z.object({
-  workflow_runs: z.array(z.object({ id: z.number(), status: z.string().nullable() })),
+  workflow_runs: z.array(
+    z.object({
+      id: z.number(),
+      status: z.string().nullable(),
+      check_suite_id: z.number().optional(),
+      /** When its last attempt began. */
+      run_started_at: z.string().optional(),
+    }),
+  ),
 });

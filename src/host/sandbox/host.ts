@@ -132,6 +132,10 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
       const isStopped = await ci.stop(repository, await readSettings(repository), dead);
       return { kind: 'stopped', count: isStopped ? 1 : 0 };
     },
+    rerunFailedJobs: async (repository) => {
+      await readSettings(repository);
+      return { kind: 'cannot', reason: 'The sandbox runs all of CI for a commit, or nothing.' };
+    },
     ...createConversation(options, { disk, announce, comments: commentsAndLabels, settingsOf: readSettings }),
     control: createControl({ ...options, disk, announce, ci, noticePush, merge }),
   };

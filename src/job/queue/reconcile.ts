@@ -75,6 +75,8 @@ export async function reconcileQueue(
     else if (result.concluded.length > 0 && host !== null) send(enqueueTidy(tx, queueId, tidyAfterMs));
     else if (result.concluded.length > 0)
       send(enqueueWithin(tx, 'publish-runs', { queueId }, tidyUnservedMs));
+    for (const { run: number, suites, after } of result.reruns)
+      send(enqueueAtHost(tx, 'rerun-jobs', { queueId, number, suites, after }));
     if (result.landing !== null)
       send(enqueueAtHost(tx, 'land', { queueId, number: result.landing.landing.id }));
     else if (result.stored.landing !== null) send(enqueueForgottenLanding(tx, result.queue));

@@ -17,6 +17,7 @@ import { publishRuns } from '../queue/publish.ts';
 import { runSandboxCi } from './sandbox-ci.ts';
 import { reconcileQueue } from '../queue/reconcile.ts';
 import { revisitTests } from '../health/revisit-tests.ts';
+import { rerunFailedJobs } from '../queue/rerun-jobs.ts';
 import { sweepQueue } from '../queue/sweep.ts';
 import { reportStatuses } from '../queue/status-comment.ts';
 import { tryMerges } from '../queue/try-merge.ts';
@@ -55,6 +56,7 @@ export const tasks: Tasks = {
   'refresh-pull-request': refreshPullRequest,
   'publish-runs': publishRuns,
   land,
+  'rerun-jobs': rerunFailedJobs,
   'sweep-queue': sweepQueue,
   'probe-entries': probeEntries,
   'try-merges': tryMerges,

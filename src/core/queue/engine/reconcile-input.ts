@@ -38,6 +38,8 @@ export type RunReport = {
   readonly startedAt: number | null;
   /** It runs only some tests. */
   readonly isTargeted?: boolean;
+  /** The Git host does not run its failed jobs again. */
+  readonly isRerunRefused?: boolean;
   /** What its test reports say; absent: it has not failed, and it does not run only some tests. */
   readonly failedTests?: FailedTestsReport;
 };

@@ -18,6 +18,7 @@ import {
   findShownRun,
   isActive,
   isFlakyFailure,
+  isRerunAwaited,
   type Item,
   type Run,
   type Search,
@@ -39,6 +40,8 @@ type RunConclusion = {
     'passed' | 'failed' | 'flaky' | 'infrastructure' | 'timed_out' | 'not_started' | 'cancelled';
 };
 
+type RerunRequest = Extract<Action, { kind: 'rerun-failed-jobs' }>;
+
 export type Reconciliation = {
   readonly queue: Queue;
   readonly stored: StoredPlan;
@@ -49,6 +52,8 @@ export type Reconciliation = {
   readonly places: ReadonlyMap<number, LinePlace>;
   readonly started: readonly { readonly id: RunId; readonly run: Run }[];
   readonly concluded: readonly RunConclusion[];
+  /** Runs whose failed jobs run again on the same commit. */
+  readonly reruns: readonly RerunRequest[];
   readonly landing: Extract<Action, { kind: 'land' }> | null;
   /** Entries whose ability to merge directly must be found out. */
   readonly probes: readonly number[];
@@ -89,15 +94,21 @@ export function reconcile(input: ReconcileInput, now: number, newRunId: () => Ru
     ...started.map(({ id, run }) => [run.id, id] as const),
   ]);
   const landing = actions.findLast((action) => action.kind === 'land');
+  // A run may be dropped within the reconcile that would run its failed jobs again.
+  const reruns = actions.flatMap((action) => {
+    const run = action.kind === 'rerun-failed-jobs' ? snapshot.runs.get(action.run) : undefined;
+    return action.kind === 'rerun-failed-jobs' && run !== undefined && isRerunAwaited(run) ? [action] : [];
+  });
   return {
     queue: queueAfter(input.queue, snapshot),
     stored: storedPlan(snapshot),
     situation: queueSituation(snapshot, now),
     items: itemsAfter(input, snapshot),
-    facts: factsAbout(input, before, snapshot, facts, ids, started, ended),
+    facts: factsAbout(input, before, snapshot, facts, ids, started, ended, reruns),
     places: linePlaces(snapshot, now),
     started,
     concluded: conclusions(before, snapshot, ended),
+    reruns,
     landing: landing !== undefined && snapshot.landing?.id === landing.landing.id ? landing : null,
     probes: input.entries.filter((shown) => needsProbe(input, shown)).map(pullRequestNumber),
     wakeAt: earlier(planned.wakeAt, readingUntil(input, now)),
@@ -200,6 +211,7 @@ function factsAbout(
   ids: ReadonlyMap<number, RunId>,
   started: Started,
   ended: ReadonlyMap<number, RunConclusion['outcome']>,
+  reruns: readonly RerunRequest[],
 ): Map<number, ProgressBody[]> {
   const about = new Map<number, ProgressBody[]>();
   const entries = new Map(input.entries.map((shown) => [pullRequestNumber(shown), shown]));
@@ -214,7 +226,7 @@ function factsAbout(
     if (entry.landing && !(after.landing?.members.includes(pr) ?? false) && after.items.has(pr))
       record(pr, { kind: 'landing_ended' });
   }
-  for (const { pr, ...why } of [...restartReasons(input), ...flakeReasons(before, ended)]) {
+  for (const { pr, ...why } of [...restartReasons(input), ...flakeReasons(before, ended, reruns)]) {
     const shown = entries.get(pr);
     if (shown === undefined || isEnded(shown.entry.stage)) continue;
     record(pr, { kind: 'restart_requested', ...why });
@@ -242,10 +254,19 @@ function restartReasons({ landing }: ReconcileInput) {
   return landing.restart.map((pr) => ({ pr, reason, ruleChange }));
 }
 
-/** Entries whose run is run again because only flaky tests failed in it. */
-function flakeReasons(before: Snapshot, ended: ReadonlyMap<number, RunConclusion['outcome']>) {
-  return [...ended].flatMap(([number, outcome]) => {
-    if (outcome !== 'flaky') return [];
+/**
+ * Entries whose run is run again, as a whole or only its failed jobs, because only flaky tests failed in it. If the Git host
+ * refuses the latter, the timeline has the reason already.
+ */
+function flakeReasons(
+  before: Snapshot,
+  ended: ReadonlyMap<number, RunConclusion['outcome']>,
+  reruns: readonly RerunRequest[],
+) {
+  const repeated = [...ended].flatMap(([number, outcome]) =>
+    outcome === 'flaky' && !isRerunAwaited(before.runs.get(number)!) ? [number] : [],
+  );
+  return [...repeated, ...reruns.map(({ run }) => run)].flatMap((number) => {
     const { members, tested } = before.runs.get(number)!.composition;
     return members.slice(-tested).map((pr) => ({ pr, reason: 'FLAKY_TESTS_FAILED' as const }));
   });

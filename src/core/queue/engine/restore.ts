@@ -7,8 +7,9 @@ import { evaluateChecks, unpassedChecks } from '../check.ts';
 import { isEnded } from '../model.ts';
 import { mayRepeatFlake } from '../planner/clock.ts';
 import { noTargets, type Targets } from '../planner/lane.ts';
-import { isActive, type Item, type Run, type Snapshot } from '../planner/model.ts';
+import { isActive, isRerunAwaited, type Item, type Run, type Snapshot } from '../planner/model.ts';
 import type { Current, PlannerEvent } from '../planner/observe.ts';
+import { currentChecks, type ExcusedCheck, findExcused, findRerunStart } from '../rule/rerun.ts';
 import { isReady, assessReadiness } from '../rule/readiness.ts';
 import {
   type FailedTestsReport,
@@ -19,6 +20,7 @@ import {
 } from './reconcile-input.ts';
 import {
   emptyPlan,
+  restoreRun,
   type RememberedItem,
   type StoredItem,
   type StoredPlan,
@@ -49,7 +51,7 @@ export function restoreSnapshot(
     flakeShare,
     switching,
     items: new Map(Array.from(items, (item) => [item.pr, item])),
-    runs: new Map(mergeRuns(runs, targetedRuns).map((run) => [run.id, withAllFields(run)])),
+    runs: new Map(mergeRuns(runs, targetedRuns).map((run) => [run.id, restoreRun(withAllFields(run))])),
     gone: new Map(gone),
     outageSince,
   };
@@ -230,21 +232,40 @@ function* reportOf(
   }
   if (report.pushedAt === null) return;
   if (known.pushedAt === null) yield { kind: 'run-pushed', run, at: report.pushedAt };
-  const verdict = evaluateChecks(report.required, report.checks, queue.settings.skippableStatuses);
+  const { rerun } = known;
+  if (report.isRerunRefused === true && isRerunAwaited(known)) {
+    yield { kind: 'rerun-refused', run };
+    return;
+  }
+  // A new attempt of the failed jobs begins before its results count.
+  const begunAt = rerun === undefined ? report.startedAt : findRerunStart(rerun.excused, report.checks);
+  const since = rerun === undefined ? null : (rerun.since ?? begunAt);
+  const checks = currentChecks(report.checks, rerun === undefined ? undefined : { ...rerun, since });
+  const { skippableStatuses } = queue.settings;
+  const verdict = evaluateChecks(report.required, checks, skippableStatuses);
   const mayRepeat = mayRepeatFlake(queue, known);
   const reports = mayRepeat || usesFailedTests(queue) ? report.failedTests : undefined;
-  const { startedAt: at } = report;
+  const at = begunAt;
   if (verdict.kind === 'passed' && known.tests === undefined) yield { kind: 'run-passed', run };
   else if (verdict.kind === 'passed' && reports?.isReading !== true)
     yield { kind: 'run-passed', run, ...(reports?.lacksResults === false ? {} : { lacksResults: true }) };
   else if (verdict.kind === 'failed' && reports?.isReading !== true)
     yield mayRepeat && isByFlakes(reports, verdict.by)
-      ? { kind: 'run-failed-by-flakes', run }
-      : { kind: 'run-failed', run, ...pickFailedTests(queue, report, verdict.by) };
+      ? { kind: 'run-failed-by-flakes', run, ...pickExcused(queue, { ...report, checks }) }
+      : { kind: 'run-failed', run, ...pickFailedTests(queue, { ...report, checks }, verdict.by) };
   else if (verdict.kind === 'infrastructure') {
     const timedOut = verdict.by.some(({ conclusion }) => conclusion === 'timed_out');
     yield { kind: 'run-infrastructure-failed', run, timedOut };
   } else if (at !== null && known.status === 'starting') yield { kind: 'run-started', run, at };
+}
+
+/** The failed results, in the form of a field, if only the failed jobs may run again. */
+function pickExcused(
+  { settings }: ReconcileInput['queue'],
+  { required, checks }: Pick<RunReport, 'required' | 'checks'>,
+): { readonly excused?: readonly ExcusedCheck[] } {
+  const excused = findExcused(required, checks, settings.skippableStatuses);
+  return excused === null ? {} : { excused };
 }
 
 /** A failed check without a report of failed tests may have failed for any reason: then the failure counts. */

@@ -16,7 +16,7 @@ describe('the report on a run', () => {
     checks: [],
     startedAt: null,
   };
-  const check = (conclusion: string): Check => ({
+  const check = (conclusion: string): Extract<Check, { kind: 'check' }> => ({
     kind: 'check',
     suite: 's',
     name: 'ci',
@@ -61,8 +61,57 @@ describe('the report on a run', () => {
     const failed = (failedTests: FailedTestsReport, change: Partial<RunReport> = {}) =>
       reported({ checks: [check('failure')], failedTests, ...change }, pushed);
 
-    it('names flaky tests as the cause if every test that failed is known to be flaky', () => {
-      expect(failed(flaky)).toEqual([{ kind: 'run-failed-by-flakes', run: 1 }]);
+    const excused = [{ suite: 's', name: 'ci', at: 6 }];
+    const byFlakes = { kind: 'run-failed-by-flakes', run: 1 };
+
+    it('names flaky tests as the cause if every test that failed is known to be flaky, and what is excused', () => {
+      expect(failed(flaky)).toEqual([{ ...byFlakes, excused }]);
+    });
+
+    it('excuses no commit status by name: it has no jobs that could run again', () => {
+      const status: Check = { kind: 'status', name: 'ci', state: 'failure', url: '', at: 6 };
+      expect(failed(flaky, { checks: [status] })).toEqual([byFlakes]);
+    });
+
+    describe('of jobs that run again', () => {
+      const awaited = { ...pushed, status: 'starting', flakes: 1, rerun: { excused, since: null } } as const;
+      const newer = (conclusion: string | null): Check => ({
+        ...check('success'),
+        status: conclusion === null ? 'queued' : 'completed',
+        conclusion,
+        at: 9,
+      });
+
+      it('is no event as long as the result is the one that is excused', () => {
+        const old = { checks: [check('failure')], failedTests: flaky, startedAt: 6 };
+        expect(reported(old, awaited)).toEqual([]);
+        expect(reported(old, { ...awaited, status: 'running', rerun: { excused, since: 7 } })).toEqual([]);
+      });
+
+      it('is followed by the start of the new attempt, and by its result', () => {
+        expect(reported({ checks: [newer(null)], startedAt: 6 }, awaited)).toEqual([
+          { kind: 'run-started', run: 1, at: 9 },
+        ]);
+        expect(reported({ checks: [newer('success')] }, awaited)).toEqual([{ kind: 'run-passed', run: 1 }]);
+        expect(reported({ checks: [newer('failure')], failedTests: flaky }, awaited)).toEqual([
+          { kind: 'run-failed', run: 1 },
+        ]);
+      });
+
+      it('is excused again only where the queue reruns more often', () => {
+        const twice = aQueue({ settings: { flakeReruns: 2 } });
+        const again = { checks: [newer('failure')], failedTests: flaky };
+        expect(reported(again, awaited, twice)).toEqual([
+          { ...byFlakes, excused: [{ suite: 's', name: 'ci', at: 9 }] },
+        ]);
+      });
+
+      it('is followed by a refusal of the Git host, unless the new attempt has begun', () => {
+        const refused = { checks: [check('failure')], isRerunRefused: true };
+        expect(reported(refused, awaited)).toEqual([{ kind: 'rerun-refused', run: 1 }]);
+        const begun = { ...awaited, status: 'running', rerun: { excused, since: 7 } } as const;
+        expect(reported(refused, begun)).toEqual([]);
+      });
     });
 
     it('counts if another test failed too, or no report shows a failed test', () => {
@@ -76,7 +125,9 @@ describe('the report on a run', () => {
         checks: [check('failure'), { ...check('failure'), name: 'lint' }],
       };
       expect(failed(flaky, two)).toEqual([{ kind: 'run-failed', run: 1 }]);
-      expect(failed({ ...flaky, failedJobs: 2 }, two)).toEqual([{ kind: 'run-failed-by-flakes', run: 1 }]);
+      expect(failed({ ...flaky, failedJobs: 2 }, two)).toEqual([
+        { ...byFlakes, excused: [...excused, { suite: 's', name: 'lint', at: 6 }] },
+      ]);
     });
 
     it('counts if a check was skipped and none failed', () => {
@@ -119,7 +170,7 @@ describe('the report on a run', () => {
     it('names none of a run that is run again because only flaky tests failed', () => {
       const queue = aQueue({ settings: { strategy: 'adaptive', flakeReruns: 1 } });
       expect(failed({ ...known, areAllFlaky: true }, queue)).toEqual([
-        { kind: 'run-failed-by-flakes', run: 1 },
+        { kind: 'run-failed-by-flakes', run: 1, excused: [{ suite: 's', name: 'ci', at: 6 }] },
       ]);
       expect(failed({ ...known, areAllFlaky: true })).toEqual([{ kind: 'run-failed', run: 1, tests }]);
     });

@@ -2,7 +2,18 @@
 // settings, an entry's priority and readiness, check results.
 
 import type { Situation } from '../situation.ts';
-import type { Departure, Group, Item, Landing, Run, Search, Snapshot, Tip } from '../planner/model.ts';
+import { computeDeadline, pushByMs } from '../planner/clock.ts';
+import {
+  type Departure,
+  type Group,
+  isActive,
+  type Item,
+  type Landing,
+  type Run,
+  type Search,
+  type Snapshot,
+  type Tip,
+} from '../planner/model.ts';
 
 /** A run that an earlier version stored lacks the fields that this version added. */
 export type StoredPlanRun = Omit<Run, 'pushedAt' | 'timeouts'> & Partial<Pick<Run, 'pushedAt' | 'timeouts'>>;
@@ -38,10 +49,27 @@ export const emptyPlan = (tip: Tip): StoredPlan => ({
   nextId: 1,
 });
 
+/**
+ * A run whose failed jobs run again has the form of one that is repeated as a whole, at the end of its time: the release before would
+ * count the results that are excused. With this form it waits, and then repeats the run.
+ */
+function storedRun(snapshot: Snapshot, run: Run): Run {
+  if (run.rerun === undefined || !isActive(run)) return run;
+  const notBefore = computeDeadline(snapshot, run) ?? (run.startedAt ?? run.pushedAt!) + pushByMs;
+  return { ...run, status: 'start_failed', attempt: -1, notBefore };
+}
+
+/** The reverse of `storedRun`. */
+export function restoreRun(run: Run): Run {
+  if (run.rerun === undefined || run.status !== 'start_failed') return run;
+  const status = run.startedAt === null ? 'starting' : 'running';
+  return { ...run, status, attempt: 0, notBefore: run.pushedAt! };
+}
+
 /** The part of a snapshot that is stored for the queue. */
 export function storedPlan(snapshot: Snapshot): StoredPlan {
   const { tip, line, searches, landing, gone, frozenAt, outageSince, nextId } = snapshot;
-  const runs = [...snapshot.runs.values()];
+  const runs = Array.from(snapshot.runs.values(), (run) => storedRun(snapshot, run));
   const targetedRuns = runs.filter(({ tests }) => tests !== undefined);
   return {
     tip,

@@ -7,8 +7,10 @@
 //                   entry ahead of it has not landed, as many as during an outage.
 //   timed_out       one repeat.
 //   start_failed    the test branch could not be created or pushed: four repeats.
-// A run that failed in nothing but flaky tests is run again `flakeReruns` times, at once. The next failure of these commits
-// counts, whichever tests fail.
+// A run that failed in nothing but flaky tests is run again `flakeReruns` times, at once: only its failed jobs, on the same
+// commit, if the Git host can do that (../rule/rerun.ts), or else all of it on another commit. If the Git host refuses, or no new
+// attempt of the failed jobs begins within the start limit, all of it is run again too, which uses no other rerun up. The next
+// failure of these commits counts, whichever tests fail.
 // Each repeat without a result gets twice the time of the one before, so a CI that is merely slow still gives a result.
 //
 // An outage of CI breaks every run. It must not empty the queue: after one entry was removed without a
@@ -20,7 +22,7 @@
 import { minuteMs } from '#base/duration.ts';
 import { deadlineAfter, type TimeLimits } from '../run-time.ts';
 import type { Draft } from './draft.ts';
-import { isActive, isInconclusive, type Limits, type Run } from './model.ts';
+import { isActive, isInconclusive, isRerunAwaited, type Limits, type Run } from './model.ts';
 
 /** Used while the queue has no history. */
 export const limitsWithoutHistory: Limits = { startByMs: 3 * minuteMs, finishByMs: null, usualMs: null };
@@ -83,7 +85,9 @@ export function timeLimits({ settings, limits }: ClockSettings, { attempt }: Run
 
 export function computeDeadline(clock: ClockSettings, run: Run): number | null {
   const limits = timeLimits(clock, run);
-  return limits === null ? null : deadlineAfter(run, limits);
+  if (limits !== null) return deadlineAfter(run, limits);
+  // Whether the Git host runs the failed jobs again is no question of how long tests take.
+  return isRerunAwaited(run) ? run.pushedAt! + clock.limits.startByMs : null;
 }
 
 /** How a run that is out of time ended. If CI never started, it lost the run: the change is not at fault. */

@@ -16,6 +16,7 @@ import {
   type Landing,
   type QueuePosition,
   type Run,
+  withoutRerun,
   type ScreenResult,
   type Search,
   sameMembers,
@@ -294,7 +295,7 @@ export class Draft {
 
   /** Runs the same composition once more, in place, once a slot is free; it counts as a first attempt. */
   runAgain(run: Run): void {
-    const { failedTests: _, ...again } = run;
+    const { failedTests: _, ...again } = withoutRerun(run);
     this.dropRun(run);
     this.runs.set(run.id, {
       ...again,

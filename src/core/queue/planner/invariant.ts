@@ -156,6 +156,7 @@ export function violationsOfStep(
     ...(isDirect(strategy, before.settings) ? failedInLineOnly(before, step) : []),
     ...unfair(before, step),
     ...overBudget(step, sharesSlots(strategy, before.settings)),
+    ...excusedTooOften(before, step),
   ];
 }
 
@@ -270,6 +271,19 @@ function* unfair(before: Snapshot, { snapshot }: PlanStep): Generator<string> {
       (earlier.seniority !== item.seniority || earlier.submittedAt !== item.submittedAt)
     )
       yield `#${pr} lost its seniority`;
+  }
+}
+
+/** A failure is excused at most as often as the queue allows, and its jobs run again only where something may start. */
+function* excusedTooOften(before: Snapshot, { actions }: PlanStep): Generator<string> {
+  for (const action of actions) {
+    if (action.kind !== 'rerun-failed-jobs') continue;
+    const run = before.runs.get(action.run);
+    if (run === undefined || !isActive(run)) yield `run ${action.run} is run again, and was not under way`;
+    else if ((run.flakes ?? 0) >= before.settings.flakeReruns)
+      yield `run ${action.run} is excused once more than the queue allows`;
+    if (run?.tests !== undefined) yield `run ${action.run} is of some tests, and its jobs run again`;
+    if (before.state === 'PAUSED') yield 'failed jobs run again in a paused queue';
   }
 }
 

@@ -1,6 +1,7 @@
 // The nouns of a plan. A snapshot is one immutable state of a queue, with everything that a plan may read.
 
 import type { QueueState, SettableQueueState } from '../model.ts';
+import type { Rerun } from '../rule/rerun.ts';
 import type { CancelledReason, FailedReason, MergedReason, QueuedReason } from '../reason.ts';
 import type { QueueSettings } from '../settings.ts';
 import type { Targets } from './lane.ts';
@@ -128,6 +129,8 @@ export type Run = {
   readonly timeouts: number;
   /** How often these commits failed in nothing but flaky tests; absent: never. */
   readonly flakes?: number;
+  /** Only its failed jobs run again, on the same commit; absent: they do not. */
+  readonly rerun?: Rerun;
   /** The tests that it runs, by id; absent: all. A run of some tests proves nothing that lands (targeted.ts). */
   readonly tests?: readonly string[];
   /** If it failed: every test that failed in it, if the reports show them and CI can run them alone. Absent: not known. */
@@ -267,6 +270,13 @@ export type PlannerFact =
 export type Action =
   | { readonly kind: 'start-run'; readonly run: Run }
   | { readonly kind: 'cancel-run'; readonly run: number }
+  /** The failed jobs of these check suites run again on the commit of the run. `after`: when the last of them ended. */
+  | {
+      readonly kind: 'rerun-failed-jobs';
+      readonly run: number;
+      readonly suites: readonly string[];
+      readonly after: number;
+    }
   | { readonly kind: 'land'; readonly landing: Landing; readonly base: Tip };
 
 /**
@@ -275,6 +285,15 @@ export type Action =
  */
 export const isFlakyFailure = ({ status, attempt, flakes = 0 }: Run): boolean =>
   status === 'start_failed' && attempt < 0 && flakes > 0;
+
+/** Its failed jobs are to run again, and no new attempt has begun. */
+export const isRerunAwaited = ({ status, rerun }: Run): boolean =>
+  status === 'starting' && rerun !== undefined;
+
+export function withoutRerun(run: Run): Run {
+  const { rerun: _, ...rest } = run;
+  return rest;
+}
 
 /** The run ended without a result about the change. */
 export const isInconclusive = ({ status }: Run): boolean =>

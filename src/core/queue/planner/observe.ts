@@ -6,9 +6,7 @@
 // events: every reconcile reads them again when it restores the snapshot (engine/restore.ts).
 
 import { unreachable } from '#base/assert.ts';
-import type { CancelledReason, FailedReason } from '../reason.ts';
-import { takenAt } from '../run-time.ts';
-import { endOutage, infrastructurePauseMs, mayRepeatFlake, startPauseMs } from './clock.ts';
+import type { CancelledReason } from '../reason.ts';
 import { Draft } from './draft.ts';
 import type { Targets } from './lane.ts';
 import {
@@ -26,11 +24,11 @@ import {
   findShownRun,
   type Item,
   isActive,
-  isFlakyFailure,
   type Run,
   type Snapshot,
   type Tip,
 } from './model.ts';
+import { applyToRun, notStarted, report, type RunEvent } from './observe-run.ts';
 import { strategyFor } from './strategies.ts';
 import type { StrategyRules } from './strategy.ts';
 
@@ -48,27 +46,7 @@ export type PlannerEvent =
   | { readonly kind: 'ended'; readonly pr: number; readonly reason: CancelledReason }
   | { readonly kind: 'merged-by-hand'; readonly pr: number; readonly tip: Tip }
   | { readonly kind: 'restart'; readonly pr: number }
-  /** Its test branch is visible to CI. */
-  | { readonly kind: 'run-pushed'; readonly run: number; readonly at: number }
-  /** `at`: when CI started, if that is known; else now. */
-  | { readonly kind: 'run-started'; readonly run: number; readonly at?: number }
-  /** `lacksResults`: of a run of some tests, whose reports do not have a result for each of them. */
-  | { readonly kind: 'run-passed'; readonly run: number; readonly lacksResults?: true }
-  /** CI ended without a result about the change; `timedOut`: it ran out of CI's own time. */
-  | { readonly kind: 'run-infrastructure-failed'; readonly run: number; readonly timedOut: boolean }
-  /**
-   * `why` if the cause is neither its required checks nor the infrastructure. `tests`: every test that failed, if the
-   * reports show them and CI can run them alone.
-   */
-  | {
-      readonly kind: 'run-failed';
-      readonly run: number;
-      readonly why?: FailedReason;
-      readonly tests?: readonly string[];
-    }
-  /** Its required checks failed, and every test that failed is known to be flaky. */
-  | { readonly kind: 'run-failed-by-flakes'; readonly run: number }
-  | { readonly kind: 'run-not-started'; readonly run: number; readonly why?: FailedReason }
+  | RunEvent
   /** A member conflicts textually with the tip, or with an entry ahead of it. */
   | { readonly kind: 'conflict'; readonly run: number; readonly pr: number; readonly with: 'tip' | number }
   | { readonly kind: 'landed'; readonly landing: number; readonly tip: Tip }
@@ -147,6 +125,7 @@ function apply(draft: Draft, event: PlannerEvent): void {
     case 'run-passed':
     case 'run-failed':
     case 'run-failed-by-flakes':
+    case 'rerun-refused':
     case 'run-infrastructure-failed':
     case 'run-not-started':
       return applyToRun(draft, event);
@@ -165,65 +144,6 @@ function apply(draft: Draft, event: PlannerEvent): void {
     case 'host-away':
     case 'host-back':
       return freeze(draft, event.kind === 'host-away');
-    default:
-      return unreachable(event);
-  }
-}
-
-type RunEvent = Extract<
-  PlannerEvent,
-  {
-    kind:
-      | 'run-pushed'
-      | 'run-started'
-      | 'run-passed'
-      | 'run-failed'
-      | 'run-failed-by-flakes'
-      | 'run-infrastructure-failed'
-      | 'run-not-started';
-  }
->;
-
-function applyToRun(draft: Draft, event: RunEvent): void {
-  switch (event.kind) {
-    case 'run-pushed':
-      return report(draft, event.run, (run, now) => ({
-        ...run,
-        pushedAt: run.pushedAt ?? takenAt(event.at, run, now),
-      }));
-    case 'run-started':
-      return report(draft, event.run, (run, now) => ({
-        ...run,
-        status: 'running',
-        startedAt: run.startedAt ?? takenAt(event.at ?? now, run, now),
-      }));
-    case 'run-passed':
-      return report(draft, event.run, (run) => ({
-        ...run,
-        status: 'passed',
-        ...(event.lacksResults === true ? { lacksResults: true } : {}),
-      }));
-    case 'run-failed':
-      return report(draft, event.run, (run) => ({
-        ...run,
-        status: 'failed',
-        why: event.why ?? null,
-        ...(event.tests === undefined ? {} : { failedTests: event.tests }),
-      }));
-    case 'run-failed-by-flakes':
-      return report(draft, event.run, (run, now) =>
-        mayRepeatFlake(draft, run)
-          ? { ...run, status: 'start_failed', attempt: -1, flakes: (run.flakes ?? 0) + 1, notBefore: now }
-          : { ...run, status: 'failed' },
-      );
-    case 'run-infrastructure-failed':
-      return report(draft, event.run, (run, now) => ({
-        ...run,
-        status: event.timedOut ? 'timed_out' : 'infrastructure',
-        notBefore: now + infrastructurePauseMs(run.attempt),
-      }));
-    case 'run-not-started':
-      return report(draft, event.run, (run, now) => ({ ...notStarted(run, now), why: event.why ?? null }));
     default:
       return unreachable(event);
   }
@@ -306,36 +226,6 @@ function restart(draft: Draft, pr: number): void {
   const shown = findShownRun(draft.runsOf(group));
   if (shown !== undefined) draft.runAgain(shown);
 }
-
-function report(draft: Draft, id: number, change: (run: Run, now: number) => Run): void {
-  const run = draft.runs.get(id);
-  if (run === undefined || !isActive(run)) return;
-  const changed = change(run, draft.now);
-  draft.runs.set(id, changed);
-  const { status, why } = changed;
-  // A `why` means that CI never ran.
-  const isRed = (status === 'failed' && why === null) || isFlakyFailure(changed);
-  if (status === 'passed' || isRed) endOutage(draft);
-  const isWhole = changed.tests === undefined;
-  if (draft.direct && isWhole && (status === 'passed' || isRed)) learn(draft, changed);
-}
-
-/** The next run of the entry probably takes as long as this one. If it passed, it is tested with all that has landed. */
-function learn(draft: Draft, { status, composition, startedAt, pushedAt, requestedAt }: Run): void {
-  const item = draft.items.get(composition.members.at(-1)!);
-  if (item === undefined || composition.tested !== 1) return;
-  const expectedMs = draft.now - (startedAt ?? pushedAt ?? requestedAt);
-  const isOnTip = status === 'passed' && composition.base === draft.tip;
-  const findings =
-    isOnTip && item.findings !== undefined ? { findings: { ...item.findings, untestedLandings: 0 } } : {};
-  draft.items.set(item.pr, { ...item, ...findings, expectedMs });
-}
-
-const notStarted = (run: Run, now: number): Run => ({
-  ...run,
-  status: 'start_failed',
-  notBefore: now + startPauseMs(run.attempt),
-});
 
 function conflict(draft: Draft, event: Extract<PlannerEvent, { kind: 'conflict' }>): void {
   const run = draft.runs.get(event.run);

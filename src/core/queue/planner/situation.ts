@@ -103,6 +103,7 @@ function testing(snapshot: Snapshot, run: Run): Situation {
     times,
     limits: timeLimits(snapshot, run),
     ...((run.flakes ?? 0) > 0 ? { isAfterFlake: true } : {}),
+    ...(run.rerun === undefined ? {} : { isRerun: true }),
   };
 }
 

@@ -2,9 +2,18 @@
 // only list runs (routers/api/v1/api.go, group /actions/runs); its development branch has `/cancel` too. A version without
 // it answers 404, as Forgejo does.
 
-import type { Host } from '../../host.ts';
+import type { Host, RerunAnswer } from '../../host.ts';
 import { type Client, repositoryPath } from '../client/client.ts';
 import { WorkflowRuns } from '../schema.ts';
+
+/**
+ * A commit status of Gitea does not name its workflow run, so the planner does not ask for this: it repeats the whole run. Gitea has
+ * calls to run jobs again since 1.26 (go-gitea/gitea#36768).
+ */
+export const cannotRerun: RerunAnswer = {
+  kind: 'cannot',
+  reason: 'Gitea reports checks as commit statuses, which do not name the workflow run that could run again.',
+};
 
 export function createStopRuns(client: Client): Host['stopRuns'] {
   return async (repository, { sha }) => {

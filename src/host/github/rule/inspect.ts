@@ -165,4 +165,6 @@ async function readRecentChecks(
 const lostFor = (installation: Installation | null): readonly string[] =>
   installation === null || installation.permissions['actions'] === 'write'
     ? []
-    : ['Without the permission `actions: write` Signalbox cannot stop CI runs that are no longer needed.'];
+    : [
+        'Without the permission `actions: write` Signalbox cannot stop CI runs that are no longer needed, and repeats a whole CI run where only the jobs with flaky tests would have to run again.',
+      ];

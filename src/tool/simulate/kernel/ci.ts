@@ -14,6 +14,8 @@ type CiRun = {
   readonly faults: readonly number[];
   /** The tests that failed, if the workload has targeted runs and the build did not break. */
   readonly failedTests?: readonly string[];
+  /** It failed by chance, and its failed tests are known to be flaky. */
+  readonly isKnownFlake?: boolean;
   /** Before CI begins. */
   readonly startMs: number;
   readonly testMs: number;
@@ -22,6 +24,8 @@ type CiRun = {
 export type SimulatedCi = {
   /** A run of all tests, or of these. */
   readonly run: (composition: Composition, tests?: readonly string[]) => CiRun;
+  /** The failed jobs of a run that a known flake failed, once more on the same commit. */
+  readonly rerun: (composition: Composition) => CiRun;
   /** How much longer CI works on a run that is about to be cancelled. */
   readonly drawCancelMs: () => number;
   /** The duration of the landing that is about to begin. */
@@ -69,10 +73,19 @@ export function createSimulatedCi(workload: Workload): SimulatedCi {
       const shown =
         passes || breaksBuild || workload.targetedRunShare === undefined
           ? {}
-          : { failedTests: targeted.testsOf(faults) };
+          : {
+              failedTests: targeted.testsOf(faults),
+              isKnownFlake: faults.length === 0 && targeted.isKnown(),
+            };
       // A run that ends with its build takes no longer than one of a few tests.
       const testMs = draw.testMs(last, passes) * (breaksBuild ? targetedRunShare : 1);
       return { passes, faults, ...shown, startMs: draw.startMs(), testMs };
+    },
+    rerun: ({ members }) => {
+      const failedTests = targeted.failuresOf(targeted.testsOf([]), []);
+      const passes = failedTests.length === 0;
+      const testMs = draw.testMs(getChangePlace(members.at(-1)!), passes) * (workload.targetedRunShare ?? 1);
+      return { passes, faults: [], failedTests, startMs: draw.startMs(), testMs };
     },
     drawCancelMs: draw.cancelMs,
     drawLandMs: draw.landMs,
@@ -110,13 +123,21 @@ function createTrees() {
 }
 
 /** Each fault fails a test of its own, and each run that chance fails does so in a test of its own. */
-function createTests({ seed, flakeProbability, flakeRepeatProbability = flakeProbability }: Workload) {
+function createTests({
+  seed,
+  flakeProbability,
+  flakeRepeatProbability = flakeProbability,
+  knownFlakeShare = 0,
+}: Workload) {
   const random = createRandom(seed, 'targeted');
+  const known = createRandom(seed, 'known flake');
   const nameOf = (fault: number) => `fault-${fault}`;
   let flakes = 0;
   return {
     /** The tests that fail in a run of all tests: with no fault, one that failed by chance. */
     testsOf: (faults: readonly number[]) => (faults.length > 0 ? faults.map(nameOf) : [`flake-${flakes++}`]),
+    /** Whether the tests of a run that chance failed are known to be flaky. */
+    isKnown: () => known() < knownFlakeShare,
     /** Of these tests: those that fail again. */
     failuresOf: (tests: readonly string[], faults: readonly number[]) => {
       const broken = new Set(faults.map(nameOf));

@@ -144,6 +144,10 @@ class PlannerSimulation {
         this.#arrive(arrives);
         continue;
       }
+      if (event?.kind === 'run-failed-by-flakes') {
+        this.#recordDuration(event.run);
+        this.#recordExcused(event.run);
+      }
       if (event?.kind === 'run-passed' || event?.kind === 'run-failed') {
         this.#recordDuration(event.run);
         this.#recordAlone(event.run, event.kind === 'run-passed');
@@ -240,7 +244,17 @@ class PlannerSimulation {
     if (number === undefined) return;
     this.#startedAlone.delete(id);
     if (isPassed) this.#excuse(number);
-    this.#alone.push({ number, outcome: isPassed ? 'passed' : 'failed' });
+    this.#addAlone(number, isPassed ? 'passed' : 'failed');
+  }
+
+  /** The failed attempt of a run whose failed jobs run again counts as a run of its own. */
+  #recordExcused(id: number): void {
+    const number = this.#startedAlone.get(id);
+    if (number !== undefined) this.#addAlone(number, 'failed');
+  }
+
+  #addAlone(number: number, outcome: 'passed' | 'failed'): void {
+    this.#alone.push({ number, outcome });
     if (this.#alone.length > flakeRunsMax) this.#alone.shift();
     const countOf = (outcome: string) => this.#alone.filter((run) => run.outcome === outcome).length;
     this.#flakeShare = estimateFlakeShare({ flaky: countOf('flaky'), passed: countOf('passed') });
@@ -299,6 +313,9 @@ class PlannerSimulation {
       case 'cancel-run':
         this.#stop(action.run);
         return null;
+      case 'rerun-failed-jobs':
+        this.#rerun(action.run);
+        return null;
       case 'land': {
         const { id, members } = action.landing;
         const event: PlannerEvent = { kind: 'landed', landing: id, tip: this.#ci.land(members) };
@@ -314,17 +331,27 @@ class PlannerSimulation {
     this.#runsStarted++;
     const isWhole = tests === undefined;
     if (isWhole && composition.members.length === 1) this.#startedAlone.set(id, composition.members[0]!);
-    const { passes, failedTests, startMs, testMs } = this.#ci.run(composition, tests);
+    const result = this.#ci.run(composition, tests);
+    const { startMs, testMs } = result;
     const span = { fromMs: this.#now + startMs, toMs: this.#now + startMs + testMs, isWhole };
-    this.#at(
-      span.toMs,
-      passes
-        ? { kind: 'run-passed', run: id }
-        : { kind: 'run-failed', run: id, ...(failedTests === undefined ? {} : { tests: failedTests }) },
-    );
+    this.#at(span.toMs, reportResult(id, result, span.toMs));
     // Counted in full, and corrected if the run is stopped before its end.
     this.#ciMs += testMs;
     this.#spans.set(id, span);
+  }
+
+  /** Counts as a run. */
+  #rerun(id: number): void {
+    const run = this.#snapshot.runs.get(id);
+    if (run === undefined) return;
+    this.#runsStarted++;
+    const result = this.#ci.rerun(run.composition);
+    const fromMs = this.#now + result.startMs;
+    const toMs = fromMs + result.testMs;
+    this.#at(fromMs, { kind: 'run-started', run: id, at: fromMs });
+    this.#at(toMs, reportResult(id, result, toMs));
+    this.#ciMs += result.testMs;
+    this.#spans.set(id, { fromMs, toMs, isWhole: false });
   }
 
   #stop(id: number): void {
@@ -336,6 +363,17 @@ class PlannerSimulation {
     this.#ciMs -= Math.max(0, span.toMs - stopsAt);
     this.#spans.delete(id);
   }
+}
+
+function reportResult(
+  run: number,
+  { passes, failedTests, isKnownFlake = false }: ReturnType<SimulatedCi['run']>,
+  at: number,
+): PlannerEvent {
+  if (passes) return { kind: 'run-passed', run };
+  if (isKnownFlake)
+    return { kind: 'run-failed-by-flakes', run, excused: [{ suite: 'ci', name: 'test', at }] };
+  return { kind: 'run-failed', run, ...(failedTests === undefined ? {} : { tests: failedTests }) };
 }
 
 export const playPlanner = (

@@ -72,6 +72,11 @@ export type Workload = {
    * whole run. Absent: a queue only sees whether a run passed.
    */
   readonly targetedRunShare?: number;
+  /**
+   * The share of the runs that chance failed whose failed tests are known to be flaky when they fail. Only with `targetedRunShare`,
+   * which is also the share of the time that the failed jobs take when they run again. Absent: none is known.
+   */
+  readonly knownFlakeShare?: number;
   /** What a policy may assume of a pair that shares: the probability that it really conflicts. */
   readonly conflictProbability: number;
   /** In order of arrival. */
@@ -85,7 +90,10 @@ export type Workload = {
 };
 
 /** How CI behaves, whatever the changes are. */
-type CiBehaviour = Pick<Workload, 'flakeProbability' | 'flakeRepeatProbability' | 'targetedRunShare'>;
+type CiBehaviour = Pick<
+  Workload,
+  'flakeProbability' | 'flakeRepeatProbability' | 'targetedRunShare' | 'knownFlakeShare'
+>;
 
 export type GraphOptions = CiBehaviour & {
   readonly seed: number;
@@ -182,11 +190,13 @@ function ciBehaviour({
   flakeProbability,
   flakeRepeatProbability,
   targetedRunShare,
+  knownFlakeShare,
 }: CiBehaviour): CiBehaviour {
   return {
     flakeProbability,
     ...(flakeRepeatProbability === undefined ? {} : { flakeRepeatProbability }),
     ...(targetedRunShare === undefined ? {} : { targetedRunShare }),
+    ...(knownFlakeShare === undefined ? {} : { knownFlakeShare }),
   };
 }
 
