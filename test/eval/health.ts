@@ -2,7 +2,10 @@
 // how soon a breakage is found, and where; and what a quarantine hides. Exits with 1 if a goal is missed.
 //
 //   --seeds 1,2,3      other seeds; what is quoted are 1 to 5
-//   --generator hard   one of easy, hard and held-out; without it all of them, and the trials
+//   --generator hard   one of easy, hard, held-out and real; without it all of them, and the trials
+//
+// Of the generator that is closer to reality (test/eval/real) seeds 11 and up are quoted, and `node test/eval/real.ts` runs it
+// with more options.
 //   --json             one JSON document instead of tables
 
 import { parseArgs } from 'node:util';
@@ -22,6 +25,10 @@ import { collisions, maskRegressions, type Masked, quotedCollision } from './mas
 import { type Scores, scoresOf } from './metric.ts';
 import { runAll } from './pool.ts';
 import { readProjects } from './project.ts';
+import type { RealOutcome } from './real/experiment.ts';
+import { runReals } from './real/pool.ts';
+import { profileNames } from './real/profile.ts';
+import { figuresOfReal, outcomesOf, quotedRealTasks, tableOfReal } from './real/report.ts';
 
 const trials = 1_000;
 const lossesShown = 10;
@@ -35,8 +42,11 @@ const { values } = parseArgs({
 });
 const seeds = values.seeds === undefined ? quotedSeeds : values.seeds.split(',').map(Number);
 const chosen = generators.filter((name) => values.generator === undefined || values.generator === name);
-if (chosen.length === 0 || seeds.some((seed) => !Number.isInteger(seed))) {
-  console.error(`--generator is one of ${generators.join(', ')}; --seeds are whole numbers, with commas.`);
+const isReal = values.generator === undefined || values.generator === 'real';
+if ((chosen.length === 0 && !isReal) || seeds.some((seed) => !Number.isInteger(seed))) {
+  console.error(
+    `--generator is one of ${[...generators, 'real'].join(', ')}; --seeds are whole numbers, with commas.`,
+  );
   process.exit(2);
 }
 
@@ -235,6 +245,16 @@ if (values.generator === undefined) {
     ),
   );
 }
+const realOutcomes: RealOutcome[] = [];
+if (isReal) {
+  const tasks = quotedRealTasks(values.seeds === undefined ? null : seeds);
+  await runReals(tasks, (outcome) => realOutcomes.push(outcome));
+  for (const profile of profileNames) {
+    const own = outcomesOf(profile, realOutcomes);
+    for (const line of tableOfReal(profile, own, 0)) say(line);
+    figures.push(...figuresOfReal(profile, own));
+  }
+}
 if (values.json) {
   const scores = outcomes.map(({ generator, seed, tallies, losses }) => ({
     generator,
@@ -242,7 +262,13 @@ if (values.json) {
     detectors: Object.fromEntries(detectorNames.map((name) => [name, scoresOf(tallies[name]!)])),
     losses: losses.length,
   }));
-  console.log(JSON.stringify({ figures, scores }, null, 2));
+  console.log(
+    JSON.stringify(
+      { figures, scores, real: realOutcomes.map(({ task, tally }) => ({ task, tally })) },
+      null,
+      2,
+    ),
+  );
 } else {
   say('');
   // Shares of one that differ in the third digit.
