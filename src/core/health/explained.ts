@@ -5,8 +5,7 @@
 // So a failure of a pull request says nothing about the test if, within a day, the run of the default branch before or
 // after it failed in the same way, in the same job, and never passed on that commit; or if two commits of the default
 // branch in a row failed so in the week before, on which the pull request may still be based. A test that flakes in a
-// share p of its runs loses some 2 p of its contradictions by this, until it failed on the default branch three separate
-// times. A failure of a new kind counts only after the default
+// share p of its runs loses some 2 p of its contradictions by this, until it has come back on the default branch. A failure of a new kind counts only after the default
 // branch was tested again: it may be broken since its last run.
 //
 // Example. Main breaks at 10:00 and is repaired at 12:00. A pull request fails at 11:00 and passes, run again, at 13:00.
@@ -41,8 +40,7 @@ export function explainByDefault<One extends Explainable>(
     const { cause } = one;
     const own = onDefault.filter(({ job }) => job === one.job);
     const isExplained =
-      countStretches(own, cause) < stretchesMax &&
-      (isBroken(own, one, cause) || isFromDefault(own, one, cause, contradictions));
+      !comesBack(own, cause) && (isBroken(own, one, cause) || isFromDefault(own, one, cause, contradictions));
     if (isExplained === one.isExplained) return one;
     isChanged = true;
     return { ...one, isExplained };
@@ -50,19 +48,24 @@ export function explainByDefault<One extends Explainable>(
   return isChanged ? next : contradictions;
 }
 
-/** A breakage lasts, and is repaired. What comes back on the default branch this often is the test's own. */
-const stretchesMax = 3;
+/** From so many times on a failure that comes back may be the test's own. */
+const stretchesMin = 3;
+/** A breakage that lasts longer is found to be one. */
+const lastingMs = 2 * dayMs;
 
-/** How many times the job began to fail in this way on the default branch. */
-function countStretches(own: readonly RecentRun[], cause: number): number {
-  let count = 0;
-  let isFailing = false;
-  for (const run of own) {
-    const isAlike = run.outcome === 'failed' && hashText(run.fingerprint ?? '') === cause;
-    if (isAlike && !isFailing) count++;
-    isFailing = isAlike;
-  }
-  return count;
+/**
+ * A breakage begins, fails nearly always, and is repaired. A failure that came back on the default branch three times or
+ * more, and passed more often than not in between, or for more than two days, is the test's own.
+ */
+function comesBack(own: readonly RecentRun[], cause: number): boolean {
+  const isAlike = (run: RecentRun) => run.outcome === 'failed' && hashText(run.fingerprint ?? '') === cause;
+  const first = own.findIndex(isAlike);
+  if (first === -1) return false;
+  const span = own.slice(first, own.findLastIndex(isAlike) + 1);
+  const failed = span.filter(isAlike).length;
+  const stretches = span.filter((run, index) => isAlike(run) && (index === 0 || !isAlike(span[index - 1]!)));
+  const lastedMs = span.at(-1)!.at - span[0]!.at;
+  return stretches.length >= stretchesMin && (failed < span.length / 2 || lastedMs > lastingMs);
 }
 
 /** A branch that fails on so many commits in a row is broken, even if one more of them passed once. */

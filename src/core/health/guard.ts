@@ -28,6 +28,18 @@ export function isMassFailure(baseline: JobBaseline | null, failing: number, tes
   return failing > Math.max(failingMin, baseline.mean + 6 * Math.sqrt(baseline.mean + 1));
 }
 
+/** Fewer failing tests than this are never unusual. */
+const unusualMin = 3;
+
+/**
+ * More tests fail than is usual for the job, though too few for a mass failure: perhaps something is unreachable that some
+ * tests need. By chance so many fail in some of a hundred uploads.
+ */
+export function isUnusual(baseline: JobBaseline | null, failing: number): boolean {
+  const mean = baseline?.mean ?? 0;
+  return failing >= unusualMin && failing > mean + 2 * Math.sqrt(mean + 1);
+}
+
 /** Of an upload that is not suspect. */
 export function nextBaseline(baseline: JobBaseline | null, failing: number): JobBaseline {
   if (baseline === null || baseline.uploads === 0) return { mean: failing, uploads: 1 };

@@ -159,26 +159,41 @@ function writeAdded(writer: HistoryWriter, history: TestCaseHistory): void {
   for (const job of jobs) writeHash(writer, job);
   const runs = [...onDefault, ...elsewhere];
   if (jobs.length > 1) for (const { job } of runs) writeNumber(writer, jobs.indexOf(job));
-  const shared = [...runs.keys()].filter((index) => runs[index]!.isShared);
-  writeNumber(writer, shared.length);
-  for (const index of shared) writeNumber(writer, index);
-  for (const { isShared, job, cause, isExplained } of contradictions) {
-    const flags = (isShared ? 4 : 0) + (isExplained ? 2 : 0) + (cause === null ? 0 : 1);
-    writeNumber(writer, jobs.indexOf(job) * 8 + flags);
+  writeIndexes(writer, runs, ({ isShared }) => isShared);
+  writeIndexes(writer, runs, ({ isSeparate }) => isSeparate);
+  for (const { isShared, isSeparate, job, cause, isExplained } of contradictions) {
+    const flags =
+      (isSeparate ? 8 : 0) + (isShared ? 4 : 0) + (isExplained ? 2 : 0) + (cause === null ? 0 : 1);
+    writeNumber(writer, jobs.indexOf(job) * 16 + flags);
     if (cause !== null) writeHash(writer, cause);
   }
   for (const { firstAt, lastAt } of flakes) writeNumber(writer, lastAt - firstAt);
 }
+
+/** The places of those for which it is true. */
+function writeIndexes(
+  writer: HistoryWriter,
+  runs: readonly RecentRun[],
+  isTrue: (run: RecentRun) => boolean,
+): void {
+  const indexes = [...runs.keys()].filter((index) => isTrue(runs[index]!));
+  writeNumber(writer, indexes.length);
+  for (const index of indexes) writeNumber(writer, index);
+}
+
+const readIndexes = (reader: HistoryReader): ReadonlySet<number> =>
+  new Set(Array.from({ length: readNumber(reader) }, () => readNumber(reader)));
 
 function readAdded(reader: HistoryReader, history: TestCaseHistory): TestCaseHistory {
   const suite = readNumber(reader);
   const jobs = Array.from({ length: readNumber(reader) }, () => readHash(reader));
   const before = [...history.onDefault, ...history.elsewhere];
   const jobIndexes = before.map(() => (jobs.length > 1 ? readNumber(reader) : 0));
-  const shared = new Set(Array.from({ length: readNumber(reader) }, () => readNumber(reader)));
+  const shared = readIndexes(reader);
+  const separate = readIndexes(reader);
   const runs = before.map((run, index): RecentRun => {
     const job = jobs[jobIndexes[index]!] ?? 0;
-    return { ...run, job, isShared: shared.has(index) };
+    return { ...run, job, isShared: shared.has(index), isSeparate: separate.has(index) };
   });
   const onDefault = runs.slice(0, history.onDefault.length);
   const elsewhere = runs.slice(history.onDefault.length);
@@ -187,7 +202,8 @@ function readAdded(reader: HistoryReader, history: TestCaseHistory): TestCaseHis
     const cause = flags % 2 === 1 ? readHash(reader) : null;
     return {
       ...one,
-      job: jobs[flags >> 3] ?? 0,
+      job: jobs[flags >> 4] ?? 0,
+      isSeparate: (flags & 8) !== 0,
       isShared: (flags & 4) !== 0,
       cause,
       isExplained: (flags & 2) !== 0,
@@ -244,7 +260,7 @@ function writeContradictions(writer: HistoryWriter, contradictions: readonly Con
 }
 
 /** What the release before did not write. */
-const runAdded = { job: 0, isShared: false } as const;
+const runAdded = { job: 0, isShared: false, isSeparate: false } as const;
 const contradictionAdded = { ...runAdded, cause: null, isExplained: false } as const;
 
 function readContradictions(reader: HistoryReader): Contradiction[] {

@@ -45,8 +45,10 @@ export type Contradiction = {
   /** How many tests of how many failed in that upload. */
   readonly failing: number;
   readonly tests: number;
-  /** Some of them failed with the same fingerprint. */
+  /** Some of them failed with the same fingerprint, or unusually many failed. */
   readonly isShared: boolean;
+  /** The failure came after many passes in a row, so it is no part of the incident before. */
+  readonly isSeparate: boolean;
   /** A hash of the job's name; 0: unknown. */
   readonly job: number;
   /** A hash of the failure's fingerprint. Null: one run has both outcomes, so nothing but the test can explain it. */
@@ -99,8 +101,16 @@ const flakesMax = 16;
 
 export const dayNumber = (at: number): number => Math.floor(at / dayMs);
 
+/** After so many passes a failure is separate from the one before: during an outage few runs pass. */
+const separatePasses = 20;
+
 export function record(history: TestCaseHistory, fact: RunFact): TestCaseHistory {
-  const run = recentRun(fact);
+  const reported = recentRun(fact);
+  const isSeparate =
+    reported.outcome !== 'passed' &&
+    reported.at > history.lastFailureAt &&
+    history.cleanPasses >= separatePasses;
+  const run = isSeparate ? { ...reported, isSeparate } : reported;
   const onDefault = fact.branchClass === 'default';
   const ring = onDefault ? history.onDefault : history.elsewhere;
   const isSameRun = (other: RecentRun): boolean =>
@@ -219,7 +229,7 @@ function joinSource(history: TestCaseHistory, { sourceHash }: RecentRun, source:
   const failures = runs.filter(({ outcome, job }) => outcome !== 'passed' && passedIn.has(job));
   if (failures.length === 0) return history;
   const first = failures.reduce((a, b) => (isLater(a, b) ? b : a));
-  const { at, branchClass, prNumber, isSuspect, failing, tests, isShared, job } = first;
+  const { at, branchClass, prNumber, isSuspect, failing, tests, isShared, isSeparate, job } = first;
   const name = source.slice(0, sourceLengthMax);
   const cause = first.outcome === 'flaky' ? null : hashText(first.fingerprint ?? '');
   const now: Contradiction = {
@@ -231,6 +241,7 @@ function joinSource(history: TestCaseHistory, { sourceHash }: RecentRun, source:
     failing,
     tests,
     isShared,
+    isSeparate,
     job,
     cause,
     isExplained: false,
@@ -267,8 +278,9 @@ export const incidentMs = 2 * 60 * 60 * 1_000;
 function dropLeastUsefulContradiction(contradictions: Contradiction[]): readonly Contradiction[] {
   if (contradictions.length <= contradictionsMax) return contradictions;
   const between = contradictions.findIndex(
-    ({ at }, index) =>
+    ({ at, isSeparate }, index) =>
       index > 0 &&
+      !isSeparate &&
       at - contradictions[index - 1]!.at < incidentMs &&
       (contradictions[index + 1]?.at ?? Infinity) - contradictions[index - 1]!.at < incidentMs,
   );

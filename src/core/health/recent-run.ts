@@ -22,6 +22,8 @@ export type RunFact = {
   readonly job?: string;
   /** Tests of the same upload that failed with this fingerprint, this one included. Undefined: unknown. */
   readonly alike?: number;
+  /** More tests of the upload failed than is usual for its job: guard.ts. Undefined: unknown. */
+  readonly isUnusual?: boolean;
   /** Tests of the repository: an upload may contain only a shard of them. Undefined: those of the upload. */
   readonly suite?: number;
 };
@@ -41,8 +43,10 @@ export type RecentRun = {
   readonly tests: number;
   /** A hash of the job's name; 0: unknown. */
   readonly job: number;
-  /** Other tests of the same upload failed with the same fingerprint. */
+  /** Other tests of the same upload failed with the same fingerprint, or unusually many failed. */
   readonly isShared: boolean;
+  /** It failed after many passes in a row: what made it fail is not what made it fail before. */
+  readonly isSeparate: boolean;
 };
 
 /** Longer names are cut: a source is a commit. */
@@ -77,7 +81,8 @@ export function recentRun(fact: RunFact): RecentRun {
     failing,
     tests,
     job,
-    isShared: (fact.alike ?? 1) > 1,
+    isShared: (fact.alike ?? 1) > 1 || fact.isUnusual === true,
+    isSeparate: false,
   };
 }
 
@@ -101,6 +106,7 @@ export function passedRun(
     tests: 0,
     job,
     isShared: false,
+    isSeparate: false,
   };
 }
 

@@ -21,7 +21,11 @@ import type { TestMemory } from './test-memory.ts';
 const earlierMs = 14 * dayMs;
 
 /** An upload, with the result of the mass-failure guard. */
-export type GuardedUpload = { readonly read: ReadUpload; readonly isSuspect: boolean };
+export type GuardedUpload = {
+  readonly read: ReadUpload;
+  readonly isSuspect: boolean;
+  readonly isUnusual: boolean;
+};
 
 export type ChangedHistory = {
   readonly test: WatchedTest;
@@ -59,8 +63,7 @@ export async function changeHistories(
   const drafts = await loadDrafts(tx, memory, uploads);
   const hours: TestHour[] = [];
   await fillEarlier(tx, memory.repositoryId, drafts, uploads, hours);
-  for (const { read, isSuspect } of uploads)
-    recordUpload(drafts, read, { isSuspect, suite: memory.nextOrdinal }, hours);
+  for (const upload of uploads) recordUpload(drafts, upload, memory.nextOrdinal, hours);
   const tests = [...drafts.values()].map((draft): [number, ChangedHistory] => [
     draft.ordinal,
     {
@@ -122,8 +125,8 @@ async function loadDrafts(
 
 function recordUpload(
   drafts: ReadonlyMap<number, TestHistoryDraft>,
-  read: ReadUpload,
-  { isSuspect, suite }: { readonly isSuspect: boolean; readonly suite: number },
+  { read, isSuspect, isUnusual }: GuardedUpload,
+  suite: number,
   hours: TestHour[],
 ): void {
   const { about, runs, upload } = read;
@@ -151,6 +154,7 @@ function recordUpload(
       tests: runs.ordinals.length,
       job,
       alike: alike.get(fingerprint) ?? 1,
+      isUnusual,
       suite,
     };
     draft.history = record(draft.history, fact);

@@ -8,7 +8,7 @@
 // their own names) never agrees with itself three times, and then nothing is reported as missing.
 
 import type { RepositoryId } from '#base/id.ts';
-import { isMassFailure, nextBaseline } from '#core/health/guard.ts';
+import { isMassFailure, isUnusual, nextBaseline } from '#core/health/guard.ts';
 import { countMissing } from '#core/health/segment.ts';
 import type { Tx } from '#db/cell.ts';
 import { findShape, type Shape } from '#db/health/segment-store.ts';
@@ -24,6 +24,8 @@ const agreeingShare = 0.05;
 
 export type Usual = {
   readonly isSuspect: boolean;
+  /** More failed than usual: guard.ts. */
+  readonly isUnusual: boolean;
   /** Null: there is no baseline yet. */
   readonly usualTests: number | null;
   readonly missingTests: number | null;
@@ -80,7 +82,12 @@ export async function loadUsualJobs(
       const isSuspect = isMassFailure(own?.baseline ?? null, failing, runs.ordinals.length);
       // All of the selected tests failed together before, which was no mass failure.
       if (selectedTests !== null)
-        return { isSuspect: isSuspect && failing > selectedTests, usualTests: null, missingTests: null };
+        return {
+          isSuspect: isSuspect && failing > selectedTests,
+          isUnusual: false,
+          usualTests: null,
+          missingTests: null,
+        };
       const measured = await measure(own, read, shape);
       const onDefault = jobs.get(formatJobKey({ ...key, branchClass: 'default' }));
       const known = [own, onDefault].find((job) => job !== undefined && job.usualAgreed >= agreedMin);
@@ -96,6 +103,7 @@ export async function loadUsualJobs(
       }
       return {
         isSuspect,
+        isUnusual: isUnusual(own?.baseline ?? null, failing),
         usualTests: known === undefined ? null : (compared?.usual ?? null),
         missingTests: known === undefined ? null : (compared?.missing ?? null),
       };

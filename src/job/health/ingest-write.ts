@@ -88,6 +88,7 @@ async function write(
   const guarded = reads.map((read): GuardedUpload => ({
     read,
     isSuspect: usuals.get(read.upload.id)!.isSuspect,
+    isUnusual: usuals.get(read.upload.id)!.isUnusual,
   }));
   const feeding = guarded.filter(({ read }) => read.upload.trust === 'full');
   const { tests, hours } = await changeHistories(tx, memory, feeding);

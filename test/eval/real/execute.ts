@@ -104,11 +104,12 @@ function findBroken(world: World, run: Run, job: Job, random: Streams): Readonly
   for (const { test, cause, chance, until, message } of run.push?.unfinished ?? [])
     if (run.at < until && (chance === 1 || random.wip() < chance))
       add(test, { cause, message, again: chance });
-  for (const { tests, outages, message } of world.services)
+  for (const { tests, outages, messages } of world.services)
     for (const { at, chance } of outages)
       if (at[0] <= run.at && run.at < at[1])
         for (const test of tests)
-          if (random.outages() < chance) add(test, { cause: 'outage', message, again: chance });
+          if (random.outages() < chance)
+            add(test, { cause: 'outage', message: messages.get(test)!, again: chance });
   addFlakes(world, run, job, add, random.flakes);
   return broken;
 }

@@ -86,6 +86,7 @@ export const profiles: { readonly [name in ProfileName]: Profile } = {
 export const phenomena = [
   'drift',
   'outages',
+  'own-words',
   'mass',
   'regressions',
   'moving-base',

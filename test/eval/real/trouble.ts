@@ -10,7 +10,7 @@ import type { Interval, Regression } from './truth.ts';
 export type Service = {
   readonly tests: readonly number[];
   readonly outages: readonly { readonly at: Interval; readonly chance: number }[];
-  readonly message: string;
+  readonly messages: ReadonlyMap<number, string>;
 };
 
 type Source = {
@@ -21,13 +21,17 @@ type Source = {
   readonly isOn: (phenomenon: Phenomenon) => boolean;
 };
 
-/** Every outage of a service takes the same tests, in whatever shard they are, and all of them say the same. */
+/**
+ * Every outage of a service takes the same tests, in whatever shard they are. In most services all of them say the same; in
+ * others each test fails in its own assertion.
+ */
 export function drawServices(
   { seed, profile, from, to, isOn }: Source,
   catalog: Catalog,
 ): readonly Service[] {
   if (!isOn('outages')) return [];
   const random = createOccasion(seed, `outages/${profile.name}`);
+  const words = createOccasion(seed, `own-words/${profile.name}`);
   return Array.from({ length: profile.services }, () => {
     const count = Math.round(drawBetween(random, profile.serviceTests));
     const tests = Array.from({ length: count }, () => drawWhole(random, profile.tests)).filter(
@@ -39,7 +43,10 @@ export function drawServices(
       // Some outages are slow answers, in which every other test still passes.
       chance: random() < 0.6 ? 0.95 : 0.2 + 0.6 * random(),
     }));
-    return { tests, outages, message: drawOutageMessage(random) };
+    const shared = drawOutageMessage(random);
+    const isInOwnWords = isOn('own-words') && words() < 0.35;
+    const messages = new Map(tests.map((test) => [test, isInOwnWords ? drawMessage(words) : shared]));
+    return { tests, outages, messages };
   });
 }
 

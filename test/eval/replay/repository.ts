@@ -7,7 +7,7 @@
 //   5. Once an hour tests that are not healthy, or have an active monitor, are classified again.
 
 import { dayMs, hourMs } from '#base/duration.ts';
-import { isMassFailure, type JobBaseline, nextBaseline } from '#core/health/guard.ts';
+import { isMassFailure, isUnusual, type JobBaseline, nextBaseline } from '#core/health/guard.ts';
 import { emptyHistory, record, type TestCaseHistory } from '#core/health/history.ts';
 import { evaluate } from '#core/health/monitor/monitor.ts';
 import type { MonitorId } from '#core/health/monitor/monitors.ts';
@@ -121,12 +121,12 @@ export function createRepositoryReplay(repository: string, listener: ReplayListe
     }
   };
 
-  const guard = (upload: ReplayUpload, failing: number, tests: number): boolean => {
+  const guard = (upload: ReplayUpload, failing: number, tests: number) => {
     const key = JSON.stringify([upload.job, upload.shard, upload.variant, upload.branchClass]);
     const baseline = baselines.get(key) ?? null;
     const isSuspect = isMassFailure(baseline, failing, tests);
     if (upload.isTrusted && !isSuspect && tests > 0) baselines.set(key, nextBaseline(baseline, failing));
-    return isSuspect;
+    return { isSuspect, isUnusual: isUnusual(baseline, failing) };
   };
 
   const classify = (number: number, state: WatchedTest, now: number): void => {
@@ -217,13 +217,13 @@ export function createRepositoryReplay(repository: string, listener: ReplayListe
       for (const result of results)
         if (result.outcome === 'failed' || result.outcome === 'flaky') failing.set(result.number, result);
       const { logged, tests } = describeUpload(upload, results, numbers);
-      const isSuspect = guard(upload, failing.size, tests);
+      const guarded = guard(upload, failing.size, tests);
       if (!upload.isTrusted) return;
       const touched = new Set(failing.keys());
       for (const number of log.failedOn(upload.head)) if (hasExecuted(logged, number)) touched.add(number);
       for (const number of lively) if (hasExecuted(logged, number)) touched.add(number);
       const alike = countAlike(failing);
-      const common = { isSuspect, failing: failing.size, tests, suite: numbers.count() };
+      const common = { ...guarded, failing: failing.size, tests, suite: numbers.count() };
       for (const number of touched) {
         const result = failing.get(number);
         const fact: RunFact =

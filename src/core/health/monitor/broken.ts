@@ -215,7 +215,7 @@ const countFailuresInRow = ({ onDefault }: TestCaseHistory): number =>
 
 /**
  * Does a flaky test fail more often in a row than its flakiness explains? At the rate at which it failed on
- * the default branch before, so many failures in a row occur less than once in 16 times. Never for the first
+ * the default branch before, so many failures in a row occur less than once in 16 days. Never for the first
  * failure.
  */
 export function isRowUnlikely(history: TestCaseHistory): boolean {
@@ -223,11 +223,13 @@ export function isRowUnlikely(history: TestCaseHistory): boolean {
   if (row < 2) return false;
   let runs = -row;
   let failed = -row;
+  let days = 0;
   for (const count of history.days)
     if (count.branchClass === 'default') {
       runs += count.runs;
       failed += count.failed;
+      days++;
     }
   const rate = Math.max(0, failed) / Math.max(1, runs);
-  return rate ** row < 1 / 16;
+  return rate ** row * Math.max(1, runs / Math.max(1, days)) < 1 / 16;
 }

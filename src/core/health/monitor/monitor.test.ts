@@ -81,8 +81,19 @@ describe('the pass-on-retry monitor', () => {
     );
     const history = during.reduce(record, emptyHistory);
     expect(classify(history, begunAt + hour).status.value).toBe('healthy');
-    const alone = during.map((one) => ({ ...one, failing: 1 })).reduce(record, emptyHistory);
-    expect(classify(alone, begunAt + hour).status.value).toBe('healthy');
+    const alone = during.map((one) => ({ ...one, failing: 1 }));
+    expect(classify(alone.reduce(record, emptyHistory), begunAt + hour).status.value).toBe('flaky');
+    const inShard = alone.map((one) => ({ ...one, suite: 5_000 })).reduce(record, emptyHistory);
+    expect(classify(inShard, begunAt + hour).status.value).toBe('healthy');
+    const passes = Array.from({ length: 20 }, (_, at) =>
+      fact({ source: sha(100 + at), at: begunAt + 15 * 60_000 + at }),
+    );
+    const busy = [...during.slice(0, 2), ...passes, ...during.slice(2)].map((one) => ({
+      ...one,
+      failing: 1,
+      suite: 5_000,
+    }));
+    expect(classify(busy.reduce(record, emptyHistory), begunAt + hour).status.value).toBe('flaky');
     const apart = during.map((one, at) => ({ ...one, at: begunAt + at * 5 * hour, failing: 1 }));
     expect(classify(apart.reduce(record, emptyHistory), begunAt + 20 * hour).status.value).toBe('flaky');
   });

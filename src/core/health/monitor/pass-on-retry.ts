@@ -1,7 +1,7 @@
 // Flaky is a test that passes and fails where nothing changed. One contradiction alone never makes it so: most of them
 // are outages. It takes contradictions of at least two sources that chance does not explain (chance.ts); several of one
 // pull request are one, since its change may bring a race of its own; and several within two hours are one, since they
-// may be one outage that lasts.
+// may be one outage that lasts, unless the test passed twenty times in between or failed nearly alone in the whole suite.
 //
 // It is over after a week without a new one, or as soon as so many runs passed in a row that the test would have failed
 // in them with 95 % had it stayed as it was.
@@ -11,7 +11,6 @@ import { countText } from '#base/number-text.ts';
 import { fraction, type SettingValues, whole } from '../../setting.ts';
 import { branchClasses } from '../branch.ts';
 import { type Contradiction, dayNumber, incidentMs, type TestCaseHistory } from '../history.ts';
-import type { RecentRun } from '../recent-run.ts';
 import { testsByChance } from './chance.ts';
 import { branches, isOn, monitor, quietDays, windowDays } from './monitor-type.ts';
 import { daysText, instantText, percentText, shortSource, timesText } from './monitor-text.ts';
@@ -101,7 +100,7 @@ function viewPassOnRetry(
   contradicted = Math.max(contradicted, seen.length);
   verdicts = Math.max(verdicts, contradicted);
   const last = seen.at(-1) ?? history.contradictions.at(-1) ?? null;
-  const votes = selectIndependentEvidence(seen, history.onDefault);
+  const votes = selectIndependentEvidence(seen, history);
   const isBursty = comesInBursts(seen);
   const shares = votes.map((vote) => (isBursty ? Math.max(sharedCause, shareOf(vote)) : shareOf(vote)));
   const chanceAmong = (tests: number): number => testsByChance({ shares, verdicts, tests });
@@ -145,8 +144,8 @@ function comesInBursts(seen: readonly Contradiction[]): boolean {
   if (count < 3) return false;
   let incidents = 0;
   let begunAt = -Infinity;
-  for (const { at } of seen)
-    if (at - begunAt >= incidentMs) {
+  for (const { at, isSeparate } of seen)
+    if (isSeparate || at - begunAt >= incidentMs) {
       incidents++;
       begunAt = at;
     }
@@ -163,7 +162,7 @@ function comesInBursts(seen: readonly Contradiction[]): boolean {
  */
 function selectIndependentEvidence(
   seen: readonly Contradiction[],
-  onDefault: readonly RecentRun[],
+  history: TestCaseHistory,
 ): Contradiction[] {
   const votes: Contradiction[] = [];
   const pullRequests = new Set<number>();
@@ -173,17 +172,26 @@ function selectIndependentEvidence(
       pullRequests.add(one.prNumber);
     }
     const before = votes.at(-1);
-    if (before === undefined || !isSameIncident(before, one, onDefault)) votes.push(one);
+    if (before === undefined || !isSameIncident(before, one, history)) votes.push(one);
   }
   return votes;
 }
 
+/** From so many failing tests on they may have one cause. */
+const crowdMin = 3;
+/** An upload with this share of the repository's tests is no shard: other tests would show an outage too. */
+const wholeShare = 0.8;
+
+const isAlone = ({ failing, tests, isShared }: Contradiction, suite: number): boolean =>
+  failing < crowdMin && !isShared && tests >= suite * wholeShare;
+
 function isSameIncident(
   before: Contradiction,
-  { at, branchClass, cause }: Contradiction,
-  onDefault: readonly RecentRun[],
+  one: Contradiction,
+  { onDefault, suite }: TestCaseHistory,
 ): boolean {
-  if (at - before.at < incidentMs) return true;
+  const { at, branchClass, cause } = one;
+  if (at - before.at < incidentMs && !one.isSeparate && !isAlone(one, suite)) return true;
   if (branchClass !== 'pull_request' || before.branchClass !== 'pull_request') return false;
   if (cause === null || cause !== before.cause || before.at < (onDefault[0]?.at ?? Infinity)) return false;
   return !onDefault.some((run) => run.at > before.at && run.at < at);
