@@ -58,7 +58,7 @@ const lastingMs = 2 * dayMs;
  * more, and passed more often than not in between, or for more than two days, is the test's own.
  */
 function comesBack(own: readonly RecentRun[], cause: number): boolean {
-  const isAlike = (run: RecentRun) => run.outcome === 'failed' && hashText(run.fingerprint ?? '') === cause;
+  const isAlike = (run: RecentRun) => failedWith(run, cause);
   const first = own.findIndex(isAlike);
   if (first === -1) return false;
   const span = own.slice(first, own.findLastIndex(isAlike) + 1);
@@ -76,7 +76,7 @@ function isBroken(own: readonly RecentRun[], { at }: Explainable, cause: number)
   let row = new Set<number>();
   for (const run of own) {
     if (run.at > at + nearMs) break;
-    const isAlike = isUncontradicted(own, run) && hashText(run.fingerprint ?? '') === cause;
+    const isAlike = isUncontradicted(own, run) && failedWith(run, cause);
     if (isAlike) row.add(run.sourceHash);
     else if (!own.some((other) => other.sourceHash === run.sourceHash && other.outcome === 'failed'))
       row = new Set();
@@ -98,7 +98,7 @@ function isFromDefault(
     if (!isOlder) return true;
   }
   const isAlike = (run: RecentRun | undefined): run is RecentRun =>
-    run !== undefined && isUncontradicted(own, run) && hashText(run.fingerprint ?? '') === cause;
+    run !== undefined && isUncontradicted(own, run) && failedWith(run, cause);
   const next = own.findIndex((run) => run.at > at);
   const beside = next === -1 ? [own.at(-1)] : [own[next - 1], own[next]];
   if (beside.some((run) => isAlike(run) && Math.abs(run.at - at) <= nearMs)) return true;
@@ -111,6 +111,9 @@ function isFromDefault(
       run.sourceHash !== own[index - 1]!.sourceHash,
   );
 }
+
+const failedWith = ({ outcome, fingerprint }: RecentRun, cause: number): boolean =>
+  outcome === 'failed' && hashText(fingerprint ?? '') === cause;
 
 /** A run that failed on a commit on which the job never passed. */
 const isUncontradicted = (own: readonly RecentRun[], { outcome, sourceHash }: RecentRun): boolean =>

@@ -326,6 +326,13 @@ export function addPasses(
   return { ...history, days, cleanPasses: history.cleanPasses + (isLate ? runs : 0) };
 }
 
+/** The known flakes that have new evidence. */
+export function findNewFlakes(before: TestCaseHistory, after: TestCaseHistory): readonly KnownFlake[] {
+  if (after.flakes === before.flakes) return [];
+  const knownAt = new Map(before.flakes.map(({ fingerprint, lastAt }) => [fingerprint, lastAt]));
+  return after.flakes.filter(({ fingerprint, lastAt }) => lastAt > (knownAt.get(fingerprint) ?? -1));
+}
+
 /** The fingerprints of failures that were contradicted; '' for a failure that gives no reason. */
 export const flakeFingerprints = (history: TestCaseHistory): readonly string[] =>
   history.flakes.map(({ fingerprint }) => fingerprint);

@@ -1,7 +1,7 @@
 // Builds the rows of failed tests, each with a verdict: is it the test, or is it the change?
 
 import { dayMs } from '#base/duration.ts';
-import { flakeFingerprints } from '#core/health/history.ts';
+import { findNewFlakes, flakeFingerprints } from '#core/health/history.ts';
 import { binarySearch } from '#core/health/segment.ts';
 import type { HealthStatus } from '#core/health/status.ts';
 import type { Tx } from '#db/cell.ts';
@@ -65,7 +65,7 @@ export async function prepareFailureWrites(
       places.set(key, (places.get(key) ?? new Set()).add(read.about.prNumber));
     }
   }
-  return { rows, groups: [...groups, ...findNewFlakes(classified.histories)], quarantined };
+  return { rows, groups: [...groups, ...toFlakeChanges(classified.histories)], quarantined };
 }
 
 type KnownFailures = {
@@ -148,20 +148,16 @@ const toGroupChange = (row: FailureRow): GroupChange => ({
 });
 
 /** Failures with new evidence of flakiness. */
-function findNewFlakes(histories: ReadonlyMap<number, ChangedHistory>): readonly GroupChange[] {
-  return [...histories.values()].flatMap(({ test, before }) => {
-    if (test.history.flakes === before.flakes) return [];
-    const knownAt = new Map(before.flakes.map((flake) => [flake.fingerprint, flake.lastAt]));
-    return test.history.flakes
-      .filter(({ fingerprint, lastAt }) => lastAt > (knownAt.get(fingerprint) ?? -1))
-      .map(({ fingerprint, lastAt }) => ({
-        test_case_id: test.testCaseId,
-        fingerprint,
-        summary: '',
-        occurrences: 0,
-        flakes: 1,
-        last_occurrence: new Date(lastAt),
-        text_hash: null,
-      }));
-  });
+function toFlakeChanges(histories: ReadonlyMap<number, ChangedHistory>): readonly GroupChange[] {
+  return [...histories.values()].flatMap(({ test, before }) =>
+    findNewFlakes(before, test.history).map(({ fingerprint, lastAt }) => ({
+      test_case_id: test.testCaseId,
+      fingerprint,
+      summary: '',
+      occurrences: 0,
+      flakes: 1,
+      last_occurrence: new Date(lastAt),
+      text_hash: null,
+    })),
+  );
 }

@@ -1,5 +1,5 @@
 // Pull requests and what is unfinished in them. Every push of a pull request may fail some of the tests near its change: always,
-// with a race of its own, or until somebody approves it. Agents push up to fifty times a day.
+// with a race of its own, or until a person approves it. Agents push up to fifty times a day.
 
 import { hourMs } from '#base/duration.ts';
 import { drawGeometric, drawWhole, type Random } from '../random.ts';

@@ -1,4 +1,4 @@
-// Flaky tests: how often each fails by itself, when, and with which words. Rates are those of the public data, the frailest of
+// Flaky tests: how often each fails without another cause, when, and with which message. Rates are those of the public data, the frailest of
 // them thinned out: most fail less than once in 100 runs. They drift over days, and follow the load of the day.
 //
 //   flaky      fails by chance, some in herds that fail together

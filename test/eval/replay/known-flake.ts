@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import { excusableFingerprints } from '#core/health/explained.ts';
 import { type Fingerprint, fingerprintFailure } from '#core/health/fingerprint/fingerprint.ts';
 import { createMessageReader } from '#core/health/fingerprint/known-message.ts';
-import type { KnownFlake, TestCaseHistory } from '#core/health/history.ts';
+import { findNewFlakes, type TestCaseHistory } from '#core/health/history.ts';
 import { isExcused } from '#core/health/quarantine.ts';
 import type { ReportedFailure } from '#core/health/reported-case.ts';
 
@@ -40,12 +40,8 @@ export type FlakeTable = {
 
 export const createFlakeTable = (): FlakeTable => ({ summaries: new Map(), flakes: new Set() });
 
-/** Failures with new evidence of flakiness: findNewFlakes of src/job/health/ingest-failure.ts. */
 export function learnFlakes(table: FlakeTable, before: TestCaseHistory, after: TestCaseHistory): void {
-  if (after.flakes === before.flakes) return;
-  const knownAt = new Map(before.flakes.map(({ fingerprint, lastAt }: KnownFlake) => [fingerprint, lastAt]));
-  for (const { fingerprint, lastAt } of after.flakes)
-    if (lastAt > (knownAt.get(fingerprint) ?? -1)) table.flakes.add(fingerprint);
+  for (const { fingerprint } of findNewFlakes(before, after)) table.flakes.add(fingerprint);
 }
 
 type ExcuseReader = (
