@@ -3,11 +3,11 @@ import { explore } from './model-check.ts';
 import type { Outcome, Task } from './model-pool.ts';
 import { worlds } from './model-worlds.ts';
 
-process.on('message', ({ world, deadline }: Task) => process.send!(outcomeOf(world, deadline)));
+process.on('message', (task: Task) => process.send!(outcomeOf(task)));
 
-function outcomeOf(world: number, deadline: number): Outcome {
+function outcomeOf({ world, disturbances, deadline }: Task): Outcome {
   try {
-    return explore(worlds[world]!, deadline);
+    return explore({ ...worlds[world]!, disturbances }, deadline);
   } catch (error) {
     return { violation: (error as Error).message };
   }
