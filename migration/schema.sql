@@ -535,8 +535,14 @@ CREATE TABLE public.test_case (
     quarantine_owner text,
     quarantine_note text,
     manual_status text,
-    ordinal integer
+    ordinal integer,
+    quarantine_held_back text,
+    quarantine_warned_days smallint
 );
+
+COMMENT ON COLUMN public.test_case.quarantine_held_back IS 'CRITICAL, CAP_TESTS, CAP_SHARE or ENDED: why the test is not quarantined although it should be; null: it is not held back';
+
+COMMENT ON COLUMN public.test_case.quarantine_warned_days IS 'how many days before its end the last announcement was due; null: none was';
 
 CREATE TABLE public.test_fact (
     repository_id uuid NOT NULL,

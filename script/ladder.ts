@@ -152,6 +152,11 @@ export const innerRooms: readonly Inner[] = [
       { folder: 'codeowners', imports: [], holds: 'who owns a test, by the CODEOWNERS file' },
       { folder: 'fingerprint', imports: [], holds: 'which failures are the same failure' },
       { folder: 'monitor', imports: [], holds: 'one file per monitor, and what they conclude' },
+      {
+        folder: 'quarantine',
+        imports: [],
+        holds: 'which tests are quarantined, until when, and which failures that excuses',
+      },
     ],
   },
   {

@@ -3,7 +3,14 @@
 
 import { evaluate, type Evaluation } from '#core/health/monitor/monitor.ts';
 import { emptyHistory, type TestCaseHistory } from '#core/health/history.ts';
-import { isOverrideOver, shouldQuarantine, type QuarantineSetting } from '#core/health/quarantine.ts';
+import {
+  beginsQuarantine,
+  type ContractFacts,
+  decideQuarantine,
+  type DecidedQuarantine,
+  type QuarantineRoom,
+  suiteEnough,
+} from '#core/health/quarantine/quarantine-contract.ts';
 import type { MonitorId } from '#core/health/monitor/monitors.ts';
 import type { ResolvedHealthSettings } from '#core/health/settings.ts';
 import type { HealthStatus } from '#core/health/status.ts';
@@ -16,6 +23,7 @@ import {
   findMutes,
   findTestHealth,
   putVerdicts,
+  readQuarantineRoom,
   type TestHealthRow,
   type TestFact,
   type TestClassification,
@@ -51,12 +59,9 @@ export async function classifyTests(
   if (ids.length === 0) return new Map();
   const testHealthById = await findTestHealth(tx, lock.repositoryId, ids);
   const mutes = await findMutes(tx, lock.repositoryId, ids, now);
-  const classifications = new Map<string, ClassifiedTest>();
-  const verdicts: TestClassification[] = [];
-  const facts: TestFact[] = [];
-  for (const { testCaseId, history, activeMonitors } of tests) {
+  const evaluated = tests.flatMap(({ testCaseId, history, activeMonitors }) => {
     const before = testHealthById.get(testCaseId);
-    if (before === undefined) continue;
+    if (before === undefined) return [];
     const overrides = {
       mutes: mutes.get(testCaseId) ?? [],
       manualStatus: before.manual_status,
@@ -66,11 +71,27 @@ export async function classifyTests(
       before.ordinal === null
         ? asPut(before)
         : evaluate(history, settings, { ...overrides, wasActive: activeMonitors }, now.getTime());
-    const verdict = applyEvaluation(before, evaluation, settings, now);
+    return [{ before, evaluation, activeMonitors, contract: contractFacts(before, evaluation, settings) }];
+  });
+  const classifications = new Map<string, ClassifiedTest>();
+  const verdicts: TestClassification[] = [];
+  const facts: TestFact[] = [];
+  const room = await readRoom(
+    tx,
+    lock,
+    evaluated.map(({ contract }) => contract),
+    { settings, now },
+  );
+  let { quarantined } = room;
+  for (const { before, evaluation, activeMonitors, contract } of evaluated) {
+    const decided = decideQuarantine(contract, { ...room, quarantined }, now.getTime());
+    quarantined += Number(decided.isQuarantined) - Number(contract.before.isQuarantined);
+    const verdict = applyEvaluation(before, evaluation, decided, now);
     if (isChanged(before, verdict)) verdicts.push(verdict);
     facts.push(...collectTestFacts(before, verdict, evaluation, activeMonitors));
+    if (decided.warning !== null) facts.push(announceEnd(verdict, before, decided.warning));
     const active = evaluation.monitors.filter(({ isActive }) => isActive).map(({ monitor }) => monitor);
-    classifications.set(testCaseId, { before, status: verdict.status, activeMonitors: active });
+    classifications.set(before.id, { before, status: verdict.status, activeMonitors: active });
   }
   await putVerdicts(tx, lock, verdicts, now);
   await appendTestFacts(tx, lock, facts, trigger, now);
@@ -84,18 +105,42 @@ function asPut(before: TestHealthRow): Evaluation {
   return { status: { value, reason }, monitors: [], mayAutoQuarantine: true, culprit: null };
 }
 
-function applyEvaluation(
+const contractFacts = (
   before: TestHealthRow,
   { status, mayAutoQuarantine }: Evaluation,
   settings: ResolvedHealthSettings,
+): ContractFacts => ({
+  settings,
+  before: {
+    setting: before.quarantine_setting,
+    isQuarantined: before.quarantined_at !== null,
+    expiresAt: before.quarantine_expires_at?.getTime() ?? null,
+    heldBack: before.quarantine_held_back,
+    warnedDays: before.quarantine_warned_days,
+  },
+  status: status.value,
+  mayAutoQuarantine,
+  test: { name: before.name, file: before.file_path },
+});
+
+/** The room is counted only if a test is to enter quarantine: most uploads change nothing about it. */
+async function readRoom(
+  tx: Tx,
+  lock: TestsLock,
+  contracts: readonly ContractFacts[],
+  { settings, now }: Pick<Occasion, 'settings' | 'now'>,
+): Promise<QuarantineRoom> {
+  if (!contracts.some((contract) => beginsQuarantine(contract, now.getTime())))
+    return { quarantined: 0, suite: 0 };
+  return readQuarantineRoom(tx, lock, suiteEnough(settings.quarantine));
+}
+
+function applyEvaluation(
+  before: TestHealthRow,
+  { status }: Evaluation,
+  decided: DecidedQuarantine,
   now: Date,
 ): TestClassification {
-  // An expired override no longer applies.
-  const isOver = isOverrideOver(before.quarantine_expires_at?.getTime() ?? null, now.getTime());
-  const setting: QuarantineSetting = isOver ? 'AUTO_QUARANTINE' : before.quarantine_setting;
-  const expiresAt = isOver ? null : before.quarantine_expires_at;
-  const facts = { settings, setting, expiresAt: null, status: status.value, mayAutoQuarantine };
-  const isQuarantined = shouldQuarantine(facts, now.getTime());
   return {
     id: before.id,
     status: status.value,
@@ -103,9 +148,11 @@ function applyEvaluation(
     status_reason:
       status.value === 'healthy' && before.status === 'healthy' ? before.status_reason : status.reason,
     isStatusNew: status.value !== before.status,
-    quarantine_setting: setting,
-    quarantine_expires_at: expiresAt,
-    quarantined_at: isQuarantined ? (before.quarantined_at ?? now) : null,
+    quarantine_setting: decided.setting,
+    quarantine_expires_at: decided.expiresAt === null ? null : new Date(decided.expiresAt),
+    quarantined_at: decided.isQuarantined ? (before.quarantined_at ?? now) : null,
+    quarantine_held_back: decided.heldBack,
+    quarantine_warned_days: decided.warnedDays,
   };
 }
 
@@ -113,6 +160,9 @@ const isChanged = (before: TestHealthRow, after: TestClassification): boolean =>
   after.isStatusNew ||
   after.status_reason !== before.status_reason ||
   after.quarantine_setting !== before.quarantine_setting ||
+  after.quarantine_expires_at?.getTime() !== before.quarantine_expires_at?.getTime() ||
+  after.quarantine_held_back !== before.quarantine_held_back ||
+  after.quarantine_warned_days !== before.quarantine_warned_days ||
   (after.quarantined_at === null) !== (before.quarantined_at === null);
 
 function collectTestFacts(
@@ -144,8 +194,27 @@ function collectTestFacts(
       before: { setting: before.quarantine_setting },
       after: { setting: after.quarantine_setting },
     });
+  if (after.quarantine_held_back !== null && after.quarantine_held_back !== before.quarantine_held_back)
+    facts.push({
+      testCaseId,
+      kind: 'quarantine_held_back',
+      before: { reason: before.quarantine_held_back },
+      after: { reason: after.quarantine_held_back },
+    });
   return facts;
 }
+
+/** The end of a quarantine is announced in the transaction that remembers it: once, also if a worker is killed. */
+const announceEnd = (
+  { id, quarantine_expires_at: endsAt }: TestClassification,
+  { quarantine_warned_days: warnedDays }: TestHealthRow,
+  days: number,
+): TestFact => ({
+  testCaseId: id,
+  kind: 'quarantine_ending',
+  before: { days: warnedDays },
+  after: { days, endsAt: endsAt?.toISOString() },
+});
 
 /** Classifies tests again from their stored history; a test that never failed has none. */
 export async function reclassifyTests(

@@ -2,6 +2,7 @@
 // audit log and the new statuses of the tests commit together.
 
 import { monitorIds } from '#core/health/monitor/monitors.ts';
+import { reachedWarning } from '#core/health/quarantine/quarantine-contract.ts';
 import {
   completeSettings,
   type ResolvedHealthSettings,
@@ -51,25 +52,63 @@ function changeTest(change: TestChange, action: string, write: Write): Promise<O
   });
 }
 
-export const setQuarantine = (change: TestChange, requested: QuarantineUpdate): Promise<OverrideRow | null> =>
-  changeTest(change, 'test.quarantine', async (tx, lock, before) => {
-    await putQuarantine(tx, lock, change.testCaseId, requested);
-    const { actor, now } = change.by;
-    if (before.quarantine_setting !== requested.setting) {
-      const said = { before: { setting: before.quarantine_setting }, after: { setting: requested.setting } };
-      const fact = { testCaseId: change.testCaseId, kind: 'quarantining_setting_changed', ...said } as const;
-      await appendTestFacts(tx, lock, [fact], { kind: 'person', actor }, now);
-    }
-    return {
-      before: {
-        setting: before.quarantine_setting,
-        expiresAt: before.quarantine_expires_at,
-        owner: before.quarantine_owner,
-        note: before.quarantine_note,
-      },
-      after: requested,
+type RequestedQuarantine = Omit<QuarantineUpdate, 'warnedDays'>;
+
+export const setQuarantine = (
+  change: TestChange,
+  requested: RequestedQuarantine,
+): Promise<OverrideRow | null> =>
+  withTestsLock(change.cell, change.repository.id, async (tx, lock) => {
+    const { repository, testCaseId, by } = change;
+    const before = await findOverride(tx, repository.id, testCaseId);
+    if (before === null) return null;
+    const known = {
+      name: before.name,
+      setting: before.quarantine_setting,
+      expiresAt: before.quarantine_expires_at,
+      owner: before.quarantine_owner,
+      note: before.quarantine_note,
     };
+    await applyQuarantine(tx, lock, change, known, requested);
+    await reclassify(tx, lock, [testCaseId], by);
+    return findOverride(tx, repository.id, testCaseId);
   });
+
+/** Writes what was requested for a test; the caller classifies the test again. */
+export async function applyQuarantine(
+  tx: Tx,
+  lock: TestsLock,
+  { repository, testCaseId, by }: TestChange,
+  before: RequestedQuarantine & { readonly name: string },
+  { setting, expiresAt, owner, note }: RequestedQuarantine,
+): Promise<void> {
+  const requested = { setting, expiresAt, owner, note };
+  await putQuarantine(tx, lock, testCaseId, withWarning(requested, by.now));
+  const { name, setting: settingBefore } = before;
+  if (settingBefore !== setting) {
+    const said = { before: { setting: settingBefore }, after: { setting } };
+    const fact = { testCaseId, kind: 'quarantining_setting_changed', ...said } as const;
+    await appendTestFacts(tx, lock, [fact], { kind: 'person', actor: by.actor }, by.now);
+  }
+  await recordAudit(tx, by, {
+    action: 'test.quarantine',
+    subject: `${fullName(repository)} ${testCaseId} ${name}`,
+    before: {
+      setting: settingBefore,
+      expiresAt: before.expiresAt,
+      owner: before.owner,
+      note: before.note,
+    },
+    after: requested,
+  });
+}
+
+/** A quarantine that is set for three days begins without the warning of seven days. */
+const withWarning = (requested: RequestedQuarantine, now: Date): QuarantineUpdate => ({
+  ...requested,
+  warnedDays:
+    requested.expiresAt === null ? null : reachedWarning(requested.expiresAt.getTime(), now.getTime()),
+});
 
 export const flagTest = (
   change: TestChange,
@@ -95,16 +134,19 @@ export const muteMonitor = (
   });
 
 /** False: the repository has no such test. */
-export function setTicket(
-  { cell, repository, by }: RepositoryChange,
-  { testCaseId, ticketId }: { readonly testCaseId: string; readonly ticketId: string },
+export const setTicket = (change: TestChange, ticketId: string): Promise<boolean> =>
+  withTransaction(change.cell, (tx) => linkTestTicket(tx, change, ticketId));
+
+/** False: the repository has no such test. */
+export async function linkTestTicket(
+  tx: Tx,
+  { repository, testCaseId, by }: TestChange,
+  ticketId: string,
 ): Promise<boolean> {
-  return withTransaction(cell, async (tx) => {
-    if (!(await linkTicket(tx, repository.id, testCaseId, ticketId))) return false;
-    const subject = `${fullName(repository)} ${testCaseId}`;
-    await recordAudit(tx, by, { action: 'test.ticket', subject, before: null, after: { ticketId } });
-    return true;
-  });
+  if (!(await linkTicket(tx, repository.id, testCaseId, ticketId))) return false;
+  const subject = `${fullName(repository)} ${testCaseId}`;
+  await recordAudit(tx, by, { action: 'test.ticket', subject, before: null, after: { ticketId } });
+  return true;
 }
 
 export function changeSettings(

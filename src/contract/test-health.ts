@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { dayMs } from '#base/duration.ts';
+import { heldBackReasons } from '#core/health/quarantine/quarantine-contract.ts';
 import { InstantIn, InstantOut, Page, PageQuery, Repository, Uuid, lenientEnum, line } from './common.ts';
 
 const Slug = z.string().min(1).max(100);
@@ -15,6 +16,15 @@ const testFilter = {
   }),
   codeowner: line(1, 255).nullish().meta({ description: 'Only tests of this code owner; case-sensitive.' }),
 };
+
+export const HeldBack = z.enum(heldBackReasons).nullable().meta({
+  description:
+    'Why the test is not quarantined although it should be: it is critical, the cap on tests or on their share is reached, or its automatic quarantine ended while it was still flaky. Null: it is not held back.',
+});
+export const QuarantineOwners = z.array(z.string()).meta({
+  description:
+    'Who owns its quarantine: the owner that a person named, else the code owners, else the default owners of the settings.',
+});
 
 export const ListUnhealthyRequest = z.object({
   ...repositoryOfOrganization,
@@ -55,7 +65,9 @@ export const TestCaseDetails = TestCase.extend({
   quarantine_setting: z.enum(['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE', 'NEVER_QUARANTINE']),
   quarantine_expires_at: InstantOut.nullable(),
   quarantine_owner: z.string().nullable(),
+  quarantine_owners: QuarantineOwners,
   quarantine_note: z.string().nullable(),
+  quarantine_held_back: HeldBack,
   manual_status: z
     .enum(['healthy', 'flaky', 'broken'])
     .nullable()
@@ -90,7 +102,10 @@ const QuarantinedTest = z
     variant: z.string(),
     quarantine_expires_at: InstantOut.nullable(),
     quarantine_owner: z.string().nullable(),
+    quarantine_owners: QuarantineOwners,
     quarantine_note: z.string().nullable(),
+    ticket_id: z.string().nullable(),
+    ticket: z.object({ html_url: z.string() }).optional(),
     failures_excused_last_30d: z
       .int()
       .meta({ description: 'Failures that quarantine excused, among the latest 2,000.' }),

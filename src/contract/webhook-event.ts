@@ -5,9 +5,15 @@ import { z } from 'zod';
 import { type OutgoingAction, outgoingActions } from '#core/queue/outgoing.ts';
 import { entryStates } from '#core/queue/model.ts';
 import { InstantOut } from './common.ts';
-import { TestCaseDetails } from './test-health.ts';
+import { HeldBack, TestCaseDetails } from './test-health.ts';
 
-const testActions = ['status_changed', 'quarantining_setting_changed', 'monitor_status_changed'] as const;
+const testActions = [
+  'status_changed',
+  'quarantining_setting_changed',
+  'monitor_status_changed',
+  'quarantine_held_back',
+  'quarantine_ending',
+] as const;
 /** A submission is always of a single pull request. */
 const batchActions = outgoingActions.filter((action) => action !== 'submitted');
 
@@ -77,6 +83,16 @@ const changes = {
     monitor: z.string(),
     isActive: z.boolean(),
     evidence: z.json().optional(),
+  }),
+  quarantine_held_back: z.object({ reason: HeldBack }),
+  quarantine_ending: z.object({
+    days: z
+      .int()
+      .nullable()
+      .meta({
+        description: 'Days before the end at which this warning is due; null: there was none before.',
+      }),
+    endsAt: InstantOut.optional(),
   }),
 } as const;
 

@@ -29,7 +29,6 @@ export const queuePageUrl = (publicUrl: string, repo: RepositoryName, branch: st
   `${publicUrl}/app/queue?repo=${encodeRepository(repo)}&branch=${encodeURIComponent(branch)}`;
 
 export function presentTest(addresses: Addresses, repo: RepositoryName, row: TestCaseRow): TestCase {
-  const ticketUrl = buildTicketUrl(addresses.ticketUrl, row.ticket_id);
   return {
     id: row.id,
     repository: { html_url: repositoryUrl(repo) },
@@ -47,8 +46,16 @@ export function presentTest(addresses: Addresses, repo: RepositoryName, row: Tes
     ...(row.file_path === null ? {} : { file_path: row.file_path }),
     ...(row.parent === null ? {} : { parent: row.parent }),
     ...(row.classname === null ? {} : { classname: row.classname }),
-    ...(ticketUrl === null ? {} : { ticket: { html_url: ticketUrl } }),
+    ...presentTicket(addresses, row.ticket_id),
   };
+}
+
+export function presentTicket(
+  { ticketUrl }: Addresses,
+  ticketId: string | null,
+): { readonly ticket?: { readonly html_url: string } } {
+  const url = buildTicketUrl(ticketUrl, ticketId);
+  return url === null ? {} : { ticket: { html_url: url } };
 }
 
 /** A ticket that is a URL is its own link; a key needs the tracker of the installation to become one. */
@@ -74,6 +81,8 @@ export function presentDetails(
     quarantine_setting: row.quarantine_setting as TestCaseDetails['quarantine_setting'],
     manual_status: row.manual_status as TestCaseDetails['manual_status'],
     ticket_id: row.ticket_id,
+    // Absent in an event that an earlier release stored.
+    quarantine_held_back: row.quarantine_held_back ?? null,
     ...presentOverride(row),
   };
 }
@@ -81,5 +90,6 @@ export function presentDetails(
 export const presentOverride = (row: OverriddenTestRow) => ({
   quarantine_expires_at: row.quarantine_expires_at?.toISOString() ?? null,
   quarantine_owner: row.quarantine_owner,
+  quarantine_owners: row.quarantine_owners ?? row.codeowners,
   quarantine_note: row.quarantine_note,
 });

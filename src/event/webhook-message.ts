@@ -1,6 +1,8 @@
 // Events for people: a line in a Slack channel, a card in a Teams channel. Text of others (names of tests, of
 // branches, of authors) is shown as it is and can neither mention a person nor make a link.
 
+import { heldBackText } from '#contract/text/held-back-text.ts';
+import type { HeldBackReason } from '#core/health/quarantine/quarantine-contract.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import { fullName } from '#core/repository.ts';
 import type { Payload } from './webhook-payload.ts';
@@ -47,10 +49,14 @@ function formatPullRequests(payload: Payload): string {
 }
 
 function summarizeTestEvent(payload: Payload): Pick<EventSummary, 'subject' | 'happened' | 'details'> {
-  const test = payload['test'] as { readonly name?: unknown; readonly codeowners?: readonly string[] };
+  const test = payload['test'] as {
+    readonly name?: unknown;
+    readonly codeowners?: readonly string[];
+    readonly quarantine_owners?: readonly string[];
+  };
   const previous = payload['previous'] as Readonly<Record<string, unknown>>;
   const current = payload['current'] as Readonly<Record<string, unknown>>;
-  const owners = (test.codeowners ?? []).slice(0, 10).map(text).join(', ');
+  const owners = (test.quarantine_owners ?? test.codeowners ?? []).slice(0, 10).map(text).join(', ');
   const details: (readonly [string, string])[] = owners === '' ? [] : [['Owners', owners]];
   const subject = text(test.name);
   switch (payload['action']) {
@@ -65,6 +71,16 @@ function summarizeTestEvent(payload: Payload): Pick<EventSummary, 'subject' | 'h
       return {
         subject,
         happened: `is ${current['isActive'] === true ? 'now' : 'no longer'} flagged by the monitor ${text(current['monitor'])}`,
+        details,
+      };
+    case 'quarantine_held_back': {
+      const why = heldBackText(current['reason'] as HeldBackReason);
+      return { subject, happened: `is not quarantined. ${why}`, details };
+    }
+    case 'quarantine_ending':
+      return {
+        subject,
+        happened: `leaves quarantine at ${text(current['endsAt'])}; from then on its failures count`,
         details,
       };
     default: {

@@ -80,6 +80,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     test_case_id: UNKNOWN_ID,
     quarantine_setting: 'ALWAYS_QUARANTINE',
   }),
+  post('flaky-tests/export-quarantine', ['read'], [...REPO, 'org_url_slug']),
+  post('flaky-tests/import-quarantine', ['admin'], [...REPO, 'org_url_slug', 'tests'], { tests: [] }),
   post('flaky-tests/flag-test', ['admin'], [...TEST, 'status'], {
     test_case_id: UNKNOWN_ID,
     status: 'flaky',

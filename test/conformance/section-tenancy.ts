@@ -31,6 +31,8 @@ const HIDDEN: Readonly<Record<string, string>> = {
   'flaky-tests/list-failing-tests': 'ORGANIZATION_NOT_FOUND',
   'flaky-tests/link-ticket-to-test-case': 'TEST_CASE_NOT_FOUND',
   'flaky-tests/set-quarantine': 'ORGANIZATION_NOT_FOUND',
+  'flaky-tests/export-quarantine': 'ORGANIZATION_NOT_FOUND',
+  'flaky-tests/import-quarantine': 'ORGANIZATION_NOT_FOUND',
   'flaky-tests/flag-test': 'ORGANIZATION_NOT_FOUND',
   'flaky-tests/mute-monitor': 'ORGANIZATION_NOT_FOUND',
   'flaky-tests/get-settings': 'ORGANIZATION_NOT_FOUND',

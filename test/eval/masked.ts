@@ -16,7 +16,7 @@
 import { emptyHistory, flakeFingerprints, type TestCaseHistory, record } from '#core/health/history.ts';
 import type { RunFact } from '#core/health/recent-run.ts';
 import { evaluate } from '#core/health/monitor/monitor.ts';
-import { isExcused, shouldQuarantine } from '#core/health/quarantine.ts';
+import { isExcused, shouldQuarantine } from '#core/health/quarantine/quarantine.ts';
 import type { MonitorId } from '#core/health/monitor/monitors.ts';
 import { days } from './generate.ts';
 import { instantOf, replaySettings, sourceOf } from './ours.ts';

@@ -211,13 +211,21 @@ describe('settings', () => {
   it('are the defaults until they are changed, a part at a time', async () => {
     const { admin, update } = await openFlakyWorld();
     const { settings: before } = await admin.call('getHealthSettings', asked);
-    expect(before.quarantine).toEqual({ enabled: false, auto: true });
+    expect(before.quarantine).toEqual({
+      enabled: false,
+      auto: true,
+      days: 30,
+      max_tests: 500,
+      max_share: 0.05,
+      critical_tests: [],
+      default_owners: [],
+    });
     await update({ monitors: { failure_count_broken: { is_on: true, failures_min: 3 } } });
     const { settings } = await update({ quarantine: { auto: false }, default_branches: ['release/*'] });
     expect(settings).toEqual({
       ...before,
       default_branches: ['release/*'],
-      quarantine: { enabled: false, auto: false },
+      quarantine: { ...before.quarantine, auto: false },
       monitors: {
         ...before.monitors,
         failure_count_broken: { ...before.monitors.failure_count_broken, is_on: true, failures_min: 3 },

@@ -129,6 +129,11 @@ describe('an organization', () => {
       () => ({ ...health, test_case_id: testId, quarantine_setting: 'NEVER_QUARANTINE' }),
       'TEST_CASE_NOT_FOUND',
     ],
+    exportQuarantine: [() => health, null],
+    importQuarantine: [
+      () => ({ ...health, tests: [{ test_case_id: testId, quarantine_setting: 'NEVER_QUARANTINE' }] }),
+      null,
+    ],
     flagTest: [() => ({ ...health, test_case_id: testId, status: 'healthy' }), 'TEST_CASE_NOT_FOUND'],
     muteMonitor: [() => ({ ...health, test_case_id: testId, monitor: '*', hours: 1 }), 'TEST_CASE_NOT_FOUND'],
     getHealthSettings: [() => health, null],

@@ -2,6 +2,7 @@ import { Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { heldBackText } from '#contract/text/held-back-text.ts';
 import { call } from '../api/api.ts';
 import { QueryResult } from '../component/query-result.tsx';
 import { type NamedFact, Facts } from '../component/facts.tsx';
@@ -13,11 +14,12 @@ import { TestActions, type TestName, useTestName } from '../test-health/test-act
 import { TestChanges } from '../test-health/test-changes.tsx';
 import { FailureGroups, AffectedPullRequests } from '../test-health/test-failures.tsx';
 import { TestStrips } from '../test-health/test-strip.tsx';
+import { TicketLink } from '../test-health/ticket-link.tsx';
 import { Instant, Since } from '../component/time.tsx';
 import { Section } from '../component/section.tsx';
 import { RepoBreadcrumbs } from '../component/breadcrumbs.tsx';
 import { formatPercent } from '../format.ts';
-import { formatRepoPath, type Repo, parseRepoPath, safeHref } from '../name.ts';
+import { formatRepoPath, type Repo, parseRepoPath } from '../name.ts';
 import { useMay, useSession } from '../api/query.ts';
 
 const route = getRouteApi('/tests/$id');
@@ -68,7 +70,7 @@ function Head({ test, repo, name }: HeadProps) {
           <Text size="sm" c="dimmed">
             <Since at={test.status.timestamp} prefix="for " />
           </Text>
-          <Ticket test={test} />
+          <TicketLink test={test} />
         </Group>
       </div>
       {test.status.reason !== '' && <Text className="why">{test.status.reason}</Text>}
@@ -79,28 +81,17 @@ function Head({ test, repo, name }: HeadProps) {
   );
 }
 
-/** A ticket without a tracker or without a valid URL is shown as text. */
-function Ticket({ test }: { readonly test: TestPageData }) {
-  const href = safeHref(test.ticket?.html_url);
-  if (href === undefined)
-    return test.ticket_id === null ? null : (
-      <Text size="sm" className="break">{`Ticket ${test.ticket_id}`}</Text>
-    );
-  return (
-    <a href={href} target="_blank" rel="noreferrer">
-      Ticket
-    </a>
-  );
-}
-
 const quarantineLabels = {
   ALWAYS_QUARANTINE: 'Always quarantined',
   NEVER_QUARANTINE: 'Never quarantined',
+  AUTO_QUARANTINE: 'Quarantined automatically',
 } as const;
 
 function QuarantineNote({ test }: { readonly test: TestPageData }) {
-  const { quarantine_setting, quarantine_expires_at, quarantine_owner, quarantine_note } = test;
-  if (quarantine_setting === 'AUTO_QUARANTINE') return null;
+  const { quarantine_setting, quarantine_expires_at, quarantine_owners, quarantine_note } = test;
+  if (test.quarantine_held_back !== null)
+    return <Text className="why">Not quarantined. {heldBackText(test.quarantine_held_back)}</Text>;
+  if (quarantine_setting === 'AUTO_QUARANTINE' && !test.quarantined) return null;
   return (
     <Text className="why">
       {quarantineLabels[quarantine_setting]}
@@ -112,7 +103,7 @@ function QuarantineNote({ test }: { readonly test: TestPageData }) {
           <Instant at={quarantine_expires_at} />
         </>
       )}
-      {quarantine_owner !== null && `, owner ${quarantine_owner}`}
+      {quarantine_owners.length > 0 && `, owner ${quarantine_owners.join(', ')}`}
       {quarantine_note !== null && `: ${quarantine_note}`}
     </Text>
   );
@@ -165,7 +156,11 @@ function History({ repo, test, name }: HeadProps) {
             </Section>
           </div>
           {mayAdminister && (
-            <QuarantineForm key={`${test.id} ${test.quarantine_setting}`} name={name} test={test} />
+            <QuarantineForm
+              key={`${test.id} ${test.quarantine_setting} ${test.quarantine_expires_at ?? ''}`}
+              name={name}
+              test={test}
+            />
           )}
           <Section id="changes" title="Status changes">
             <TestChanges changes={known.changes} repo={repo} />

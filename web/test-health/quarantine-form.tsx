@@ -4,6 +4,7 @@ import { Button, Group, Radio, Select, Stack, TextInput, Title } from '@mantine/
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { RequestOf, ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { heldBackText } from '#contract/text/held-back-text.ts';
 import { call } from '../api/api.ts';
 import { formatInstant } from '../format.ts';
 import { queryClient } from '../api/query.ts';
@@ -28,7 +29,7 @@ const choices: readonly {
 ];
 
 const durations = [
-  { value: '0', label: 'no end date' },
+  { value: '0', label: 'as in the settings' },
   { value: '1', label: 'for a day' },
   { value: '7', label: 'for a week' },
   { value: '30', label: 'for 30 days' },
@@ -65,9 +66,10 @@ function useSetQuarantine({ name, test }: QuarantineFormProps) {
         owner: owner === '' ? null : owner,
         note: note === '' ? null : note,
       }),
-    onSuccess: async ({ quarantined, quarantine_setting }) => {
+    onSuccess: async ({ quarantined, quarantine_setting, held_back }) => {
       const off = quarantine_setting === 'ALWAYS_QUARANTINE' ? ' Quarantine is off for the repository.' : '';
-      notify(quarantined ? 'The test is quarantined.' : `Saved. The test is not quarantined.${off}`);
+      const why = held_back === null ? off : ` ${heldBackText(held_back)}`;
+      notify(quarantined ? 'The test is quarantined.' : `Saved. The test is not quarantined.${why}`);
       await queryClient.invalidateQueries({ queryKey: ['tests'] });
     },
   });

@@ -14,6 +14,7 @@ import { Owners } from './owners.tsx';
 import { Pager } from '../component/pager.tsx';
 import { HealthPill, Pill } from '../component/pill.tsx';
 import { buildTestListRequest, TestLocation, TestLink, type TestListProps } from './test-list.tsx';
+import { TicketLink } from './ticket-link.tsx';
 import { Instant, Since } from '../component/time.tsx';
 
 const soonMs = 7 * 86_400_000;
@@ -75,6 +76,7 @@ function Summary({ repo }: { readonly repo: Repo }) {
             className="card"
             facts={[
               ['Quarantined', formatCount(known.quarantined_tests, 'test')],
+              ['Held back', formatCount(known.held_back_tests, 'test')],
               ['Set manually', String(known.set_by_people)],
               ['Ending within 7 days', String(known.expiring_within_7d)],
               [
@@ -101,7 +103,9 @@ const QuarantinedTest = ({ repo, test }: { readonly repo: Repo; readonly test: Q
         {test.quarantine_setting === 'ALWAYS_QUARANTINE'
           ? 'Always, set manually: no failure of this test fails a run.'
           : 'Automatically: known flaky failures of this test do not fail a run.'}
-        {test.quarantine_owner !== null && ` Owner: ${test.quarantine_owner}.`}
+        {test.quarantine_owners.length === 0
+          ? ' It has no owner: add its file to CODEOWNERS.'
+          : ` Owner: ${test.quarantine_owners.join(', ')}.`}
         {test.quarantine_note !== null && ` ${test.quarantine_note}`}
       </Text>
       <Text size="sm">
@@ -109,6 +113,7 @@ const QuarantinedTest = ({ repo, test }: { readonly repo: Repo; readonly test: Q
           ? 'No failures excused in the last 30 days'
           : `${formatCount(test.failures_excused_last_30d, 'failure')} excused in the last 30 days, in ${formatCount(test.pull_requests_spared_last_30d, 'pull request')}`}
       </Text>
+      <TicketLink test={test} />
       <Owners owners={test.codeowners} repo={repo} tab="quarantined" />
     </div>
     <div className="entry-state">

@@ -2,6 +2,7 @@
 
 import { countText } from '#base/number-text.ts';
 import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { heldBackText } from '#contract/text/held-back-text.ts';
 import type { TestCase, TestCaseDetails } from '#contract/test-health.ts';
 import type { TestHistoryResponse } from '#contract/health/test-history.ts';
 import {
@@ -45,7 +46,7 @@ export function quarantinedLines(answer: QuarantinedTestsAnswer, pen: Pen, now: 
     statusCell(test.status.toLowerCase() as TestStatusValue),
     test.quarantine_setting === 'ALWAYS_QUARANTINE' ? 'manually' : 'automatically',
     test.quarantine_expires_at === null ? '' : clockText(test.quarantine_expires_at, now),
-    test.quarantine_owner ?? '',
+    test.quarantine_owners.join(', '),
     String(test.pull_requests_spared_last_30d),
     test.test_case_id,
     test.name,
@@ -58,6 +59,8 @@ export function quarantinedLines(answer: QuarantinedTestsAnswer, pen: Pen, now: 
 const percent = (rate: number): string => `${Math.round(rate * 1000) / 10} %`;
 
 function quarantineText(test: TestCaseDetails, now: Date): string {
+  if (test.quarantine_held_back !== null)
+    return `not quarantined. ${heldBackText(test.quarantine_held_back)}`;
   if (!test.quarantined)
     return test.quarantine_setting === 'NEVER_QUARANTINE'
       ? 'not quarantined; automatic quarantine is off for this test'
@@ -65,7 +68,8 @@ function quarantineText(test: TestCaseDetails, now: Date): string {
   const how = test.quarantine_setting === 'ALWAYS_QUARANTINE' ? 'manually' : 'automatically';
   const until =
     test.quarantine_expires_at === null ? '' : `, until ${clockText(test.quarantine_expires_at, now)}`;
-  const owner = test.quarantine_owner === null ? '' : `, owner ${test.quarantine_owner}`;
+  const owners = test.quarantine_owners.join(', ');
+  const owner = owners === '' ? '' : `, owner ${owners}`;
   const note = test.quarantine_note === null ? '' : `: ${test.quarantine_note}`;
   return `quarantined ${how}${until}${owner}${note}`;
 }

@@ -56,7 +56,7 @@ export const addTests: AddCommand = ({ program, context, run }) => {
     .argument('<test>', nameText)
     .option(
       '--for <time>',
-      'end the quarantine after this time, for example 12h or 14d (default: never)',
+      'end the quarantine after this time, for example 12h or 14d (default: the days of the settings)',
       parseSpan,
     )
     .option('--owner <name>', 'who is responsible for fixing the test')

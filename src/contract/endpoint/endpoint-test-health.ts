@@ -5,6 +5,7 @@ import { Empty } from '../common.ts';
 import type { Endpoint } from './endpoint-type.ts';
 import * as audit from '../audit.ts';
 import * as quarantine from '../health/quarantine.ts';
+import * as quarantineList from '../health/quarantine-list.ts';
 import * as testHealth from '../test-health.ts';
 import * as testHistory from '../health/test-history.ts';
 import * as testSelection from '../health/test-selection.ts';
@@ -103,6 +104,24 @@ export const testHealthEndpoints = {
     request: quarantine.SetQuarantineRequest,
     response: quarantine.QuarantineResponse,
     errors: ofTest,
+  },
+  exportQuarantine: {
+    ...read,
+    path: '/v1/flaky-tests/export-quarantine',
+    tag: 'Test health',
+    summary: 'List every quarantine of a repository, for a file that is reviewed',
+    request: quarantineList.ExportQuarantineRequest,
+    response: quarantineList.ExportQuarantineResponse,
+    errors: ofTests,
+  },
+  importQuarantine: {
+    ...admin,
+    path: '/v1/flaky-tests/import-quarantine',
+    tag: 'Test health',
+    summary: 'Apply a list of quarantines to a repository, all at once',
+    request: quarantineList.ImportQuarantineRequest,
+    response: quarantineList.ImportQuarantineResponse,
+    errors: ofTests,
   },
   flagTest: {
     ...admin,

@@ -9,24 +9,26 @@ import {
   monitors,
   type MonitorSettingTables,
 } from '#core/health/monitor/monitors.ts';
+import { quarantineSettings } from '#core/health/quarantine/quarantine-settings.ts';
 import type { SettingValues } from '#core/setting.ts';
 import { InstantIn, InstantOut, lenientEnum, line, Repository, Uuid } from '../common.ts';
 import { type SettingSchemas, settingSchemas } from '../setting-schema.ts';
+import { HeldBack, QuarantineOwners } from '../test-health.ts';
 import { snakeKeys, type SnakeKeys } from './snake-case.ts';
 
 const Slug = z.string().min(1).max(100);
 const repositoryOfOrganization = { repo: Repository, org_url_slug: Slug };
 const ofTest = { ...repositoryOfOrganization, test_case_id: Uuid };
 
-const quarantineSettings = ['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE', 'NEVER_QUARANTINE'] as const;
+const quarantineChoices = ['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE', 'NEVER_QUARANTINE'] as const;
 const healthStatuses = ['healthy', 'flaky', 'broken'] as const;
 
 export const SetQuarantineRequest = z.object({
   ...ofTest,
-  quarantine_setting: lenientEnum(quarantineSettings),
+  quarantine_setting: lenientEnum(quarantineChoices),
   expires_at: InstantIn.nullish().meta({
     description:
-      'At this time the setting returns to AUTO_QUARANTINE. Absent: it holds until someone changes it.',
+      'At this time the setting returns to AUTO_QUARANTINE, and an automatic quarantine ends. Absent: a quarantine ends after the days of the settings, and NEVER_QUARANTINE holds until someone changes it.',
   }),
   owner: line(1, 255).nullish().meta({ description: 'Who is responsible for fixing the test.' }),
   note: line(1, 2_000).nullish().meta({ description: 'Why.' }),
@@ -37,10 +39,12 @@ export const QuarantineResponse = z.object({
   test_case_id: Uuid,
   status: z.enum(healthStatuses),
   manual_status: z.enum(healthStatuses).nullable(),
-  quarantine_setting: z.enum(quarantineSettings),
+  quarantine_setting: z.enum(quarantineChoices),
   quarantined: z.boolean(),
+  held_back: HeldBack,
   expires_at: InstantOut.nullable(),
   owner: z.string().nullable(),
+  owners: QuarantineOwners,
   note: z.string().nullable(),
 });
 
@@ -92,12 +96,8 @@ export const DefaultBranches = z.array(line(1, 255)).max(branchPatternsMax).null
     'Names or patterns (`*`, `?`) of the stable branches; null: the default branch of the repository.',
 });
 
-export const quarantineSettingFields = {
-  enabled: z.boolean().meta({ description: 'False: no test is quarantined, whatever its own setting is.' }),
-  auto: z
-    .boolean()
-    .meta({ description: 'True: flaky tests are quarantined automatically; broken tests never are.' }),
-};
+/** The settings of quarantine with their bounds, from their table. */
+export const quarantineSettingFields = snakeKeys(settingSchemas(quarantineSettings));
 
 export const HealthSettings = z
   .object({

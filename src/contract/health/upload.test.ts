@@ -88,6 +88,8 @@ const refusals: Partial<Record<Operation, readonly ErrorCode[]>> = {
   getQuarantineConfig: ofTests,
   getUpload: [...ofTests, 'UPLOAD_NOT_FOUND'],
   setQuarantine: [...ofTests, 'TEST_CASE_NOT_FOUND'],
+  exportQuarantine: ofTests,
+  importQuarantine: ofTests,
   listAuditLog: ['INVALID_PAGE_TOKEN'],
 };
 

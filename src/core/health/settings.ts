@@ -2,25 +2,21 @@
 // an improved default reaches every repository that did not choose otherwise.
 
 import { initialValues } from '../setting.ts';
+import { quarantineSettings, type QuarantineSettings } from './quarantine/quarantine-settings.ts';
 import { type MonitorId, monitorIds, monitors, type MonitorSettings } from './monitor/monitors.ts';
 
 export type ResolvedHealthSettings = {
   /** Names or patterns of shared branches, at most 10; null: the repository's own default branch. */
   readonly defaultBranches: readonly string[] | null;
   readonly monitors: MonitorSettings;
-  readonly quarantine: {
-    /** Off: no test is quarantined, whatever is set for it. */
-    readonly enabled: boolean;
-    /** Flaky tests are quarantined automatically, broken ones never. */
-    readonly auto: boolean;
-  };
+  readonly quarantine: QuarantineSettings;
 };
 
 /** The stored settings: any part of them, at any depth of monitors. */
 export type HealthSettingsOverrides = {
   readonly defaultBranches?: readonly string[] | null | undefined;
   readonly monitors?: { readonly [id in MonitorId]?: Partial<MonitorSettings[id]> | undefined } | undefined;
-  readonly quarantine?: Partial<ResolvedHealthSettings['quarantine']> | undefined;
+  readonly quarantine?: Partial<QuarantineSettings> | undefined;
 };
 
 export const defaultHealthSettings: ResolvedHealthSettings = {
@@ -28,7 +24,7 @@ export const defaultHealthSettings: ResolvedHealthSettings = {
   monitors: Object.fromEntries(
     monitorIds.map((id) => [id, initialValues(monitors[id].settings)]),
   ) as unknown as MonitorSettings,
-  quarantine: { enabled: false, auto: true },
+  quarantine: initialValues(quarantineSettings),
 };
 
 /** The defaults with the repository's own choices applied. */

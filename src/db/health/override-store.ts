@@ -1,11 +1,13 @@
 // Writes people's decisions about single tests: the override columns of test_case, and test_mute.
 
 import type { RepositoryId } from '#base/id.ts';
-import type { QuarantineSetting } from '#core/health/quarantine.ts';
+import type { HeldBackReason } from '#core/health/quarantine/quarantine-contract.ts';
+import type { QuarantineSetting } from '#core/health/quarantine/quarantine.ts';
 import type { HealthStatus } from '#core/health/status.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
 import type { TestsLock } from '../transaction.ts';
+import { quarantineOwnersColumn } from './test-view.ts';
 
 export type OverrideRow = {
   readonly id: string;
@@ -15,14 +17,16 @@ export type OverrideRow = {
   readonly quarantine_setting: QuarantineSetting;
   readonly quarantined_at: Date | null;
   readonly quarantine_expires_at: Date | null;
+  readonly quarantine_held_back: HeldBackReason | null;
   readonly quarantine_owner: string | null;
+  readonly quarantine_owners: string[];
   readonly quarantine_note: string | null;
 };
 
 const selectOverride = statement<[repositoryId: string, id: string], OverrideRow>(`
-  select id, name, status, manual_status, quarantine_setting, quarantined_at, quarantine_expires_at, quarantine_owner,
-    quarantine_note
-  from test_case where repository_id = $1 and id = $2`);
+  select c.id, c.name, c.status, c.manual_status, c.quarantine_setting, c.quarantined_at, c.quarantine_expires_at,
+    c.quarantine_held_back, c.quarantine_owner, ${quarantineOwnersColumn}, c.quarantine_note
+  from test_case c where c.repository_id = $1 and c.id = $2`);
 
 export async function findOverride(
   db: Tx,
@@ -37,20 +41,32 @@ export type QuarantineUpdate = {
   readonly expiresAt: Date | null;
   readonly owner: string | null;
   readonly note: string | null;
+  /** The announcement of its end that is not due any more; null: all are. */
+  readonly warnedDays: number | null;
 };
 
 const updateQuarantine = statement<
-  [string, string, setting: string, expiresAt: Date | null, owner: string | null, note: string | null]
+  [
+    repositoryId: string,
+    id: string,
+    setting: string,
+    expiresAt: Date | null,
+    owner: string | null,
+    note: string | null,
+    warnedDays: number | null,
+  ]
 >(`
-  update test_case set quarantine_setting = $3, quarantine_expires_at = $4, quarantine_owner = $5, quarantine_note = $6
+  update test_case set quarantine_setting = $3, quarantine_expires_at = $4, quarantine_owner = $5, quarantine_note = $6,
+    quarantine_warned_days = $7, quarantine_held_back = null
   where repository_id = $1 and id = $2`);
 
 export const putQuarantine = (
   tx: Tx,
   { repositoryId }: TestsLock,
   testCaseId: string,
-  { setting, expiresAt, owner, note }: QuarantineUpdate,
-): Promise<unknown> => updateQuarantine(tx, repositoryId, testCaseId, setting, expiresAt, owner, note);
+  { setting, expiresAt, owner, note, warnedDays }: QuarantineUpdate,
+): Promise<unknown> =>
+  updateQuarantine(tx, repositoryId, testCaseId, setting, expiresAt, owner, note, warnedDays);
 
 const updateManual = statement<[string, string, status: string | null]>(
   'update test_case set manual_status = $3 where repository_id = $1 and id = $2',

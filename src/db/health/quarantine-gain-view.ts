@@ -29,6 +29,7 @@ export const quarantineGainSql = (now: string): string => `(
 
 export type QuarantineSummary = {
   readonly tests: number;
+  readonly held_back: number;
   readonly always: number;
   readonly expiring: number;
   readonly looked: number;
@@ -37,11 +38,14 @@ export type QuarantineSummary = {
 };
 
 const selectSummary = statement<[repositoryId: string, now: Date], QuarantineSummary>(`
-  select held.*, gain.*
+  select held.*, back.*, gain.*
   from (
     select count(*) as tests, count(*) filter (where c.quarantine_setting = 'ALWAYS_QUARANTINE') as always,
       count(*) filter (where c.quarantine_expires_at <= $2::timestamptz + interval '7 days') as expiring
     from test_case c where c.repository_id = $1 and c.quarantined_at is not null) held
+  cross join (
+    select count(*) as held_back from test_case c
+    where c.repository_id = $1 and c.status <> 'healthy' and c.quarantine_held_back is not null) back
   cross join (
     select count(*) as looked, count(*) filter (where f.is_excused) as failures,
       count(distinct f.pr_number) filter (where f.is_excused) as pull_requests

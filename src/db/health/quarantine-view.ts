@@ -4,7 +4,7 @@
 import type { RepositoryId } from '#base/id.ts';
 import { excusableFingerprints } from '#core/health/explained.ts';
 import { decodeHistory } from '#core/health/history-bytes.ts';
-import type { QuarantineSetting } from '#core/health/quarantine.ts';
+import type { QuarantineSetting } from '#core/health/quarantine/quarantine.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
 
@@ -25,9 +25,8 @@ type QuarantineRow = {
   readonly flake_summaries: readonly string[];
 };
 
-// An expired override does not count, even if the test has not been classified since.
-const isQuarantined = `c.quarantined_at is not null
-    and not (c.quarantine_setting = 'ALWAYS_QUARANTINE' and coalesce(c.quarantine_expires_at <= $2, false))`;
+// A quarantine that has ended does not count, even if the test has not been classified since.
+const isQuarantined = `c.quarantined_at is not null and not coalesce(c.quarantine_expires_at <= $2, false)`;
 
 const selectAmong = statement<[repositoryId: string, now: Date, ids: string], QuarantineRow>(`
   select c.id, c.quarantine_setting, h.body as history, flake.flakes, flake.flake_summaries
@@ -68,6 +67,48 @@ function excusableOnly({
     flake_summaries: kept.map(({ summary }) => summary),
   };
 }
+
+/** A test that is quarantined or has a setting of its own. */
+export type ListedQuarantine = {
+  readonly id: string;
+  readonly name: string;
+  readonly file_path: string | null;
+  readonly variant: string;
+  readonly codeowners: string[];
+  readonly quarantined_at: Date | null;
+  readonly quarantine_setting: QuarantineSetting;
+  readonly quarantine_expires_at: Date | null;
+  readonly quarantine_owner: string | null;
+  readonly quarantine_note: string | null;
+  readonly ticket_id: string | null;
+};
+
+const listedColumns = `c.id, c.name, c.file_path, c.variant, c.codeowners, c.quarantined_at, c.quarantine_setting,
+  c.quarantine_expires_at, c.quarantine_owner, c.quarantine_note, c.ticket_id`;
+
+const selectListed = statement<[repositoryId: string, limit: number], ListedQuarantine>(`
+  select ${listedColumns} from test_case c
+  where c.repository_id = $1 and (c.quarantined_at is not null or c.quarantine_setting <> 'AUTO_QUARANTINE')
+  order by coalesce(c.file_path, ''), c.name, c.variant, c.id limit $2`);
+
+/** By file and name. */
+export const listQuarantine = (
+  db: Tx,
+  repositoryId: RepositoryId,
+  limit: number,
+): Promise<ListedQuarantine[]> => selectListed(db, repositoryId, limit);
+
+const selectTerms = statement<[repositoryId: string, ids: readonly string[]], ListedQuarantine>(`
+  select ${listedColumns} from test_case c where c.repository_id = $1 and c.id = any ($2::uuid[])
+  union
+  select ${listedColumns} from test_case c where c.repository_id = $1 and c.quarantine_setting <> 'AUTO_QUARANTINE'`);
+
+/** The tests with these ids, and every test with a setting of its own. */
+export const listQuarantineTerms = (
+  db: Tx,
+  repositoryId: RepositoryId,
+  ids: readonly string[],
+): Promise<ListedQuarantine[]> => selectTerms(db, repositoryId, ids);
 
 export async function listQuarantinedIds(
   db: Tx,

@@ -1,4 +1,4 @@
-// Tests that time alone can change: with an active monitor, not healthy, or with an override that ends.
+// Tests that time alone can change: with an active monitor, not healthy, quarantined, or with an override that ends.
 
 import type { RepositoryId } from '#base/id.ts';
 import type { Tx } from '../cell.ts';
@@ -8,6 +8,8 @@ const selectRepositories = statement<[now: Date], { repository_id: RepositoryId 
   select repository_id from test_history where active_monitors <> '{}' group by repository_id
   union
   select repository_id from test_case where status <> 'healthy' group by repository_id
+  union
+  select repository_id from test_case where quarantined_at is not null group by repository_id
   union
   select repository_id from test_case where quarantine_expires_at <= $1 group by repository_id`);
 
@@ -24,6 +26,8 @@ const selectTests = statement<
     where repository_id = $1 and active_monitors <> '{}'
     union
     select id from test_case where repository_id = $1 and status <> 'healthy'
+    union
+    select id from test_case where repository_id = $1 and quarantined_at is not null
     union
     select id from test_case where repository_id = $1 and quarantine_expires_at <= $2) due
   where id > $3 order by id limit $4`);

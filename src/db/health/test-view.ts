@@ -1,6 +1,7 @@
 // Reads of test cases.
 
 import type { RepositoryId } from '#base/id.ts';
+import type { HeldBackReason } from '#core/health/quarantine/quarantine-contract.ts';
 import type { Tx } from '../cell.ts';
 import { type KeysetPage, pagedStatement, type PageRequest } from '../keyset.ts';
 import { quarantineGainSql } from './quarantine-gain-view.ts';
@@ -28,7 +29,9 @@ export type TestCaseRow = {
 type TestOverrideColumns = {
   readonly quarantine_expires_at: Date | null;
   readonly quarantine_owner: string | null;
+  readonly quarantine_owners: string[];
   readonly quarantine_note: string | null;
+  readonly quarantine_held_back: HeldBackReason | null;
   readonly manual_status: string | null;
   readonly ordinal: number | null;
 };
@@ -50,7 +53,14 @@ export type TestDetailsRow = OverriddenTestRow & {
 const caseColumns = `c.id, c.name, c.variant, c.file_path, c.parent, c.classname, c.codeowners, c.ticket_id, c.status,
   c.status_reason, c.status_changed_at, c.quarantine_setting, c.quarantined_at, c.pull_requests_impacted_7d`;
 
-const overrideColumns = `c.quarantine_expires_at, c.quarantine_owner, c.quarantine_note, c.manual_status, c.ordinal`;
+/** The owner that a person named, else the code owners, else the default owners of the settings. */
+export const quarantineOwnersColumn = `case when c.quarantine_owner is not null then array[c.quarantine_owner]
+    when c.codeowners <> '{}' then c.codeowners
+    else array(select jsonb_array_elements_text(s.settings -> 'quarantine' -> 'defaultOwners')
+      from health_settings s where s.repository_id = c.repository_id) end as quarantine_owners`;
+
+const overrideColumns = `c.quarantine_expires_at, c.quarantine_owner, ${quarantineOwnersColumn}, c.quarantine_note,
+  c.quarantine_held_back, c.manual_status, c.ordinal`;
 
 /** Most failure groups of a test that are shown. */
 const commonFailuresMax = 10;

@@ -1,7 +1,8 @@
 // Writes the classification of tests (status, quarantine, impact in test_case) and test_fact, with events.
 
 import type { RepositoryId } from '#base/id.ts';
-import type { QuarantineSetting } from '#core/health/quarantine.ts';
+import type { HeldBackReason, QuarantineRoom } from '#core/health/quarantine/quarantine-contract.ts';
+import type { QuarantineSetting } from '#core/health/quarantine/quarantine.ts';
 import {
   completeSettings,
   type ResolvedHealthSettings,
@@ -24,12 +25,17 @@ export type TestHealthRow = {
   readonly quarantine_setting: QuarantineSetting;
   readonly quarantine_expires_at: Date | null;
   readonly quarantined_at: Date | null;
+  readonly quarantine_held_back: HeldBackReason | null;
+  readonly quarantine_warned_days: number | null;
   readonly manual_status: HealthStatus | null;
+  readonly name: string;
+  readonly file_path: string | null;
   readonly created_at: Date;
 };
 
 const selectTestHealth = statement<[repositoryId: string, ids: readonly string[]], TestHealthRow>(`
-  select id, ordinal, status, status_reason, quarantine_setting, quarantine_expires_at, quarantined_at, manual_status, created_at
+  select id, ordinal, status, status_reason, quarantine_setting, quarantine_expires_at, quarantined_at,
+    quarantine_held_back, quarantine_warned_days, manual_status, name, file_path, created_at
   from test_case where repository_id = $1 and id = any ($2::uuid[])`);
 
 export async function findTestHealth(
@@ -100,15 +106,19 @@ export type TestClassification = {
   readonly quarantine_setting: QuarantineSetting;
   readonly quarantine_expires_at: Date | null;
   readonly quarantined_at: Date | null;
+  readonly quarantine_held_back: HeldBackReason | null;
+  readonly quarantine_warned_days: number | null;
 };
 
 const updateVerdicts = statement<[repositoryId: string, now: Date, rows: string]>(`
   update test_case c set status = r.status, status_reason = r.status_reason,
     status_changed_at = case when r."isStatusNew" then $2 else c.status_changed_at end,
     quarantine_setting = r.quarantine_setting, quarantine_expires_at = r.quarantine_expires_at,
-    quarantined_at = r.quarantined_at
+    quarantined_at = r.quarantined_at, quarantine_held_back = r.quarantine_held_back,
+    quarantine_warned_days = r.quarantine_warned_days
   from jsonb_to_recordset($3::jsonb) as r (id uuid, status text, status_reason text, "isStatusNew" boolean,
-    quarantine_setting text, quarantine_expires_at timestamptz, quarantined_at timestamptz)
+    quarantine_setting text, quarantine_expires_at timestamptz, quarantined_at timestamptz,
+    quarantine_held_back text, quarantine_warned_days smallint)
   where c.repository_id = $1 and c.id = r.id`);
 
 export async function putVerdicts(
@@ -120,6 +130,20 @@ export async function putVerdicts(
   if (verdicts.length > 0) await updateVerdicts(tx, repositoryId, now, JSON.stringify(verdicts));
 }
 
+const selectRoom = statement<[repositoryId: string, enough: number], QuarantineRoom>(`
+  select (select count(*) from test_case where repository_id = $1 and quarantined_at is not null) as quarantined,
+    (select count(*) from (select from test_case where repository_id = $1 limit $2::bigint) counted) as suite`);
+
+/** `enough`: tests beyond that number are not counted. */
+export async function readQuarantineRoom(
+  tx: Tx,
+  { repositoryId }: TestsLock,
+  enough: number,
+): Promise<QuarantineRoom> {
+  const [row] = await selectRoom(tx, repositoryId, enough);
+  return row!;
+}
+
 /** The cause of a change: an upload, the passing of time, or a person's request. */
 export type FactTrigger =
   | { readonly kind: 'upload'; readonly uploadId: string }
@@ -128,7 +152,12 @@ export type FactTrigger =
 
 export type TestFact = {
   readonly testCaseId: string;
-  readonly kind: 'status_changed' | 'monitor_status_changed' | 'quarantining_setting_changed';
+  readonly kind:
+    | 'status_changed'
+    | 'monitor_status_changed'
+    | 'quarantining_setting_changed'
+    | 'quarantine_held_back'
+    | 'quarantine_ending';
   readonly before: Readonly<Record<string, unknown>>;
   readonly after: Readonly<Record<string, unknown>>;
 };

@@ -8,6 +8,7 @@ import { auditHandlers } from './audit.ts';
 import { organizationHandlers } from './organization.ts';
 import { pullRequestHandlers } from './pull-request.ts';
 import { quarantineHandlers } from './quarantine.ts';
+import { quarantineListHandlers } from './quarantine-list.ts';
 import { queueHandlers } from './queue.ts';
 import { queueHistoryHandlers } from './queue-history.ts';
 import { sandboxHandlers } from './sandbox.ts';
@@ -32,6 +33,7 @@ export function handlersFor({ sandbox }: Pick<Deps['config'], 'sandbox'>): reado
     ...testHealthHandlers,
     ...testHistoryHandlers,
     ...quarantineHandlers,
+    ...quarantineListHandlers,
     ...uploadHandlers,
     ...organizationHandlers,
     ...tokenHandlers,

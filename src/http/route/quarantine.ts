@@ -15,7 +15,7 @@ import { settingsFromWire, settingsToWire } from '#contract/health/health-settin
 import { stableName } from '#core/health/stable-name.ts';
 import { testCaseId } from '#core/health/identity.ts';
 import { createMessageReader, type MessageReader } from '#core/health/fingerprint/known-message.ts';
-import { isExcused } from '#core/health/quarantine.ts';
+import { isExcused } from '#core/health/quarantine/quarantine.ts';
 import { defaultHealthSettings } from '#core/health/settings.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
 import { findMute, type OverrideRow } from '#db/health/override-store.ts';
@@ -115,8 +115,10 @@ function present(row: OverrideRow | null, testCaseIdAsked: string): ResponseOf<'
     manual_status: row.manual_status,
     quarantine_setting: row.quarantine_setting,
     quarantined: row.quarantined_at !== null,
+    held_back: row.quarantine_held_back,
     expires_at: row.quarantine_expires_at?.toISOString() ?? null,
     owner: row.quarantine_owner,
+    owners: row.quarantine_owners,
     note: row.quarantine_note,
   };
 }

@@ -14,7 +14,14 @@ import {
   type TestFilter,
 } from '#db/health/test-view.ts';
 import { type FoundTest, searchTests } from '#db/health/test-search-view.ts';
-import { presentDetails, presentOverride, presentTest, testPageUrl } from '#event/present-test.ts';
+import {
+  type Addresses,
+  presentDetails,
+  presentOverride,
+  presentTest,
+  presentTicket,
+  testPageUrl,
+} from '#event/present-test.ts';
 import { type Context, type Handlers, knownRepository, requireOrganization } from '../endpoint/context.ts';
 import { type Filter, pageCursorFrom, presentPage } from '../guard/page-token.ts';
 
@@ -67,7 +74,10 @@ export const testHealthHandlers: Handlers<
     const page = await list.read((repositoryId, request) =>
       listQuarantined(context.cell.reader, repositoryId, filter, request, context.now),
     );
-    return { quarantined_tests: page.rows.map(presentQuarantined), page: list.page(page) };
+    return {
+      quarantined_tests: page.rows.map((row) => presentQuarantined(context.deps.config, row)),
+      page: list.page(page),
+    };
   },
 
   listFailingTests: async (context, input) => {
@@ -87,8 +97,8 @@ export const testHealthHandlers: Handlers<
     if (repository === null) throw noSuchTest(input.test_case_id);
     const { cell, scope, actor, now } = context;
     const by = { organizationId: scope.principal.organizationId, actor, now };
-    const request = { testCaseId: input.test_case_id, ticketId: input.external_ticket_id };
-    if (!(await setTicket({ cell, repository, by }, request))) throw noSuchTest(input.test_case_id);
+    const change = { cell, repository, by, testCaseId: input.test_case_id };
+    if (!(await setTicket(change, input.external_ticket_id))) throw noSuchTest(input.test_case_id);
     return {};
   },
 };
@@ -160,7 +170,7 @@ const presentFound = (
   ...(classname === null ? {} : { classname }),
 });
 
-const presentQuarantined = (row: QuarantinedRow) => ({
+const presentQuarantined = (addresses: Addresses, row: QuarantinedRow) => ({
   name: row.name,
   parent: row.parent,
   file: row.file_path,
@@ -173,6 +183,8 @@ const presentQuarantined = (row: QuarantinedRow) => ({
   test_case_id: row.id,
   variant: row.variant,
   ...presentOverride(row),
+  ticket_id: row.ticket_id,
+  ...presentTicket(addresses, row.ticket_id),
   failures_excused_last_30d: row.gain.failures,
   pull_requests_spared_last_30d: row.gain.pullRequests,
 });

@@ -50,6 +50,7 @@ export const testHistoryHandlers: Handlers<'getTestHistory' | 'getQuarantineSumm
     return {
       is_enabled: settings.quarantine.enabled,
       quarantined_tests: summary?.tests ?? 0,
+      held_back_tests: summary?.held_back ?? 0,
       set_by_people: summary?.always ?? 0,
       expiring_within_7d: summary?.expiring ?? 0,
       failures_excused_last_30d: summary?.failures ?? 0,
@@ -165,6 +166,12 @@ function presentMonitors(
 
 const stringOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+const changedValue = {
+  status_changed: 'value',
+  quarantining_setting_changed: 'setting',
+  quarantine_held_back: 'reason',
+} as const;
+
 /** The old and the new value, in short form. */
 function presentChange({
   recorded_at,
@@ -173,19 +180,21 @@ function presentChange({
   after,
   trigger,
 }: ChangeRow): TestHistoryAnswer['changes'][number] {
-  const presentValue = (side: ChangeRow['before']): string =>
-    kind === 'monitor_status_changed'
-      ? side['isActive'] === true
-        ? 'active'
-        : 'quiet'
-      : stringOrEmpty(side[kind === 'status_changed' ? 'value' : 'setting']);
+  const presentValue = (side: ChangeRow['before']): string => {
+    if (kind === 'monitor_status_changed') return side['isActive'] === true ? 'active' : 'quiet';
+    if (kind === 'quarantine_ending') return stringOrEmpty(side['endsAt']);
+    return stringOrEmpty(side[changedValue[kind]]);
+  };
   return {
     at: recorded_at.toISOString(),
     kind,
     monitor: typeof after['monitor'] === 'string' ? after['monitor'] : null,
     before: presentValue(before),
     after: presentValue(after),
-    reason: stringOrEmpty(after[kind === 'monitor_status_changed' ? 'evidence' : 'reason']),
+    reason:
+      kind === 'quarantine_held_back'
+        ? ''
+        : stringOrEmpty(after[kind === 'monitor_status_changed' ? 'evidence' : 'reason']),
     trigger: trigger.kind,
     upload_id: trigger.kind === 'upload' ? trigger.uploadId : null,
     actor: trigger.kind === 'person' ? trigger.actor : null,

@@ -6,7 +6,7 @@ import { excusableFingerprints } from '#core/health/explained.ts';
 import { type Fingerprint, fingerprintFailure } from '#core/health/fingerprint/fingerprint.ts';
 import { createMessageReader } from '#core/health/fingerprint/known-message.ts';
 import { findNewFlakes, type TestCaseHistory } from '#core/health/history.ts';
-import { isExcused } from '#core/health/quarantine.ts';
+import { isExcused } from '#core/health/quarantine/quarantine.ts';
 import type { ReportedFailure } from '#core/health/reported-case.ts';
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');

@@ -11,7 +11,7 @@ import { isMassFailure, isUnusual, type JobBaseline, nextBaseline } from '#core/
 import { emptyHistory, record, type TestCaseHistory } from '#core/health/history.ts';
 import { evaluate } from '#core/health/monitor/monitor.ts';
 import type { MonitorId } from '#core/health/monitor/monitors.ts';
-import { shouldQuarantine } from '#core/health/quarantine.ts';
+import { shouldQuarantine } from '#core/health/quarantine/quarantine.ts';
 import type { RunFact } from '#core/health/recent-run.ts';
 import type { ResolvedHealthSettings } from '#core/health/settings.ts';
 import type { HealthStatus } from '#core/health/status.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isExcused, shouldQuarantine, type QuarantineFacts } from './quarantine.ts';
-import { completeSettings, defaultHealthSettings } from './settings.ts';
+import { completeSettings, defaultHealthSettings } from '../settings.ts';
 
 const now = Date.UTC(2026, 10, 1);
 const on = completeSettings({ quarantine: { enabled: true } });

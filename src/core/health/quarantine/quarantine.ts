@@ -2,8 +2,8 @@
 // failure. If a test flakes with a time-out and now fails with a wrong sum, it is quarantined, and the wrong
 // sum is not excused: only a failure that resembles one that was contradicted before is known to be a flake.
 
-import type { ResolvedHealthSettings } from './settings.ts';
-import type { HealthStatus } from './status.ts';
+import type { ResolvedHealthSettings } from '../settings.ts';
+import type { HealthStatus } from '../status.ts';
 
 export type QuarantineSetting = 'ALWAYS_QUARANTINE' | 'AUTO_QUARANTINE' | 'NEVER_QUARANTINE';
 
