@@ -20,6 +20,7 @@ import { addQueue } from './cli/queue/queue.ts';
 import { addSimulate } from './tool/simulate/command/simulate.ts';
 import { penFor } from './cli/terminal/output.ts';
 import { plainLine } from './cli/terminal/plain-text.ts';
+import { addQuarantine } from './cli/test-health/quarantine.ts';
 import { addTests } from './cli/test-health/tests.ts';
 
 /** The context of the commands, and the function that runs the demo, which is a separate tool. */
@@ -30,7 +31,7 @@ const groupsFor = ({ demo }: ProgramContext): Readonly<Record<string, readonly A
   'Try it:': [addDemo(demo)],
   'Pull requests and queues:': [addPullRequest, addStatus, addQueue, addTargets, addSimulate],
   'Move from another merge queue:': [addImport],
-  'Tests:': [addCi, addTests],
+  'Tests:': [addCi, addTests, addQuarantine],
   'This machine:': [addLogin, addMcp, addCompletion],
   'The service:': [addService, addAdmin, addWebhook],
 });

@@ -1,5 +1,6 @@
 // What the commands of `signalbox tests` do.
 
+import { heldBackText } from '#contract/text/held-back-text.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { Api } from '../client/api.ts';
 import { openApi } from '../client/connection.ts';
@@ -10,13 +11,17 @@ import { penFor, printJson, printLines } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-text.ts';
 import { quarantinedLines, testLines, unhealthyLines } from './tests-view.ts';
 
-type TestApiScope = { readonly repo: RepositoryName; readonly org_url_slug: string };
-type TestCommandContext = { readonly api: Api; readonly scope: TestApiScope; readonly isJson: boolean };
+export type TestApiScope = { readonly repo: RepositoryName; readonly org_url_slug: string };
+export type TestCommandContext = {
+  readonly api: Api;
+  readonly scope: TestApiScope;
+  readonly isJson: boolean;
+};
 
 const pen = penFor(process.stdout);
 const firstPage = { page_size: 100, page_token: '' };
 
-async function settle(context: CliContext, { options }: Given): Promise<TestCommandContext> {
+export async function settle(context: CliContext, { options }: Given): Promise<TestCommandContext> {
   const api = await openApi(context, options);
   const repo = await findRepository(context, options);
   const { organization } = await api.call('getOrganization', {});
@@ -124,8 +129,9 @@ async function setQuarantine(
   else {
     const until = answer.expires_at === null ? '' : ` until ${new Date(answer.expires_at).toLocaleString()}`;
     const state = answer.quarantined ? `The test is quarantined${until}.` : 'The test is not quarantined.';
-    const why =
+    const decides =
       setting === 'AUTO_QUARANTINE' ? ` Its status (${answer.status}) decides about its quarantine.` : '';
+    const why = answer.held_back === null ? decides : ` ${heldBackText(answer.held_back)}`;
     printLines([`${state}${why}`]);
   }
   return 0;
