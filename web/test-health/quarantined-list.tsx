@@ -103,9 +103,7 @@ const QuarantinedTest = ({ repo, test }: { readonly repo: Repo; readonly test: Q
         {test.quarantine_setting === 'ALWAYS_QUARANTINE'
           ? 'Always, set manually: no failure of this test fails a run.'
           : 'Automatically: known flaky failures of this test do not fail a run.'}
-        {test.quarantine_owners.length === 0
-          ? ' It has no owner: add its file to CODEOWNERS.'
-          : ` Owner: ${test.quarantine_owners.join(', ')}.`}
+        {describeOwner(test)}
         {test.quarantine_note !== null && ` ${test.quarantine_note}`}
       </Text>
       <Text size="sm">
@@ -125,6 +123,12 @@ const QuarantinedTest = ({ repo, test }: { readonly repo: Repo; readonly test: Q
     </div>
   </li>
 );
+
+/** Code owners are listed with their links. */
+function describeOwner({ quarantine_owners: owners, codeowners }: QuarantinedTestRow): string {
+  if (owners.length === 0) return ' It has no owner: add its file to CODEOWNERS.';
+  return owners.join() === codeowners.join() ? '' : ` Owner: ${owners.join(', ')}.`;
+}
 
 function Expiry({ at }: { readonly at: string | null }) {
   if (at === null) return <Text size="sm">no end date</Text>;

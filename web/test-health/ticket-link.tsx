@@ -16,8 +16,10 @@ export function TicketLink({ test }: TicketProps) {
       <Text size="sm" className="break">{`Ticket ${test.ticket_id}`}</Text>
     );
   return (
-    <a href={href} target="_blank" rel="noreferrer">
-      Ticket
-    </a>
+    <Text size="sm">
+      <a href={href} target="_blank" rel="noreferrer">
+        Ticket
+      </a>
+    </Text>
   );
 }

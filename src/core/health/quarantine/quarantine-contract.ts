@@ -29,10 +29,10 @@ export const heldBackReasons = ['CRITICAL', 'CAP_TESTS', 'CAP_SHARE', 'ENDED'] a
 export type HeldBackReason = (typeof heldBackReasons)[number];
 
 /** Days before an end at which it is announced. */
-export const warningDays = [1, 7] as const;
-export type WarningDays = (typeof warningDays)[number];
+const warningDays = [1, 7] as const;
+type WarningDays = (typeof warningDays)[number];
 
-export type QuarantineState = {
+type QuarantineState = {
   readonly setting: QuarantineSetting;
   readonly isQuarantined: boolean;
   /** Milliseconds; null: it has no end yet. */
@@ -42,7 +42,7 @@ export type QuarantineState = {
   readonly warnedDays: number | null;
 };
 
-export type NamedTest = { readonly name: string; readonly file: string | null };
+type NamedTest = { readonly name: string; readonly file: string | null };
 
 export type ContractFacts = {
   readonly settings: ResolvedHealthSettings;
