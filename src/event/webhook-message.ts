@@ -2,7 +2,6 @@
 // branches, of authors) is shown as it is and can neither mention a person nor make a link.
 
 import { heldBackText } from '#contract/text/held-back-text.ts';
-import type { HeldBackReason } from '#core/health/quarantine/quarantine-contract.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import { fullName } from '#core/repository.ts';
 import type { Payload } from './webhook-payload.ts';
@@ -74,7 +73,7 @@ function summarizeTestEvent(payload: Payload): Pick<EventSummary, 'subject' | 'h
         details,
       };
     case 'quarantine_held_back': {
-      const why = heldBackText(current['reason'] as HeldBackReason);
+      const why = heldBackText(text(current['reason']));
       return { subject, happened: `is not quarantined. ${why}`, details };
     }
     case 'quarantine_ending':

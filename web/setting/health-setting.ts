@@ -3,9 +3,12 @@
 import type { z } from 'zod';
 import { healthSettingDefaults } from '#contract/health/health-settings.ts';
 import { monitorTexts } from '#contract/health/monitor-text.ts';
-import { DefaultBranches, healthMonitors, quarantineSettingFields } from '#contract/health/quarantine.ts';
-import { snakeKeys } from '#contract/health/snake-case.ts';
-import { quarantineSettings } from '#core/health/quarantine/quarantine-settings.ts';
+import {
+  DefaultBranches,
+  healthMonitors,
+  quarantineSettingFields,
+  quarantineSettingLabels,
+} from '#contract/health/quarantine.ts';
 import type { SettingGroup } from './setting-form.tsx';
 import { type Field, createField, valueAt } from './setting.ts';
 
@@ -14,10 +17,6 @@ const field = (path: string, schema: z.ZodType, label: string, nullText?: string
     label,
     ...(nullText !== undefined && { nullText }),
   });
-
-const quarantineLabels: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(snakeKeys(quarantineSettings)).map(([key, { label }]) => [key, label]),
-);
 
 const monitorGroups = Object.entries(monitorTexts).map(([id, { heading, intro, labels }]): SettingGroup => ({
   title: heading,
@@ -32,7 +31,7 @@ export const healthSettingGroups: readonly SettingGroup[] = [
     title: 'Quarantine',
     intro: 'A failure of a quarantined test is reported, but does not fail the run.',
     fields: Object.entries<z.ZodType>(quarantineSettingFields).map(([key, schema]) =>
-      field(`quarantine.${key}`, schema, quarantineLabels[key]!),
+      field(`quarantine.${key}`, schema, quarantineSettingLabels[key]!),
     ),
   },
   {

@@ -4,7 +4,6 @@ import { Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { heldBackText } from '#contract/text/held-back-text.ts';
-import type { HeldBackReason } from '#core/health/quarantine/quarantine-contract.ts';
 import { formatInstant, humanizeCode } from '../format.ts';
 import { formatRepoPath, type Repo } from '../name.ts';
 import { Empty } from '../component/query-result.tsx';
@@ -22,7 +21,7 @@ const settingLabels: Readonly<Record<string, string>> = {
 function describeTestChange({ kind, monitor, before, after }: TestHistoryChange): string {
   if (kind === 'status_changed') return `From ${before} to ${after}`;
   if (kind === 'monitor_status_changed') return `${monitorTitle(monitor ?? '')}: ${after}, was ${before}`;
-  if (kind === 'quarantine_held_back') return `Not quarantined. ${heldBackText(after as HeldBackReason)}`;
+  if (kind === 'quarantine_held_back') return `Not quarantined. ${heldBackText(after)}`;
   if (kind === 'quarantine_ending') return `Warning: its quarantine ends at ${formatInstant(after)}`;
   return `Quarantine: ${settingLabels[after] ?? humanizeCode(after)}, was ${settingLabels[before] ?? humanizeCode(before)}`;
 }

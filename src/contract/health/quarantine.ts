@@ -10,7 +10,7 @@ import {
   type MonitorSettingTables,
 } from '#core/health/monitor/monitors.ts';
 import { quarantineSettings } from '#core/health/quarantine/quarantine-settings.ts';
-import type { SettingValues } from '#core/setting.ts';
+import type { Setting, SettingValues } from '#core/setting.ts';
 import { InstantIn, InstantOut, lenientEnum, line, Repository, Uuid } from '../common.ts';
 import { type SettingSchemas, settingSchemas } from '../setting-schema.ts';
 import { HeldBack, QuarantineOwners } from '../test-health.ts';
@@ -98,6 +98,9 @@ export const DefaultBranches = z.array(line(1, 255)).max(branchPatternsMax).null
 
 /** The settings of quarantine with their bounds, from their table. */
 export const quarantineSettingFields = snakeKeys(settingSchemas(quarantineSettings));
+export const quarantineSettingLabels: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries<Setting>(snakeKeys(quarantineSettings)).map(([key, { label }]) => [key, label]),
+);
 
 export const HealthSettings = z
   .object({
