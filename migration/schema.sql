@@ -438,6 +438,17 @@ ALTER TABLE public.sandbox_comment ALTER COLUMN id ADD GENERATED ALWAYS AS IDENT
     CACHE 1
 );
 
+CREATE TABLE public.sandbox_issue (
+    repository_id uuid NOT NULL,
+    number integer NOT NULL,
+    author text NOT NULL,
+    title text NOT NULL,
+    body text NOT NULL,
+    is_open boolean DEFAULT true NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.sandbox_pull_request (
     repository_id uuid NOT NULL,
     number bigint NOT NULL,
@@ -618,6 +629,25 @@ CREATE TABLE public.test_history (
 )
 WITH (fillfactor='60');
 ALTER TABLE ONLY public.test_history ALTER COLUMN body SET STORAGE MAIN;
+
+CREATE TABLE public.test_incident (
+    repository_id uuid NOT NULL,
+    id uuid NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    closed_at timestamp with time zone,
+    issue_number integer,
+    issue_url text,
+    requested_at timestamp with time zone,
+    written_hash bytea,
+    refusal text
+);
+
+CREATE TABLE public.test_incident_test (
+    repository_id uuid NOT NULL,
+    test_case_id uuid NOT NULL,
+    incident_id uuid NOT NULL,
+    joined_at timestamp with time zone NOT NULL
+);
 
 CREATE TABLE public.test_job (
     repository_id uuid NOT NULL,
@@ -952,6 +982,9 @@ ALTER TABLE ONLY public.sandbox_ci
 ALTER TABLE ONLY public.sandbox_comment
     ADD CONSTRAINT sandbox_comment_pkey PRIMARY KEY (repository_id, pr_number, id);
 
+ALTER TABLE ONLY public.sandbox_issue
+    ADD CONSTRAINT sandbox_issue_pkey PRIMARY KEY (repository_id, number);
+
 ALTER TABLE ONLY public.sandbox_pull_request
     ADD CONSTRAINT sandbox_pull_request_pkey PRIMARY KEY (repository_id, number);
 
@@ -981,6 +1014,12 @@ ALTER TABLE ONLY public.test_failure
 
 ALTER TABLE ONLY public.test_history
     ADD CONSTRAINT test_history_pkey PRIMARY KEY (repository_id, ordinal);
+
+ALTER TABLE ONLY public.test_incident
+    ADD CONSTRAINT test_incident_pkey PRIMARY KEY (repository_id, id);
+
+ALTER TABLE ONLY public.test_incident_test
+    ADD CONSTRAINT test_incident_test_pkey PRIMARY KEY (repository_id, test_case_id);
 
 ALTER TABLE ONLY public.test_job
     ADD CONSTRAINT test_job_pkey PRIMARY KEY (repository_id, job, variant, branch_class);
@@ -1106,6 +1145,8 @@ CREATE INDEX test_history_active ON public.test_history USING btree (repository_
 
 CREATE UNIQUE INDEX test_history_case ON public.test_history USING btree (repository_id, test_case_id);
 
+CREATE INDEX test_incident_test_incident ON public.test_incident_test USING btree (repository_id, incident_id);
+
 CREATE INDEX test_run_active ON public.test_run USING btree (queue_id, created_at) WHERE (status = 'in_progress'::text);
 
 CREATE INDEX test_run_commit ON public.test_run USING btree (queue_id, test_branch_sha) WHERE (test_branch_sha IS NOT NULL);
@@ -1206,6 +1247,9 @@ ALTER TABLE ONLY public.sandbox_ci
 ALTER TABLE ONLY public.sandbox_comment
     ADD CONSTRAINT sandbox_comment_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
+ALTER TABLE ONLY public.sandbox_issue
+    ADD CONSTRAINT sandbox_issue_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.sandbox_pull_request
     ADD CONSTRAINT sandbox_pull_request_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
 
@@ -1223,6 +1267,15 @@ ALTER TABLE ONLY public.session
 
 ALTER TABLE ONLY public.status_comment
     ADD CONSTRAINT status_comment_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
+
+ALTER TABLE ONLY public.test_incident
+    ADD CONSTRAINT test_incident_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.test_incident_test
+    ADD CONSTRAINT test_incident_test_repository_id_incident_id_fkey FOREIGN KEY (repository_id, incident_id) REFERENCES public.test_incident(repository_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.test_incident_test
+    ADD CONSTRAINT test_incident_test_repository_id_test_case_id_fkey FOREIGN KEY (repository_id, test_case_id) REFERENCES public.test_case(repository_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.test_numbering
     ADD CONSTRAINT test_numbering_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);

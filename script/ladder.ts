@@ -153,6 +153,11 @@ export const innerRooms: readonly Inner[] = [
       { folder: 'fingerprint', imports: [], holds: 'which failures are the same failure' },
       { folder: 'monitor', imports: [], holds: 'one file per monitor, and what they conclude' },
       {
+        folder: 'incident',
+        imports: [],
+        holds: 'which quarantined tests fail together, and their issue at the Git host',
+      },
+      {
         folder: 'quarantine',
         imports: [],
         holds: 'which tests are quarantined, until when, and which failures that excuses',

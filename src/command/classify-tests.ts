@@ -16,6 +16,7 @@ import type { ResolvedHealthSettings } from '#core/health/settings.ts';
 import type { HealthStatus } from '#core/health/status.ts';
 import type { Tx } from '#db/cell.ts';
 import { findHistoriesByTestId, putActiveMonitors } from '#db/health/history-store.ts';
+import { enqueueIssues } from '#db/job/job.ts';
 import type { TestsLock } from '#db/transaction.ts';
 import {
   appendTestFacts,
@@ -94,6 +95,8 @@ export async function classifyTests(
     classifications.set(before.id, { before, status: verdict.status, activeMonitors: active });
   }
   await putVerdicts(tx, lock, verdicts, now);
+  if (verdicts.length > 0 && settings.quarantine.openIssues)
+    await enqueueIssues(tx, { repositoryId: lock.repositoryId });
   await appendTestFacts(tx, lock, facts, trigger, now);
   return classifications;
 }

@@ -24,6 +24,7 @@ import {
   type QuarantineUpdate,
   removeMute,
 } from '#db/health/override-store.ts';
+import { enqueueIssues } from '#db/job/job.ts';
 import type { RepositoryRecord } from '#db/account/scope-view.ts';
 import { linkTicket } from '#db/health/test-store.ts';
 import { type TestsLock, withTestsLock, withTransaction } from '#db/transaction.ts';
@@ -159,6 +160,8 @@ export function changeSettings(
     await saveHealthChange(tx, repository.id, after, by.now);
     await recordAudit(tx, by, { action: 'health.settings', subject: fullName(repository), before, after });
     await reclassify(tx, lock, 'all', by);
+    // Also for tests that are quarantined already.
+    if (after.quarantine?.openIssues === true) await enqueueIssues(tx, { repositoryId: repository.id });
     return completeSettings(after);
   });
 }

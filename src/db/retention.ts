@@ -45,6 +45,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   sandbox_check: { what: 'check results of the sandbox host', kept: history },
   sandbox_ci: { what: 'CI runs of the sandbox host', kept: history },
   sandbox_comment: { what: 'comments of the sandbox host', kept: `${history}, with their pull request` },
+  sandbox_issue: { what: 'issues of the sandbox host', kept: `${history} after they were closed` },
   sandbox_pull_request: {
     what: 'pull requests of the sandbox host',
     kept: `${history} after they were closed`,
@@ -58,6 +59,11 @@ export const retention: Readonly<Record<string, Retention>> = {
   test_failure: { what: 'single test failures', kept: '3 months' },
   test_failure_group: { what: 'kinds of failure of a test', kept: '125 days after the last one' },
   test_history: { what: 'recent results of tests that failed', kept: '45 days after the last failure' },
+  test_incident: {
+    what: 'tests that failed together, with their issue',
+    kept: '125 days after it was closed, or when its tests are gone',
+  },
+  test_incident_test: { what: 'tests of an incident', kept: 'with the incident or the test' },
   test_job: { what: 'what CI jobs usually report', kept: '125 days after the last upload' },
   test_mute: { what: 'monitors that a person muted', kept: '30 days after the end' },
   test_numbering: { what: 'numbers of tests', bounded: 'one row for each repository' },

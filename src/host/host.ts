@@ -10,6 +10,7 @@ import type { Check, RequiredCheck } from '#core/queue/check.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import type { RepositoryName } from '#core/repository.ts';
+import type { IssueAnswer, OwnIssue } from './own-issue.ts';
 import type { ActiveRule, LandingWay } from './rule.ts';
 
 export type HostRepository = RepositoryName & {
@@ -259,9 +260,7 @@ export type Host = {
   readonly kind: string;
   /** The pull request as the host reports it now; null if it knows no such number. */
   readonly readPullRequest: (query: PullRequestQuery) => Promise<PullRequest | null>;
-  /**
-   * Reads many pull requests in one call, on hosts that can; a number that the host does not know is absent.
-   */
+  /** Reads many pull requests in one call, on hosts that can; a number that the host does not know is absent. */
   readonly readPullRequests?: (query: PullRequestsQuery) => Promise<ReadonlyMap<number, PullRequest>>;
   /** The current approvals of a pull request, each with the commit that was approved. */
   readonly readApprovals: (repository: HostRepository, number: number) => Promise<readonly Approval[]>;
@@ -322,14 +321,14 @@ export type Host = {
     repository: HostRepository,
     testPullRequest: TestPullRequest,
   ) => Promise<number>;
-  /**
-   * Writes or edits Signalbox's comment and returns its id. If the comment was deleted, a new one is written.
-   */
+  /** Writes or edits Signalbox's comment and returns its id. If the comment was deleted, a new one is written. */
   readonly writeComment: (
     repository: HostRepository,
     number: number,
     comment: StatusComment,
   ) => Promise<string>;
+  /** Writes an issue as it is to be. If it was deleted and is to be open, another one is opened. */
+  readonly writeIssue: (repository: HostRepository, issue: OwnIssue) => Promise<IssueAnswer>;
   readonly writeCheck: (repository: HostRepository, sha: string, check: OwnCheck) => Promise<void>;
   /** The used share of the host's hourly limit on writes, 0 to 1; absent: the host has no limit. */
   readonly contentUse?: (repository: HostRepository) => Promise<number>;

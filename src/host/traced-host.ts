@@ -17,6 +17,7 @@ const calls = [
   'findRepository',
   'openTestPullRequest',
   'writeComment',
+  'writeIssue',
   'writeCheck',
   'changeLabels',
   'permissionOf',

@@ -17,6 +17,7 @@ import { recordHostAway, recordHostBack } from '#db/host/host-store.ts';
 import {
   enqueueAtHost,
   enqueueForRepository,
+  enqueueIssues,
   enqueueReconciles,
   hurryAtHost,
   type HostTask,
@@ -79,6 +80,7 @@ const isForPeople: Partial<Record<HostTask | RepositoryTask, true>> = {
   'post-status': true,
   'handle-comment': true,
   'handle-label': true,
+  'sync-issues': true,
 };
 
 /** Whether trouble with this work means that nothing can be decided about the queue. */
@@ -186,8 +188,11 @@ export async function withHost<Task extends RepositoryTask>(
     tries,
     about: { repository: repositoryId },
     queueIds: queues.map(({ queueId }) => queueId),
-    putOff: (tx, nextTries, pauseMs) =>
-      enqueueForRepository(tx, task, { ...payload, tries: nextTries }, pauseMs),
+    putOff: async (tx, nextTries, pauseMs) => {
+      const again = { ...payload, tries: nextTries };
+      if (task === 'sync-issues') await enqueueIssues(tx, again, pauseMs);
+      else await enqueueForRepository(tx, task, again, pauseMs);
+    },
     work: async () => {
       const repository = await findRepository(deps.cell.reader, repositoryId);
       if (repository === null) return;

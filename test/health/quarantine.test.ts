@@ -218,6 +218,7 @@ describe('settings', () => {
       max_tests: 500,
       max_share: 0.05,
       critical_tests: [],
+      open_issues: false,
       default_owners: [],
     });
     await update({ monitors: { failure_count_broken: { is_on: true, failures_min: 3 } } });

@@ -201,7 +201,37 @@ const wordsOf = (
   { gitea, people }: Pick<Scene, 'gitea' | 'people'>,
   { path }: GiteaRepository,
   ask: Ask,
-): Pick<Place, 'comment' | 'editComment' | 'deleteComment' | 'listComments' | 'label'> => ({
+): Pick<
+  Place,
+  'comment' | 'editComment' | 'deleteComment' | 'listComments' | 'label' | 'openIssue' | 'listIssues'
+> => ({
+  openIssue: async (by, title, body) =>
+    (
+      await gitea.call<{ readonly number: number }>(people.get(by)!.token, 'POST', `${path}/issues`, {
+        title,
+        body,
+      })
+    ).number,
+  listIssues: async () => {
+    const issues = await ask<
+      readonly {
+        readonly number: number;
+        readonly title: string;
+        readonly body: string;
+        readonly state: string;
+        readonly user: { readonly login: string };
+      }[]
+    >('GET', '/issues?state=all&type=issues&limit=50');
+    return issues
+      .map(({ number, title, body, state, user }) => ({
+        number,
+        title,
+        text: body,
+        author: user.login,
+        isOpen: state === 'open',
+      }))
+      .toSorted((a, b) => a.number - b.number);
+  },
   comment: async (by, number, body) => {
     const { token } = people.get(by)!;
     const { id } = await gitea.call<ApiComment>(token, 'POST', `${path}/issues/${number}/comments`, { body });

@@ -248,10 +248,35 @@ function wordHands(
   server: GithubServer,
   fullName: string,
   token: string,
-): Hands<'comment' | 'editComment' | 'deleteComment' | 'listComments'> {
+): Hands<'comment' | 'editComment' | 'deleteComment' | 'listComments' | 'openIssue' | 'listIssues'> {
   const at = `/repos/${fullName}/issues`;
   return {
     comment: (by, number, text) => Promise.resolve(String(server.comment(fullName, number, by, text))),
+    openIssue: async (by, title, body) => {
+      const number = server.openIssue(fullName, title, by);
+      await ask(server, token, `${at}/${number}`, 'PATCH', { body });
+      return number;
+    },
+    listIssues: async () => {
+      const issues = (await ask(server, token, `${at}?state=all&per_page=100`)) as readonly {
+        readonly number: number;
+        readonly title: string;
+        readonly body: string | null;
+        readonly state: string;
+        readonly user: { readonly login: string };
+        readonly pull_request?: unknown;
+      }[];
+      return issues
+        .filter(({ pull_request: pull }) => pull === undefined)
+        .map(({ number, title, body, state, user }) => ({
+          number,
+          title,
+          text: body ?? '',
+          author: user.login,
+          isOpen: state === 'open',
+        }))
+        .toSorted((a, b) => a.number - b.number);
+    },
     editComment: async (_number, id, body) =>
       void (await ask(server, token, `${at}/comments/${id}`, 'PATCH', { body })),
     deleteComment: async (_number, id) => void (await ask(server, token, `${at}/comments/${id}`, 'DELETE')),

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Cell } from '#db/cell.ts';
+import { insertSandboxIssue } from '#db/sandbox/sandbox-issue-store.ts';
 import { ensureSandboxConnection } from '#db/account/connection-store.ts';
 import { createToken, ensureOrganization } from '#db/account/organization-store.ts';
 import { ensureRepository } from '#db/account/repository-store.ts';
@@ -10,8 +12,16 @@ import type { HostFor } from '#host/host.ts';
 import { signatureHeader, signWebhook } from '#host/sandbox/webhook.ts';
 import { openHosts } from '../../src/hosts.ts';
 import { type Client, clientOf, openWorld as openServer } from '../support/harness.ts';
+import { sql } from '../support/sql.ts';
 import { describeHostContract } from './suite.ts';
-import { type HostWorld, type Place, rateLimitPauseMs, receiveWebhooks, type Trouble } from './world.ts';
+import {
+  type HostWorld,
+  type Place,
+  rateLimitPauseMs,
+  receiveWebhooks,
+  type ShownIssue,
+  type Trouble,
+} from './world.ts';
 
 const author = 'ada';
 
@@ -69,7 +79,10 @@ async function openWorld(): Promise<HostWorld> {
       };
       await client.call('sandboxConfigureRepository', { repo, ...settings });
       const cloneUrl = `${url.replace('://', `://${author}:${token}@`)}/sandbox/git/${repo.host}/${repo.owner}/${repo.name}.git`;
-      return placeOf(client, repository, { cloneUrl, hookUrl: `${receiver.url}/hooks/${cell.name}_${id}` });
+      return placeOf(cell, client, repository, {
+        cloneUrl,
+        hookUrl: `${receiver.url}/hooks/${cell.name}_${id}`,
+      });
     },
     deliveries: receiver.deliveries,
     webhookSecret: secret,
@@ -95,6 +108,7 @@ async function openWorld(): Promise<HostWorld> {
 }
 
 function placeOf(
+  cell: Cell,
   client: Client,
   repository: Place['repository'],
   urls: Pick<Place, 'cloneUrl' | 'hookUrl'>,
@@ -130,6 +144,13 @@ function placeOf(
     },
     comment: async (by, number, text) =>
       (await client.call('sandboxWriteComment', { ...of(number), author: by, text })).comment.id,
+    openIssue: (by, title, body) =>
+      insertSandboxIssue(cell.db, repository.id, { author: by, title, body, isOpen: true, at: new Date() }),
+    listIssues: () =>
+      sql<ShownIssue>(
+        cell.db,
+      )`select number, author, title, body as text, is_open as "isOpen" from sandbox_issue
+        where repository_id = ${repository.id} order by number`,
     deleteComment: async (number, id) => {
       await client.call('sandboxDeleteComment', { ...of(number), id });
     },

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { approvalSection } from './approval-section.ts';
 import { checkSection } from './check-section.ts';
 import { type Contract, openPlace } from './contract.ts';
+import { issueSection } from './issue-section.ts';
 import { landingSection } from './landing-section.ts';
 import { pullRequestSection } from './pull-request-section.ts';
 import { troubleSection } from './trouble-section.ts';
@@ -49,6 +50,7 @@ export function describeHostContract(name: string, openWorld: () => Promise<Host
     checkSection(contract);
     landingSection(contract);
     wordSection(contract);
+    issueSection(contract);
     webhookSection(contract);
     troubleSection(contract);
   });

@@ -95,6 +95,10 @@ export type Place = {
   readonly editComment: (number: number, id: string, text: string) => Promise<void>;
   /** All of them, oldest first. */
   readonly listComments: (number: number) => Promise<readonly ShownComment[]>;
+  /** A person opens an issue with this text; its number. */
+  readonly openIssue: (by: string, title: string, text: string) => Promise<number>;
+  /** Issues, without pull requests, by their numbers. */
+  readonly listIssues: () => Promise<readonly ShownIssue[]>;
   /** Puts a label on, or takes it off, as the author if nobody else is named; one that the repository does not have is made. */
   readonly label: (number: number, label: string, isOn: boolean, by?: string) => Promise<void>;
 
@@ -135,6 +139,14 @@ export type PullRequestWish = {
   readonly base?: string;
   readonly body?: string;
   readonly draft?: boolean;
+};
+
+export type ShownIssue = {
+  readonly number: number;
+  readonly author: string;
+  readonly title: string;
+  readonly text: string;
+  readonly isOpen: boolean;
 };
 
 type ShownPullRequest = {

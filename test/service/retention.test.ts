@@ -64,6 +64,7 @@ it('what is over is removed from every table that grows', { timeout: 60_000 }, a
     update sandbox_ci set state = 'done', created_at = '2026-01-05';
     update sandbox_check set updated_at = '2026-01-05';
     update sandbox_comment set created_at = '2026-01-05', updated_at = '2026-01-05';
+    update sandbox_issue set updated_at = '2026-01-05', is_open = false;
     update test_case set created_at = '2026-01-05', ordinal = 0, manual_status = null,
       quarantine_setting = 'AUTO_QUARANTINE', ticket_id = null where id in (select min(id::text)::uuid from test_case);
     delete from test_case where ordinal is distinct from 0;

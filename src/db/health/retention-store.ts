@@ -4,6 +4,7 @@ import type { RepositoryId } from '#base/id.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
 import type { TestsLock } from '../transaction.ts';
+import { removeEmptyIncidents } from './incident-store.ts';
 
 const deleteShapeHours = statement<[before: Date]>('delete from test_shape_hour where hour < $1');
 const deleteRollups = statement<[before: Date]>('delete from test_rollup where hour < $1');
@@ -15,6 +16,7 @@ const deleteTexts = statement<[before: Date]>(`
     select from test_failure_group g where g.repository_id = t.repository_id and g.text_hash = t.hash)`);
 
 const deleteGroups = statement<[before: Date]>('delete from test_failure_group where last_occurrence < $1');
+const deleteIncidents = statement<[before: Date]>('delete from test_incident where closed_at < $1');
 const deleteJobs = statement<[before: Date]>('delete from test_job where used_at < $1');
 
 export type Deadlines = {
@@ -32,6 +34,7 @@ export async function forgetOld(db: Tx, deadlines: Deadlines): Promise<void> {
   // Before the texts: that of a kind of failure stays for as long.
   await deleteGroups(db, deadlines.groups);
   await deleteJobs(db, deadlines.groups);
+  await deleteIncidents(db, deadlines.groups);
   await deleteShapeHours(db, deadlines.shapeHours);
   await deleteRollups(db, deadlines.testHours);
   await deleteShapes(db, deadlines.shapes);
@@ -89,12 +92,16 @@ const deleteBelongings = ['test_history', 'test_rollup', 'test_failure_group', '
 /** Removes tests with everything that is known of them; answers with how many. */
 export async function removeTests(
   tx: Tx,
-  { repositoryId }: TestsLock,
+  lock: TestsLock,
   ordinals: readonly number[],
   before: Date,
 ): Promise<number> {
+  const { repositoryId } = lock;
   const ids = (await deleteCases(tx, repositoryId, ordinals, before)).map((row) => row.id);
-  if (ids.length > 0) for (const remove of deleteBelongings) await remove(tx, repositoryId, ids);
+  if (ids.length > 0) {
+    for (const remove of deleteBelongings) await remove(tx, repositoryId, ids);
+    await removeEmptyIncidents(tx, lock);
+  }
   return ids.length;
 }
 

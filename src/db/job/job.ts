@@ -43,6 +43,8 @@ export type JobPayloads = {
     Pick<LabelChangedEvent, 'number' | 'label' | 'labels'> &
     Tries &
     Rereads;
+  /** The issues of a repository's incidents. */
+  'sync-issues': RepositoryJobPayload & Tries;
   'sandbox-ci': { readonly repositoryId: RepositoryId; readonly branch: string; readonly sha: string };
   /** A stored upload. The job reads every other stored upload of the repository with it. */
   'ingest-upload': RepositoryJobPayload & { readonly uploadId: string; readonly uploadedAt: number };
@@ -64,6 +66,7 @@ const isTask: Readonly<Record<keyof JobPayloads | ScheduledTask, true>> = {
   'post-status': true,
   'handle-comment': true,
   'handle-label': true,
+  'sync-issues': true,
   'sandbox-ci': true,
   'ingest-upload': true,
   'maintain-history': true,
@@ -231,7 +234,7 @@ export const enqueueStatusComments = (tx: Tx, queueId: QueueId, when: 'soon' | '
   });
 
 /** Tasks at a host for an event that names only the repository. */
-export type RepositoryTask = 'refresh-pull-request' | 'handle-comment' | 'handle-label';
+export type RepositoryTask = 'refresh-pull-request' | 'handle-comment' | 'handle-label' | 'sync-issues';
 
 const repositoryJobKey: {
   readonly [Task in RepositoryTask]: (payload: JobPayloads[Task]) => string;
@@ -239,6 +242,7 @@ const repositoryJobKey: {
   'refresh-pull-request': ({ repositoryId, prNumber }) => `refresh:${repositoryId}:${prNumber}`,
   'handle-comment': ({ repositoryId, commentId }) => `comment:${repositoryId}:${commentId}`,
   'handle-label': ({ repositoryId, number, label }) => `label:${repositoryId}:${number}:${label}`,
+  'sync-issues': ({ repositoryId }) => `issues:${repositoryId}`,
 };
 
 /** Adds such a job, at once or after a delay. */
@@ -248,6 +252,21 @@ export const enqueueForRepository = <Task extends RepositoryTask>(
   payload: JobPayloads[Task],
   inMs: number | null = null,
 ): Promise<void> => add(tx, { task, payload, inMs, key: repositoryJobKey[task](payload) });
+
+// A named queue: two jobs at once would open an issue twice. Tests of one incident are quarantined one after the other,
+// so the job waits for a moment.
+const addIssues = statement<[payload: string, name: string, delayMs: number]>(`
+  select graphile_worker.add_job('sync-issues', $1::json, job_key := $2, queue_name := $2, max_attempts := 20,
+    job_key_mode := 'preserve_run_at', run_at := now() + $3::float8 * interval '1 millisecond', priority := ${later})`);
+
+const issuesDelayMs = 30_000;
+
+/** Opens, edits and closes issues soon. */
+export const enqueueIssues = (
+  tx: Tx,
+  payload: JobPayloads['sync-issues'],
+  inMs: number = issuesDelayMs,
+): Promise<unknown> => addIssues(tx, JSON.stringify(payload), repositoryJobKey['sync-issues'](payload), inMs);
 
 /** Removes test branches that are no longer needed. Its own key keeps it from delaying the start of a run. */
 export const enqueueTidy = (tx: Tx, queueId: QueueId, inMs: number): Promise<void> =>

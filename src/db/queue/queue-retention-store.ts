@@ -114,6 +114,7 @@ export async function forgetTokenUse(db: Tx, before: Date): Promise<void> {
 }
 
 const sandboxDeletes = [
+  'delete from sandbox_issue where updated_at < $1 and not is_open',
   `delete from sandbox_ci where created_at < $1 and state = 'done'`,
   'delete from sandbox_check where updated_at < $1',
   `delete from sandbox_pull_request p where updated_at < $1 and state <> 'open' and not exists (

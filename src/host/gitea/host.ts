@@ -8,6 +8,7 @@ import { createChecks } from './client/check.ts';
 import { type Client, createClient, repositoryPath } from './client/client.ts';
 import { createTokenProvider } from './client/credential.ts';
 import { createInspect } from './rule/inspect.ts';
+import { createIssues } from './pull-request/issue.ts';
 import { createLabelReader } from './pull-request/label.ts';
 import { createMerger } from './pull-request/merge.ts';
 import { createDemandsReader, readWholeRule } from './rule/protection.ts';
@@ -71,6 +72,7 @@ export function createGiteaHost(options: GiteaOptions): Host {
     },
     openTestPullRequest: createTestPullRequests(client),
     writeComment: createComments(client),
+    writeIssue: createIssues(client),
     changeLabels: labels.changeLabels,
     permissionOf: (repository, person) => readPermission(client, repository, person),
     ...createLabelReader(client),

@@ -137,6 +137,14 @@ export const GiteaComment = z.object({
 });
 export type GiteaComment = z.infer<typeof GiteaComment>;
 
+export const GiteaIssue = z.object({
+  number: z.int(),
+  html_url: z.string(),
+  user: loginOf,
+  body: textOrNothing,
+});
+export type GiteaIssue = z.infer<typeof GiteaIssue>;
+
 /** An entry of the timeline of a pull request (Gitea services/convert/issue_comment.go, ToTimelineComment). */
 export const TimelineEntry = z.object({
   type: z.string(),

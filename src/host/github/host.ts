@@ -15,6 +15,7 @@ import { inspect, readInstallation } from './rule/inspect.ts';
 import { closePullRequest, merge } from './pull-request/merge.ts';
 import { readPermission, permissionOfAccount } from './rule/permission.ts';
 import { createPersonReader } from './pull-request/person.ts';
+import { writeIssue } from './pull-request/issue.ts';
 import { readHeadBranch, openTestPullRequest } from './pull-request/pull-request.ts';
 import { createReading } from './pull-request/reading.ts';
 import { readApprovals } from './pull-request/review.ts';
@@ -64,6 +65,7 @@ export function createGithubHost(options: GithubOptions): Host {
       openTestPullRequest(await of(repository), repository, testPullRequest),
     changeLabels: async (repository, number, change) =>
       changeLabels(await of(repository), repository, number, change),
+    writeIssue: async (repository, issue) => writeIssue(await of(repository), repository, issue),
     permissionOf: async (repository, person) => readPermission(await of(repository), repository, person),
     readLabel: async (repository, number, label, { asOf } = {}) => {
       const pull = lastRead.since(repository, number, asOf);

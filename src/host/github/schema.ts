@@ -91,6 +91,20 @@ export const Numbered = z.object({ number: z.int().positive() });
 export const Identified = z.object({ id: z.int().positive(), node_id: z.string().optional() });
 export type Identified = z.infer<typeof Identified>;
 
+export const WrittenIssue = z.object({ number: z.int().positive(), html_url: z.string() });
+export type WrittenIssue = z.infer<typeof WrittenIssue>;
+
+export const GithubIssues = z.array(
+  WrittenIssue.extend({
+    body: z.string().nullish(),
+    user: account.nullable(),
+    performed_via_github_app: z.object({ id: z.int() }).nullish(),
+    /** Present: it is a pull request. */
+    pull_request: z.unknown().optional(),
+  }),
+);
+export type GithubIssue = z.infer<typeof GithubIssues>[number];
+
 export const CheckRun = z.object({
   id: z.int().positive(),
   node_id: z.string().optional(),

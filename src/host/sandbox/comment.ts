@@ -122,7 +122,7 @@ function labelState({ labels, labelChanges }: SandboxPullRequest, label: string)
 }
 
 /** Invisible, as on other hosts. */
-const hidden = (mark: string): string => `<!-- ${mark} -->`;
+export const hidden = (mark: string): string => `<!-- ${mark} -->`;
 
 const noPullRequest = (number: number) =>
   new HostError('forbidden', `The sandbox has no pull request #${number}.`);

@@ -30,6 +30,7 @@ import { createDisk, type Disk } from './disk.ts';
 import { findCommit } from './git.ts';
 import { madeUp } from './made-up.ts';
 import { createMerger } from './merge.ts';
+import { createIssues } from './issue.ts';
 import { inspectSandbox } from './inspect.ts';
 import { createPushNotice, pullRequestEvent } from './push.ts';
 import {
@@ -178,6 +179,7 @@ type Conversation = Pick<
   | 'findRepository'
   | 'openTestPullRequest'
   | 'writeComment'
+  | 'writeIssue'
   | 'writeCheck'
   | 'changeLabels'
   | 'permissionOf'
@@ -193,6 +195,7 @@ type Conversation = Pick<
 function createConversation(options: SandboxOptions, parts: Parts): Conversation {
   const { cell } = options;
   const { disk, announce, comments: commentsAndLabels, settingsOf: readSettings } = parts;
+  const writeIssue = createIssues(options);
   return {
     headBranchOf: () => Promise.resolve(null),
     closePullRequest: async (repository, number) => {
@@ -213,6 +216,10 @@ function createConversation(options: SandboxOptions, parts: Parts): Conversation
     writeComment: async (repository, number, comment) => {
       await readSettings(repository);
       return commentsAndLabels.writeComment(repository, number, comment);
+    },
+    writeIssue: async (repository, issue) => {
+      await readSettings(repository);
+      return writeIssue(repository, issue);
     },
     // A status has room only for its state and a URL.
     writeCheck: async (repository, sha, check) => {

@@ -5,6 +5,7 @@
 import { reclassifyTests } from '#command/classify-tests.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
 import { listRepositoriesToRevisit, listTestsToRevisit } from '#db/health/revisit-view.ts';
+import { enqueueIssues } from '#db/job/job.ts';
 import { withTestsLock } from '#db/transaction.ts';
 import { countImpact } from '#db/health/verdict-store.ts';
 import type { TaskDeps } from '../deps.ts';
@@ -26,5 +27,7 @@ export async function revisitTests({ cell, clock }: Pick<TaskDeps, 'cell' | 'clo
         await countImpact(tx, lock, ids, now);
       });
     }
+    // What a Git host refused an hour ago it may accept now.
+    if (settings.quarantine.openIssues) await enqueueIssues(cell.db, { repositoryId });
   }
 }

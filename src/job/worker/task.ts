@@ -18,6 +18,7 @@ import { runSandboxCi } from './sandbox-ci.ts';
 import { reconcileQueue } from '../queue/reconcile.ts';
 import { revisitTests } from '../health/revisit-tests.ts';
 import { rerunFailedJobs } from '../queue/rerun-jobs.ts';
+import { syncIssues } from '../health/sync-issues.ts';
 import { sweepQueue } from '../queue/sweep.ts';
 import { reportStatuses } from '../queue/status-comment.ts';
 import { tryMerges } from '../queue/try-merge.ts';
@@ -64,6 +65,7 @@ export const tasks: Tasks = {
   'post-status': reportStatuses,
   'handle-comment': handleCommentCommand,
   'handle-label': handleLabelCommand,
+  'sync-issues': syncIssues,
   'sandbox-ci': runSandboxCi,
   'ingest-upload': ingestUpload,
   'maintain-history': maintainHistory,

@@ -1,6 +1,7 @@
 // Pull requests as issues: comments, labels, events.
 
 import { created, invalid, noContent, notFound, ok, Refusal, refused } from '../answer.ts';
+import { accountOf, viaOf } from '../auth.ts';
 import { addComment, deleteComment, editComment, findIssue } from '../comment.ts';
 import { commentJson, eventJson, issueJson } from '../json/issue.ts';
 import { labelJson } from '../json/label.ts';
@@ -171,11 +172,72 @@ const eventRoutes: readonly Route[] = [
   }),
 ];
 
+type IssueFields = {
+  readonly title?: unknown;
+  readonly body?: unknown;
+  readonly state?: unknown;
+};
+
+const titleMax = 256;
+const bodyMax = 65_536;
+
+/** GitHub REST docs, "Create an issue" and "Update an issue"; its limits of lengths as it answers them. */
+function checkText({ title, body }: IssueFields): void {
+  if (title !== undefined && (String(title).trim() === '' || String(title).length > titleMax))
+    throw invalid({ resource: 'Issue', field: 'title' });
+  if (body !== undefined && body !== null && String(body).length > bodyMax)
+    throw invalid({
+      resource: 'Issue',
+      field: 'body',
+      message: `body is too long (maximum is ${bodyMax} characters)`,
+    });
+}
+
+function openIssue(call: RepositoryCall) {
+  const { site, repository, principal } = call;
+  const fields = fieldsOf(call) as IssueFields;
+  checkText(fields);
+  const now = site.clock.now();
+  const issue: Issue = {
+    id: site.nextId(),
+    number: (repository.lastNumber += 1),
+    title: String(fields.title),
+    body: typeof fields.body === 'string' ? fields.body : null,
+    author: accountOf(principal),
+    via: viaOf(principal),
+    createdAt: now,
+    updatedAt: now,
+    state: 'open',
+    closedAt: null,
+    labels: [],
+  };
+  repository.issues.set(issue.number, issue);
+  return created(issueJson(site, repository, issue));
+}
+
+function updateIssue(call: RepositoryCall) {
+  const { site, repository } = call;
+  const issue = issueOf(call);
+  const fields = fieldsOf(call) as IssueFields;
+  checkText(fields);
+  const now = site.clock.now();
+  if (fields.title !== undefined) issue.title = String(fields.title);
+  if (fields.body !== undefined) issue.body = typeof fields.body === 'string' ? fields.body : null;
+  if (fields.state === 'open' || fields.state === 'closed') {
+    if (issue.state !== fields.state) issue.closedAt = fields.state === 'closed' ? now : null;
+    issue.state = fields.state;
+  }
+  issue.updatedAt = now;
+  return ok(issueJson(site, repository, issue));
+}
+
 export const issueRoutes: readonly Route[] = [
   ...commentRoutes,
   ...eventRoutes,
   ...labelRoutes,
   repositoryRoute(`GET ${root}/issues`, readBoth, listIssues),
+  repositoryRoute(`POST ${root}/issues`, { ...write('issues'), access: 'read' }, openIssue),
+  repositoryRoute(`PATCH ${root}/issues/{issue_number}`, writeBoth, updateIssue),
   repositoryRoute(`GET ${root}/issues/{issue_number}`, readBoth, (call) =>
     ok(issueJson(call.site, call.repository, issueOf(call))),
   ),

@@ -47,6 +47,12 @@ export const quarantineSettings = {
     description:
       'Patterns of test files or test names that are never quarantined, not even by hand; `*` is any text, slashes too, and `?` is one character.',
   }),
+  openIssues: onOff({
+    initial: false,
+    label: 'Open issues at the Git host',
+    description:
+      'True: quarantined tests that fail together get one issue at the Git host. It is closed once they are healthy.',
+  }),
   defaultOwners: texts({
     lengthMax: 255,
     max: 10,

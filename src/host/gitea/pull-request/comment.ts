@@ -13,7 +13,7 @@ import { GiteaComment, Label, GiteaPullRequest } from '../schema.ts';
 import { boundedText } from './text.ts';
 
 /** Invisible in Gitea. */
-const hidden = (mark: string): string => `<!-- ${mark} -->`;
+export const hidden = (mark: string): string => `<!-- ${mark} -->`;
 
 export const createComments =
   (client: Client): Host['writeComment'] =>

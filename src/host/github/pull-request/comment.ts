@@ -5,7 +5,8 @@ import type { GithubClient } from '../client/client.ts';
 import { Anything, type GithubComment, Comments, Identified, Labels } from '../schema.ts';
 
 /** The mark is invisible in the rendered text. */
-export const marked = ({ mark, body }: StatusComment): string => `${body}\n\n<!-- ${mark} -->`;
+export const marked = ({ mark, body }: Pick<StatusComment, 'mark' | 'body'>): string =>
+  `${body}\n\n<!-- ${mark} -->`;
 
 export async function writeComment(
   client: GithubClient,
