@@ -771,6 +771,21 @@ CREATE TABLE public.test_shape_hour (
 )
 WITH (fillfactor='70');
 
+CREATE TABLE public.test_split (
+    repository_id uuid NOT NULL,
+    files_hash bytea NOT NULL,
+    sha text NOT NULL,
+    durations_ms integer[] NOT NULL,
+    measured_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE public.test_split IS 'durations of test files, as the shards of a run on this commit divide them';
+
+COMMENT ON COLUMN public.test_split.files_hash IS 'of the sorted list of files and the variant';
+
+COMMENT ON COLUMN public.test_split.measured_at IS 'when the durations were computed: those of a commit before are used for some days';
+
 CREATE VIEW public.trip AS
  SELECT attempt.queue_id,
     attempt.concluded_at,
@@ -1048,6 +1063,9 @@ ALTER TABLE ONLY public.test_shape_hour
 ALTER TABLE ONLY public.test_shape
     ADD CONSTRAINT test_shape_pkey PRIMARY KEY (repository_id, hash);
 
+ALTER TABLE ONLY public.test_split
+    ADD CONSTRAINT test_split_pkey PRIMARY KEY (repository_id, files_hash, sha);
+
 ALTER TABLE ONLY public.upload_blob
     ADD CONSTRAINT upload_blob_pkey PRIMARY KEY (upload_id, uploaded_at, part);
 
@@ -1285,6 +1303,9 @@ ALTER TABLE ONLY public.test_run_member
 
 ALTER TABLE ONLY public.test_run
     ADD CONSTRAINT test_run_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);
+
+ALTER TABLE ONLY public.test_split
+    ADD CONSTRAINT test_split_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.webhook_delivery
     ADD CONSTRAINT webhook_delivery_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.webhook_endpoint(id) ON DELETE CASCADE;

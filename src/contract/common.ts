@@ -57,6 +57,8 @@ export const Repository = z
   })
   .meta({ id: 'Repository', description: 'A repository. The owner can contain slashes (nested groups).' });
 
+export const CommitSha = z.string().regex(/^[0-9a-fA-F]{7,64}$/, 'must be a commit sha');
+
 const pullRequestNumberMax = 4_294_967_295;
 /** The digits of 1 to 4294967295, with leading zeros. */
 const digitsPattern =

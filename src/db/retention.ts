@@ -73,6 +73,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   test_segment: { what: 'durations of tests, by upload', kept: '3 months' },
   test_shape: { what: 'lists of tests that uploads have in common', kept: '125 days after the last use' },
   test_shape_hour: { what: 'uploads by the hour', kept: '15 days' },
+  test_split: { what: 'durations of test files, as shards were answered', kept: '30 days' },
   upload: { what: 'uploads of test reports', kept: `${history}, by month` },
   upload_blob: { what: 'bytes of uploads', kept: '1 month' },
   webhook_delivery: { what: 'deliveries to webhook endpoints', kept: '14 days' },

@@ -102,6 +102,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   post('flaky-tests/get-test-selection', ['upload', 'read', 'submit', 'admin'], [...REPO, 'sha'], {
     sha: 'a'.repeat(40),
   }),
+  post('flaky-tests/list-new-tests', ['upload', 'read', 'submit', 'admin'], [...REPO, 'tests'], {
+    tests: [{ name: 'adds' }],
+  }),
+  post('flaky-tests/get-file-durations', ['upload', 'submit', 'admin'], [...REPO, 'sha', 'files'], {
+    sha: 'a'.repeat(40),
+    files: ['tests/test_cart.py'],
+  }),
   post('metrics/createBundleUpload', ['upload', 'submit', 'admin'], [...REPO, 'orgUrlSlug']),
   { method: 'GET', path: '/v1/getMergeQueueMetrics', scopes: ['read'], required: [], extra: {} },
 ];

@@ -4,11 +4,13 @@ import type { ErrorCode } from '#base/error.ts';
 import { Empty } from '../common.ts';
 import type { Endpoint } from './endpoint-type.ts';
 import * as audit from '../audit.ts';
+import * as newTest from '../health/new-test.ts';
 import * as quarantine from '../health/quarantine.ts';
 import * as quarantineList from '../health/quarantine-list.ts';
 import * as testHealth from '../test-health.ts';
 import * as testHistory from '../health/test-history.ts';
 import * as testSelection from '../health/test-selection.ts';
+import * as testSplit from '../health/test-split.ts';
 import * as upload from '../health/upload.ts';
 
 const ofTests = ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND'] as const satisfies readonly ErrorCode[];
@@ -213,6 +215,24 @@ export const testHealthEndpoints = {
     request: testSelection.TestSelectionRequest,
     response: testSelection.TestSelectionResponse,
     errors: ofTests,
+  },
+  listNewTests: {
+    ...ask,
+    path: '/v1/flaky-tests/list-new-tests',
+    tag: 'Uploads',
+    summary: 'Check which of the given tests the default branch has never seen',
+    request: newTest.ListNewTestsRequest,
+    response: newTest.ListNewTestsResponse,
+    errors: ofTests,
+  },
+  getFileDurations: {
+    ...send,
+    path: '/v1/flaky-tests/get-file-durations',
+    tag: 'Uploads',
+    summary: 'Read how long test files take, to divide them among the shards of a CI job',
+    request: testSplit.FileDurationsRequest,
+    response: testSplit.FileDurationsResponse,
+    errors: ofNew,
   },
   createBundleUpload: {
     ...send,

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { namedTestsMax } from '#core/queue/planner/targeted.ts';
-import { Repository } from '../common.ts';
+import { CommitSha, Repository } from '../common.ts';
 
 const text = z.string().max(8_192);
 
@@ -22,10 +22,7 @@ export type SelectedTest = z.infer<typeof SelectedTest>;
 
 export const TestSelectionRequest = z.object({
   repo: Repository,
-  sha: z
-    .string()
-    .regex(/^[0-9a-fA-F]{7,64}$/, 'must be a commit sha')
-    .meta({ description: 'The commit that CI tests.' }),
+  sha: CommitSha.meta({ description: 'The commit that CI tests.' }),
   job: z.string().max(500).optional().meta({
     description:
       'The job, as its uploads name it: the answer then leaves out tests of other jobs. Default: all jobs.',

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import {
+  CommitSha,
   InstantOut,
   lenientEnum,
   Page,
@@ -121,10 +122,7 @@ export const UploadReportRequest = z.preprocess(
   z.object({
     repo: RepositoryPath,
     org_url_slug: Slug,
-    sha: z
-      .string()
-      .regex(/^[0-9a-fA-F]{7,64}$/, 'must be a commit sha')
-      .meta({ description: 'The commit that was tested.' }),
+    sha: CommitSha.meta({ description: 'The commit that was tested.' }),
     branch: line(1, 500).meta({ description: 'The branch of the commit.' }),
     pr: optional(PullRequestNumber),
     variant: optional(line(0, 64)).meta({

@@ -99,7 +99,7 @@ export function durationByte(durationMs: number | null): number {
   return 1 + Math.min(254, Math.round(Math.log2(1 + durationMs) * stepsPerOctave));
 }
 
-/** @internal */
+/** In milliseconds; null: unknown. */
 export const durationOfByte = (byte: number): number | null =>
   byte === 0 ? null : 2 ** ((byte - 1) / stepsPerOctave) - 1;
 
@@ -108,11 +108,7 @@ export function packDurations(durations: Uint8Array, typical: Uint8Array): Uint8
   return durations.map((duration, index) => (duration - (typical[index] ?? 0)) & 255);
 }
 
-/**
- * The durations of the tests of a shape. Segments of earlier releases hold other numbers before the durations.
- *
- * @internal No page shows durations yet; dividing a suite among machines by time will read them.
- */
+/** The durations of the tests of a shape. Segments of earlier releases hold other numbers before the durations. */
 export function unpackDurations(bytes: Uint8Array, typical: Uint8Array, tests: number): Uint8Array {
   return bytes
     .subarray(bytes.length - tests)

@@ -62,6 +62,21 @@ export async function eachNumbered(
   }
 }
 
+const selectOrdinals = statement<
+  [repositoryId: string, ids: readonly string[]],
+  { id: string; ordinal: number | null }
+>('select id, ordinal from test_case where repository_id = $1 and id = any ($2::uuid[])');
+
+/** The numbers of those tests that are known, by id. Null: only a sandbox knows the test. */
+export async function findOrdinals(
+  db: Tx,
+  repositoryId: RepositoryId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number | null>> {
+  const rows = await selectOrdinals(db, repositoryId, ids);
+  return new Map(rows.map(({ id, ordinal }) => [id, ordinal]));
+}
+
 /** A test as an upload names it; missing properties are empty. */
 export type NewTest = {
   readonly id: string;

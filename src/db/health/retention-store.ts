@@ -9,6 +9,7 @@ import { removeEmptyIncidents } from './incident-store.ts';
 const deleteShapeHours = statement<[before: Date]>('delete from test_shape_hour where hour < $1');
 const deleteRollups = statement<[before: Date]>('delete from test_rollup where hour < $1');
 const deleteShapes = statement<[before: Date]>('delete from test_shape where last_used_at < $1');
+const deleteSplits = statement<[before: Date]>('delete from test_split where created_at < $1');
 const deleteMutes = statement<[before: Date]>('delete from test_mute where until < $1');
 // The newest text of each way to fail is kept for as long as that is known.
 const deleteTexts = statement<[before: Date]>(`
@@ -26,6 +27,7 @@ export type Deadlines = {
   readonly shapes: Date;
   readonly texts: Date;
   readonly mutes: Date;
+  readonly splits: Date;
   /** Kinds of failure, and what CI jobs usually report. */
   readonly groups: Date;
 };
@@ -40,6 +42,7 @@ export async function forgetOld(db: Tx, deadlines: Deadlines): Promise<void> {
   await deleteShapes(db, deadlines.shapes);
   await deleteTexts(db, deadlines.texts);
   await deleteMutes(db, deadlines.mutes);
+  await deleteSplits(db, deadlines.splits);
 }
 
 const selectRepositories = statement<[], { repository_id: RepositoryId }>(

@@ -4,7 +4,8 @@ import { hash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { RepositoryId } from '#base/id.ts';
 import { type BranchClass } from '#core/health/branch.ts';
-import { packNumbers, unpackNumbers } from '#core/health/segment.ts';
+import { packNumbers, unpackDurations, unpackNumbers } from '#core/health/segment.ts';
+import type { UploadDurations } from '#core/health/split/typical-duration.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
 import type { TestsLock } from '../transaction.ts';
@@ -203,4 +204,97 @@ export async function listShapeHours(
   if (shapes.length === 0) return [];
   const rows = await selectShapeHours(db, repositoryId, since, shapes);
   return rows.map(({ branch_class, ...row }) => ({ ...row, branchClass: branch_class }));
+}
+
+/** Uploads whose durations are read together, and their results: enough for some runs of many shards. */
+const readUploadsMax = 400;
+const readResultsMax = 1_000_000;
+
+const selectRecentSegments = statement<
+  [repositoryId: string, since: Date, branchClasses: readonly BranchClass[]],
+  { shape: Buffer; body: Buffer }
+>(`
+  with newest as (
+    select u.uploaded_at, u.id, sum(u.tests) over (order by u.uploaded_at desc, u.id desc) - u.tests as before
+    from upload u
+    where u.repository_id = $1 and u.uploaded_at >= $2 and u.state = 'ingested' and u.trust = 'full'
+      and not u.is_suspect and u.tests > 0 and u.branch_class = any ($3::text[])
+    order by u.uploaded_at desc, u.id desc limit ${readUploadsMax})
+  select s.shape, s.body from newest n
+  join test_segment s on s.repository_id = $1 and s.uploaded_at = n.uploaded_at and s.upload_id = n.id
+  where n.before < ${readResultsMax} order by n.uploaded_at desc, n.id desc`);
+
+const selectShapes = statement<
+  [repositoryId: string, hashes: readonly Buffer[]],
+  { hash: Buffer; body: Buffer; typical: Buffer }
+>('select hash, body, typical from test_shape where repository_id = $1 and hash = any ($2::bytea[])');
+
+/** The durations of the newest trusted uploads since then, newest first. Uploads of one shape share its numbers. */
+export async function listRecentDurations(
+  db: Tx,
+  repositoryId: RepositoryId,
+  since: Date,
+  branches: readonly BranchClass[],
+): Promise<readonly UploadDurations[]> {
+  const segments = await selectRecentSegments(db, repositoryId, since, branches);
+  const hashes = new Map(segments.map(({ shape }) => [shape.toString('hex'), shape]));
+  if (hashes.size === 0) return [];
+  const rows = await selectShapes(db, repositoryId, [...hashes.values()]);
+  const shapes = new Map(
+    rows.map(({ hash: name, body, typical }) => [
+      name.toString('hex'),
+      { ordinals: ordinalsOfBody(body), typical: decompressDurations(typical) },
+    ]),
+  );
+  return segments.flatMap(({ shape: name, body }) => {
+    const shape = shapes.get(name.toString('hex'));
+    if (shape === undefined) return [];
+    const { ordinals, typical } = shape;
+    return [{ ordinals, durations: unpackDurations(decompress(body), typical, ordinals.length) }];
+  });
+}
+
+/** Uploads of the default branch whose tests count as seen there. */
+const sharedUploadsMax = 5_000;
+
+export type SharedShape = {
+  readonly hash: Buffer;
+  readonly first_ordinal: number;
+  readonly last_ordinal: number;
+};
+
+// What a run of the queue tested is on the default branch once the run has landed.
+const selectSharedShapes = statement<[repositoryId: string, since: Date], SharedShape>(`
+  with shared as (
+    select u.uploaded_at, u.id from upload u
+    where u.repository_id = $1 and u.uploaded_at >= $2 and u.state = 'ingested' and u.trust = 'full' and u.tests > 0
+      and (u.branch_class = 'default' or u.branch_class = 'queue' and exists (
+        select from queue q join landing l on l.queue_id = q.id and l.test_run_id = u.test_run_id
+        where q.repository_id = $1 and l.status = 'landed'))
+    order by u.uploaded_at desc, u.id desc limit ${sharedUploadsMax})
+  select h.hash, h.first_ordinal, h.last_ordinal from shared n
+  join test_segment s on s.repository_id = $1 and s.uploaded_at = n.uploaded_at and s.upload_id = n.id
+  join test_shape h on h.repository_id = $1 and h.hash = s.shape
+  group by h.hash, h.first_ordinal, h.last_ordinal order by max(n.uploaded_at) desc`);
+
+/** The shapes that the default branch has reported since then, newest first. */
+export const listSharedShapes = (
+  db: Tx,
+  repositoryId: RepositoryId,
+  since: Date,
+): Promise<readonly SharedShape[]> => selectSharedShapes(db, repositoryId, since);
+
+/** The numbers of the tests of each shape. */
+export async function readShapes(
+  db: Tx,
+  repositoryId: RepositoryId,
+  shapes: readonly SharedShape[],
+): Promise<readonly Int32Array[]> {
+  if (shapes.length === 0) return [];
+  const rows = await selectShapes(
+    db,
+    repositoryId,
+    shapes.map(({ hash: name }) => name),
+  );
+  return rows.map(({ body }) => ordinalsOfBody(body));
 }

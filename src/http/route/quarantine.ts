@@ -11,9 +11,11 @@ import {
   type TestChange,
 } from '#command/override-test.ts';
 import type { RequestOf, ResponseOf } from '#contract/endpoint/endpoint.ts';
+import type { AskedTest } from '#contract/health/new-test.ts';
 import { settingsFromWire, settingsToWire } from '#contract/health/health-settings.ts';
 import { stableName } from '#core/health/stable-name.ts';
 import { testCaseId } from '#core/health/identity.ts';
+import { findNewTests } from '#command/find-new-tests.ts';
 import { createMessageReader, type MessageReader } from '#core/health/fingerprint/known-message.ts';
 import { isExcused } from '#core/health/quarantine/quarantine.ts';
 import { defaultHealthSettings } from '#core/health/settings.ts';
@@ -34,6 +36,7 @@ import { type TestHealthRequest, noSuchTest } from './test-health.ts';
 
 export const quarantineHandlers: Handlers<
   | 'getQuarantineConfig'
+  | 'listNewTests'
   | 'setQuarantine'
   | 'flagTest'
   | 'muteMonitor'
@@ -51,6 +54,34 @@ export const quarantineHandlers: Handlers<
     ]);
     if (!settings.quarantine.enabled) return { isDisabled: true, testIds: [] };
     return { isDisabled: false, testIds: [...excused] };
+  },
+
+  listNewTests: async (context, input) => {
+    const repository = knownRepository(context, input.repo);
+    if (repository === null) return { new_tests: [], is_branch_known: false };
+    const { organizationSlug } = context.scope.principal;
+    const resolve = ({ classname, parent, file, id, variant = '' }: AskedTest, name: string) =>
+      resolveTestId(organizationSlug, repository, {
+        name,
+        className: classname,
+        parentName: parent,
+        file,
+        // Each variant of a test with an id of its own is a separate test.
+        id: id === undefined || variant === '' ? id : hashToUuid(`${id.toLowerCase()}#${variant}`),
+        variant,
+      });
+    // A test may be stored by the stable part of its name.
+    const asked = input.tests.map((test) => ({
+      id: resolve(test, test.name),
+      stableId: resolve(test, stableName(test.name)),
+    }));
+    const ids = [...new Set(asked.flatMap(({ id, stableId }) => [id, stableId]))];
+    const { newIds, isBranchKnown } = await findNewTests(context.cell, repository.id, ids, context.now);
+    const isNew = ({ id, stableId }: (typeof asked)[number]) => newIds.has(id) && newIds.has(stableId);
+    return {
+      new_tests: asked.flatMap((test, place) => (isNew(test) ? [place] : [])),
+      is_branch_known: isBranchKnown,
+    };
   },
 
   setQuarantine: async (context, input) => {

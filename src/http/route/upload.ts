@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { zstdCompress } from 'node:zlib';
 import { appError } from '#base/error.ts';
 import { acceptReport, expectUpload } from '#command/accept-upload.ts';
+import { findFileDurations } from '#command/find-file-durations.ts';
 import type { RequestOf, ResponseOf } from '#contract/endpoint/endpoint.ts';
 import type { UploadProblem } from '#core/health/reported-case.ts';
 import {
@@ -39,6 +40,7 @@ export const uploadHandlers: Handlers<
   | 'createBundleUpload'
   | 'uploadClientMetrics'
   | 'getTestSelection'
+  | 'getFileDurations'
 > = {
   createBundleUpload: async (context, input) => {
     requireOrganization(context, input.orgUrlSlug);
@@ -107,6 +109,21 @@ export const uploadHandlers: Handlers<
     const sha = input.sha.toLowerCase();
     const tests = await findTestSelection(context.cell.reader, repository.id, sha, input.job);
     return { tests: tests === null ? null : [...tests] };
+  },
+
+  getFileDurations: async (context, input) => {
+    // A repository that is named for the first time has no durations. That answer is stored too: the first shard that
+    // is done uploads some, while others have not asked yet.
+    const repository = await ensuredRepository(context, input.repo);
+    const durations = await findFileDurations(context.cell, {
+      repositoryId: repository.id,
+      sha: input.sha.toLowerCase(),
+      files: input.files,
+      variant: input.variant ?? '',
+      now: context.now,
+      beforeComputing: () => takeQuota(context, 0),
+    });
+    return { durations_ms: [...durations] };
   },
 
   uploadClientMetrics: async (context) => {

@@ -33,6 +33,7 @@ export async function forgetTests(cell: Cell, now: Date): Promise<void> {
     shapes: ago(125),
     texts: ago(30),
     mutes: ago(30),
+    splits: ago(30),
     groups: ago(125),
   });
   for (const repositoryId of await listNumberedRepositories(cell.db)) {
