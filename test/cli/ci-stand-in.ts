@@ -87,14 +87,26 @@ const bodyOf = async (request: IncomingMessage) => Buffer.concat((await request.
 export async function openStandIn() {
   const cwd = mkdtempSync(join(tmpdir(), 'signalbox-test-'));
   const requests: StandInRequest[] = [];
-  /** What the service says of the upload and of the selection. A number: the status with which it refuses; null: nothing. */
-  const answers: { upload: object | number; selection: object | number | null } = {
+  /**
+   * What the service says of the upload, of the selection, of the durations of files and of new tests. A number: the status
+   * with which it refuses; null: nothing.
+   */
+  const answers: {
+    upload: object | number;
+    selection: object | number | null;
+    durations: object | number | null;
+    newTests: object | number | null;
+  } = {
     upload: classified,
     selection: { tests: null },
+    durations: { durations_ms: [] },
+    newTests: { new_tests: [], is_branch_known: true },
   };
 
   const respond = (path: string): object | number | null => {
     if (path === '/v1/flaky-tests/get-test-selection') return answers.selection;
+    if (path === '/v1/flaky-tests/get-file-durations') return answers.durations;
+    if (path === '/v1/flaky-tests/list-new-tests') return answers.newTests;
     if (typeof answers.upload === 'number') return answers.upload;
     if (path === '/v1/getOrganization')
       return {
@@ -123,7 +135,12 @@ export async function openStandIn() {
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  const start = (args: readonly string[], file = entry, more: Readonly<Record<string, string>> = {}) => {
+  const start = (
+    args: readonly string[],
+    file = entry,
+    more: Readonly<Record<string, string>> = {},
+    input: number | 'ignore' = 'ignore',
+  ) => {
     const env = {
       PATH: process.env['PATH'],
       ...compileCache,
@@ -132,7 +149,9 @@ export async function openStandIn() {
       PAYLOAD: report,
       ...more,
     };
-    return spawn(process.execPath, [file, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    // The types know no tuple with the number of an open file.
+    const stdio = [input as 'ignore', 'pipe', 'pipe'] as const;
+    return spawn(process.execPath, [file, ...args], { cwd, env, stdio: [...stdio] });
   };
 
   const finish = async (child: ReturnType<typeof start>): Promise<Finished> => {

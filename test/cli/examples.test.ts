@@ -85,6 +85,8 @@ describe('the examples', () => {
     writeFileSync(join(cwd, 'out/junit.xml'), report);
     writeFileSync(join(cwd, 'junit.xml'), report);
     writeFileSync(join(cwd, 'targets.txt'), 'cart\nweb\n');
+    mkdirSync(join(cwd, 'tests'));
+    for (const name of ['cart', 'mail', 'shop']) writeFileSync(join(cwd, `tests/test_${name}.py`), '');
     writeFileSync(join(cwd, 'token'), 'fake-token-of-a-host');
     copyFileSync('examples/import/bors.toml', join(cwd, 'bors.toml'));
     copyFileSync('examples/import/mergify.yml', join(cwd, '.mergify.yml'));

@@ -1,7 +1,7 @@
 // `npm run e2e:cli [-- --json] [-- --show]`: `signalbox status --watch` in a real terminal (tmux) through a whole merge, and
 // how fast the command starts. The pane is read every quarter of a second: each stage must be seen, nothing twice.
 
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,16 +9,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import { createApi } from '#cli/client/api.ts';
 import { createCleanup, root } from '../bench/fixture.ts';
-import { freePort } from '../../script/free-port.ts';
-import { startCluster } from '../../script/postgres.ts';
 import { type Figure, isMissed, lineOf, noneOf } from '../soak/report.ts';
+import { serviceToken, startService } from './service.ts';
 
 const { values } = parseArgs({
   options: { json: { type: 'boolean', default: false }, show: { type: 'boolean', default: false } },
 });
 
 const run = promisify(execFile);
-const token = 'e2e-token-0123456789';
+const token = serviceToken;
 const repo = { host: 'sandbox.example', owner: 'acme', name: 'widgets' };
 const queue = { repo, targetBranch: 'main' };
 const cleanup = createCleanup();
@@ -26,7 +25,7 @@ const cleanup = createCleanup();
 try {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-e2e-cli-'));
   cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
-  const url = await startService(folder);
+  const url = await startService(cleanup, folder);
   const api = createApi(url, token);
   await api.call('createQueue', queue);
   await api.call('sandboxConfigureRepository', { repo, ci: { durationMs: 5_000 } });
@@ -52,35 +51,6 @@ try {
   process.exitCode = figures.some(isMissed) ? 1 : 0;
 } finally {
   await cleanup.run();
-}
-
-async function startService(folder: string): Promise<string> {
-  const cluster = await startCluster();
-  cleanup.add(cluster.stop);
-  const port = await freePort();
-  const env = {
-    PATH: process.env['PATH'],
-    DATABASE_URL: cluster.url('postgres'),
-    SIGNALBOX_PORT: String(port),
-    SIGNALBOX_DATA_DIR: folder,
-    SIGNALBOX_BOOTSTRAP_ORG: 'acme',
-    SIGNALBOX_BOOTSTRAP_TOKEN: token,
-  };
-  const child = spawn(process.execPath, ['src/signalbox.ts', 'start'], { cwd: root, env, stdio: 'ignore' });
-  cleanup.add(async () => {
-    child.kill('SIGTERM');
-    await new Promise((resolve) => child.once('exit', resolve));
-  });
-  const url = `http://127.0.0.1:${port}`;
-  for (let tries = 0; ; tries += 1) {
-    const isReady = await fetch(`${url}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isReady) return url;
-    if (tries > 300) throw new Error('the service did not start');
-    await sleep(200);
-  }
 }
 
 /** What the pane shows, until the command has ended. */

@@ -1,4 +1,4 @@
-// The options of `signalbox test` and `signalbox upload`: read, checked, and merged with the values of CI,
+// The options of `signalbox test`, `signalbox upload` and `signalbox split`: read, checked, and merged with the values of CI,
 // the checkout and the environment. An option overrides all of those.
 
 import type { Command } from 'commander';
@@ -12,27 +12,33 @@ import { readEvent } from '../client/ci-event.ts';
 import { tokenIn } from '../client/connection.ts';
 import type { Given } from '../command.ts';
 import { CliError } from '../exit-codes.ts';
+import { parseSpan } from '../parse-span.ts';
 
 /** Collects an option that may be repeated. */
 const again = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
 
-/** Adds the options that both commands have. */
-export function withCiOptions(command: Command): Command {
+/** Adds the options that say where the service is, and what is tested. */
+export function withServiceOptions(command: Command): Command {
   return command
-    .option(
-      '--junit <glob>',
-      'report files, as a quoted glob; can be repeated (default: the usual places)',
-      again,
-    )
     .option('--url <url>', 'URL of Signalbox (default: SIGNALBOX_URL)')
     .option('--token-file <file>', 'file with the token, - for standard input (default: SIGNALBOX_API_TOKEN)')
-    .option('--org <slug>', 'organization slug (default: SIGNALBOX_ORG, or the organization of the token)')
     .option('--repo <host/owner/name>', 'repository (default: from CI or the git remote)')
     .option('--sha <sha>', 'tested commit (default: from CI or the checkout)')
+    .option('--variant <name>', 'keeps results of the same tests apart, for example linux and windows');
+}
+
+/** Adds the options of the commands that upload reports. */
+export function withCiOptions(command: Command): Command {
+  const withReports = command.option(
+    '--junit <glob>',
+    'report files, as a quoted glob; can be repeated (default: the usual places)',
+    again,
+  );
+  return withServiceOptions(withReports)
+    .option('--org <slug>', 'organization slug (default: SIGNALBOX_ORG, or the organization of the token)')
     .option('--branch <name>', 'branch of the commit (default: from CI or the checkout)')
     .option('--pr <number>', 'pull request of the commit (default: from CI)')
     .option('--job <name>', 'name of the CI job, the same in every run of the job (default: from CI)')
-    .option('--variant <name>', 'keeps results of the same tests apart, for example linux and windows')
     .option('--wait <seconds>', 'seconds to wait for the classification (default: 20)')
     .addHelpText('after', defaultsText);
 }
@@ -42,7 +48,12 @@ export function withExitCodeOptions(command: Command): Command {
   return command
     .option('--failure-code <n,n>', 'exit codes that mean that tests failed (default: 1)', again)
     .option('--missing-tolerance <percent>', 'share of the usual tests that may be missing (default: 1)')
-    .option('--all-tests', 'run all tests, even if the queue needs only those that failed');
+    .option('--all-tests', 'run all tests, even if the queue needs only those that failed')
+    .option(
+      '--shake-new <mode>',
+      'repeat tests that the default branch has never seen: report shows those that are flaky, enforce fails too',
+    )
+    .option('--budget <share>', 'time for that: a share of the time of the tests, or 30s (default: 10%)');
 }
 
 const defaultsText = `
@@ -67,6 +78,8 @@ type CiOptionValues = {
   readonly failureCode?: readonly string[];
   readonly missingTolerance?: string;
   readonly allTests?: boolean;
+  readonly shakeNew?: string;
+  readonly budget?: string;
 };
 
 export type CiOptions = {
@@ -81,14 +94,38 @@ export type CiOptions = {
   readonly missingPercentMax: number;
   /** Never ask which tests are enough. */
   readonly isAllTests: boolean;
+  /** How new tests are repeated; null: not at all. */
+  readonly shake: { readonly mode: 'report' | 'enforce'; readonly budget: ShakeBudget } | null;
 };
+
+/** The time for repeats of new tests: a share of the time that the suite took, or a time. */
+export type ShakeBudget = { readonly share: number } | { readonly ms: number };
+
+/** Null: not valid. */
+function parseBudget(text: string): ShakeBudget | null {
+  const [, percent] = /^(\d{1,4}(?:\.\d+)?)\s*%$/.exec(text) ?? [];
+  if (percent !== undefined) return Number(percent) > 0 ? { share: Number(percent) / 100 } : null;
+  try {
+    const ms = parseSpan(text);
+    return ms > 0 && /[smh]$/i.test(text) ? { ms } : null;
+  } catch {
+    return null;
+  }
+}
 
 /** Parses the options; throws if one of them is not valid. */
 export function parseOptions(given: Given['options'], env: CiEnv): CiOptions {
   const values = given as CiOptionValues;
   const repository = values.repo === undefined ? undefined : repositoryOfText(values.repo);
   const codes = (values.failureCode ?? ['1']).flatMap((code) => code.split(','));
+  const { shakeNew: mode } = values;
+  const isMode = (text: string): text is 'report' | 'enforce' => text === 'report' || text === 'enforce';
+  const budget = parseBudget(values.budget ?? '10%');
   const problem = [
+    mode !== undefined && !isMode(mode) && `${mode} is not a valid --shake-new. Use report or enforce.`,
+    budget === null &&
+      `${values.budget} is not a valid --budget. Use a share such as 10%, or a time such as 30s.`,
+    values.budget !== undefined && mode === undefined && '--budget needs --shake-new report or enforce.',
     repository === null &&
       `${values.repo} is not a valid --repo. Use host/owner/name, for example github.com/acme/widgets.`,
     values.sha !== undefined &&
@@ -135,6 +172,7 @@ export function parseOptions(given: Given['options'], env: CiEnv): CiOptions {
     failureCodes: codes.map(Number),
     missingPercentMax: Number(values.missingTolerance ?? 1),
     isAllTests: values.allTests ?? false,
+    shake: mode !== undefined && isMode(mode) && budget !== null ? { mode, budget } : null,
   };
 }
 

@@ -1,7 +1,7 @@
-// `signalbox test` and `signalbox upload`, for use in CI jobs.
+// `signalbox test`, `signalbox upload` and `signalbox split`, for use in CI jobs.
 
 import { type AddCommand, withExamples } from '../command.ts';
-import { withCiOptions, withExitCodeOptions } from './ci-options.ts';
+import { withCiOptions, withExitCodeOptions, withServiceOptions } from './ci-options.ts';
 
 export const addCi: AddCommand = ({ program, context, run }) => {
   const test = withExitCodeOptions(withCiOptions(program.command('test')))
@@ -36,4 +36,30 @@ export const addCi: AddCommand = ({ program, context, run }) => {
     },
   );
   run(upload, async (given) => (await import('./upload.ts')).upload(context, given));
+
+  const split = withServiceOptions(program.command('split'))
+    .summary('divide test files among the shards of a CI job, by how long they take')
+    .description(
+      'Prints the test files of one shard, one on each line. The files are divided so that the longest shard is short, by the durations of earlier reports. Files without a duration count as the median of the others.',
+    )
+    .argument('[files...]', 'files, or quoted globs (default: the lines of standard input)')
+    .option('--shards <count>', 'number of shards (default: from GitLab, CircleCI or Buildkite)')
+    .option('--shard <number>', 'the shard of this job, from 1 (default: from GitLab, CircleCI or Buildkite)')
+    .option('--strict', 'fail if the service does not answer, instead of dividing the files by count')
+    .addHelpText(
+      'after',
+      '\nPackages of Go and classes can be listed in place of files. Every shard of a run must list the same files.',
+    );
+  withExamples(
+    split,
+    {
+      line: "signalbox split --shards 4 --shard 2 'tests/**/test_*.py'",
+      does: 'print the files of the second of four shards',
+    },
+    {
+      line: "find tests -name 'test_*.py' | signalbox split --shards 4 --shard 2",
+      does: 'divide the files that another command lists',
+    },
+  );
+  run(split, async (given) => (await import('./split.ts')).split(context, given));
 };

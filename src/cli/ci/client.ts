@@ -9,8 +9,10 @@ import {
   UploadReportResponse,
 } from '#contract/health/upload.ts';
 import { type SelectedTest, TestSelectionResponse } from '#contract/health/test-selection.ts';
+import { type AskedTest, ListNewTestsResponse, newTestsAskedMax } from '#contract/health/new-test.ts';
+import { FileDurationsResponse } from '#contract/health/test-split.ts';
 import type { RepositoryName } from '#core/repository.ts';
-import { call, type CallRetryPolicy, parseServiceResponse } from '../client/transport.ts';
+import { call, type CallRetryPolicy, parseServiceResponse, ServiceError } from '../client/transport.ts';
 
 export type CiUploadDetails = z.output<typeof GetUploadResponse>['upload'];
 
@@ -29,6 +31,18 @@ export type CiClient = {
     sha: string,
     job: string,
   ) => Promise<readonly SelectedTest[] | null>;
+  /** In milliseconds, for each file; null: not known. */
+  readonly getFileDurations: (
+    repository: RepositoryName,
+    sha: string,
+    files: readonly string[],
+    variant: string,
+  ) => Promise<readonly (number | null)[]>;
+  /** The places of the tests that the default branch has never seen; null: it has no reports. */
+  readonly listNewTests: (
+    repository: RepositoryName,
+    tests: readonly AskedTest[],
+  ) => Promise<readonly number[] | null>;
   readonly uploadReport: (query: ReportQuery, report: Uint8Array) => Promise<UploadedReport>;
   readonly createBundle: (
     scope: CiApiScope,
@@ -53,6 +67,20 @@ const selectionTimeoutMs = 5_000;
 /** Large bodies may use slow connections. */
 const transferTimeoutMs = 120_000;
 
+/** One request has a limited number of tests. */
+async function askInParts(
+  tests: readonly AskedTest[],
+  ask: (part: readonly AskedTest[]) => Promise<z.output<typeof ListNewTestsResponse>>,
+): Promise<readonly number[] | null> {
+  const places: number[] = [];
+  for (let from = 0; from < tests.length; from += newTestsAskedMax) {
+    const answer = await ask(tests.slice(from, from + newTestsAskedMax));
+    if (!answer.is_branch_known) return null;
+    places.push(...answer.new_tests.map((place) => from + place));
+  }
+  return places;
+}
+
 export function createClient({ url, token, timeoutMs = 10_000, pauseMs = 400 }: CiClientOptions): CiClient {
   const headers = { 'x-api-token': token };
   const small: CallRetryPolicy = { timeoutMs, pauseMs, isRepeatable: true };
@@ -67,10 +95,6 @@ export function createClient({ url, token, timeoutMs = 10_000, pauseMs = 400 }: 
     const request = { method: 'POST', headers: json, body: JSON.stringify(body) };
     return parseServiceResponse(schema, await call(`${url}${path}`, request, policy));
   };
-  const buildScopeFields = ({ repository, organization }: CiApiScope) => ({
-    repo: repository,
-    org_url_slug: organization,
-  });
   return {
     organization: async () =>
       (await ask('/v1/getOrganization', GetOrganizationResponse, {})).organization.slug,
@@ -79,6 +103,18 @@ export function createClient({ url, token, timeoutMs = 10_000, pauseMs = 400 }: 
       const body = { repo: repository, sha, ...(job === '' ? {} : { job }) };
       return (await ask('/v1/flaky-tests/get-test-selection', TestSelectionResponse, body, once)).tests;
     },
+    getFileDurations: async (repository, sha, files, variant) => {
+      const body = { repo: repository, sha, files, ...(variant === '' ? {} : { variant }) };
+      const path = '/v1/flaky-tests/get-file-durations';
+      const { durations_ms: durations } = await ask(path, FileDurationsResponse, body);
+      if (durations.length !== files.length)
+        throw new ServiceError('The answer has another number of files. Check the URL.');
+      return durations;
+    },
+    listNewTests: (repository, tests) =>
+      askInParts(tests, (part) =>
+        ask('/v1/flaky-tests/list-new-tests', ListNewTestsResponse, { repo: repository, tests: part }),
+      ),
     uploadReport: async (query, report) => {
       const address = `${url}/v1/flaky-tests/upload?${new URLSearchParams(query).toString()}`;
       const request = {
@@ -104,12 +140,9 @@ export function createClient({ url, token, timeoutMs = 10_000, pauseMs = 400 }: 
       };
       await call(address, request, large);
     },
-    getUpload: async (scope, uploadId) =>
-      (
-        await ask('/v1/flaky-tests/get-upload', GetUploadResponse, {
-          ...buildScopeFields(scope),
-          upload_id: uploadId,
-        })
-      ).upload,
+    getUpload: async ({ repository, organization }, uploadId) => {
+      const body = { repo: repository, org_url_slug: organization, upload_id: uploadId };
+      return (await ask('/v1/flaky-tests/get-upload', GetUploadResponse, body)).upload;
+    },
   };
 }

@@ -53,6 +53,11 @@ describe('the exit code', () => {
       /exited with 137/,
     ],
     ['with a code that means something else', { ending: { kind: 'exited', code: 2 } }, /exited with 2/],
+    [
+      'with a new test that passed when it was repeated',
+      { isRepeated: true, reports: { files: 2, unread: 0, failed: 2 } },
+      /passed when it was repeated/,
+    ],
     ['without a report', { reports: { files: 0, unread: 0, failed: 0 } }, /wrote no test report/],
     [
       'with a report that is cut off',

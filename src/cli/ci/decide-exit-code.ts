@@ -55,6 +55,8 @@ export type ExitCodeEvidence = {
   readonly missingPercentMax: number;
   /** Only the tests ran that failed before. */
   readonly isNarrowed: boolean;
+  /** New tests were repeated, and the upload has the repeats too. Default false. */
+  readonly isRepeated?: boolean;
   readonly reports: {
     readonly files: number;
     /** Reports that could not be read to their end. */
@@ -101,13 +103,16 @@ function reportObjection({ reports }: ExitCodeEvidence): string | null {
 }
 
 function classificationObjection(evidence: ExitCodeEvidence): string | null {
-  const { classification, missingPercentMax, isNarrowed } = evidence;
+  const { classification, missingPercentMax, isNarrowed, isRepeated = false, reports } = evidence;
   if (classification.kind === 'absent') return classification.why;
   const { upload } = classification;
   if (upload.state !== 'ingested') return 'The service has not classified the failures.';
   if (!upload.is_complete) return 'The service could not read the reports completely.';
   if (upload.is_suspect)
     return 'Far more tests failed than this job has ever shown, so the cause is not a flaky test.';
+  // A test that failed and then passed in a repeat is no failed test of the upload. That does not excuse its failure.
+  if (isRepeated && upload.failed < reports.failed)
+    return 'A failed test passed when it was repeated. It is new, so its failure is not excused.';
   if (upload.failed === 0) return 'The service found no failed test in the reports.';
   const failures = upload.failures.filter(({ outcome }) => outcome === 'failed');
   if (failures.length !== upload.failed)

@@ -45,7 +45,12 @@ type Found = { readonly path: string; readonly isGuess: boolean };
 export async function findReports(cwd: string, patterns: readonly string[]): Promise<readonly ReportFile[]> {
   const found =
     patterns.length > 0
-      ? (await match(cwd, patterns)).map((path) => ({ path, isGuess: false }))
+      ? (await matchFiles(cwd, patterns, { max: filesMax, advice: 'Use a narrower --junit.' })).map(
+          (path) => ({
+            path,
+            isGuess: false,
+          }),
+        )
       : [...(await scanFolder(cwd, '', false)), ...(await scanFolder(cwd, bazelFolder, true))];
   if (found.length > filesMax)
     throw new Error(`There are more than ${filesMax} reports. Select fewer with --junit.`);
@@ -80,7 +85,12 @@ async function scanFolder(cwd: string, folder: string, isReports: boolean): Prom
   return found;
 }
 
-async function match(cwd: string, patterns: readonly string[]): Promise<readonly string[]> {
+/** The files that match one of the globs, without those of other projects; `max`: more than so many are an error. */
+export async function matchFiles(
+  cwd: string,
+  patterns: readonly string[],
+  { max, advice }: { readonly max: number; readonly advice: string },
+): Promise<readonly string[]> {
   const found = new Set<string>();
   for (const pattern of patterns) {
     // A pattern that names a skipped folder includes it.
@@ -88,8 +98,7 @@ async function match(cwd: string, patterns: readonly string[]): Promise<readonly
     const exclude = (path: string) => skippedFolders.has(basename(path)) && !wanted.has(basename(path));
     for await (const path of glob(pattern, { cwd, exclude })) {
       found.add(isAbsolute(path) ? relative(cwd, path) : path);
-      if (found.size > filesMax)
-        throw new Error(`More than ${filesMax} files match ${pattern}. Use a narrower --junit.`);
+      if (found.size > max) throw new Error(`More than ${max} files match ${pattern}. ${advice}`);
     }
   }
   return [...found];

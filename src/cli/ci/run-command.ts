@@ -9,19 +9,26 @@ export type CommandEnd =
       readonly kind: 'ended';
       readonly ending: Ending;
       /** A signal asked Signalbox to exit meanwhile. */ readonly isInterrupted: boolean;
+      /** It took too long, and was terminated. */ readonly isTimedOut: boolean;
     }
   /** With the exit code that a shell has in this case. */
   | { readonly kind: 'not-started'; readonly why: string; readonly code: number };
 
 const forwarded = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
+/** A command that does not end when it is asked to is killed after this time. */
+const graceMs = 5_000;
+
+/** `timeoutMs`: after this time the command is terminated. Default: never. */
 export function runCommand(
   command: readonly string[],
   cwd: string,
   env: Readonly<Record<string, string | undefined>>,
+  timeoutMs?: number,
 ): Promise<CommandEnd> {
   const [program = '', ...args] = command;
   let isInterrupted = false;
+  let isTimedOut = false;
   const listeners = forwarded.map((signal) => {
     const listener = () => {
       isInterrupted ||= signal !== 'SIGUSR1' && signal !== 'SIGUSR2';
@@ -34,6 +41,16 @@ export function runCommand(
   });
   // Started after the listeners: a signal may come as soon as the command runs, and must not leave it behind.
   const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
+  const timers =
+    timeoutMs === undefined
+      ? []
+      : [
+          setTimeout(() => {
+            isTimedOut = true;
+            child.kill('SIGTERM');
+          }, timeoutMs),
+          setTimeout(() => child.kill('SIGKILL'), timeoutMs + graceMs),
+        ];
   return new Promise<CommandEnd>((done) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
       const code = error.code === 'ENOENT' ? 127 : 126;
@@ -44,9 +61,10 @@ export function runCommand(
         signal === null
           ? { kind: 'exited', code: code ?? 1 }
           : { kind: 'killed', signal, code: 128 + constants.signals[signal] };
-      done({ kind: 'ended', ending, isInterrupted });
+      done({ kind: 'ended', ending, isInterrupted, isTimedOut });
     });
   }).finally(() => {
+    for (const timer of timers) clearTimeout(timer);
     for (const { signal, listener } of listeners) process.off(signal, listener);
   });
 }

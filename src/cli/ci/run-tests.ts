@@ -8,10 +8,6 @@
 // So a narrowed run fails only if a test failed. It may pass without a test that does not exist in this commit; that
 // is harmless, because nothing merges by a narrowed run.
 
-import { statSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
 import { countText } from '#base/number-text.ts';
 import type { CiEnv } from '#config/ci-environment.ts';
 import type { SelectedTest } from '#contract/health/test-selection.ts';
@@ -22,8 +18,8 @@ import { createClient } from './client.ts';
 import type { Printer } from './printer.ts';
 import { findReports, readReports, type ReportFile, writtenSince } from './report-files.ts';
 import { type CommandEnd, runCommand } from './run-command.ts';
-import { canSelect, selectTests } from './selection/select-tests.ts';
-import type { SelectionPlugin } from './selection/runner.ts';
+import { runNarrowed, withoutToken } from './run-narrowed.ts';
+import { canSelect } from './selection/select-tests.ts';
 
 export type TestCommand = {
   readonly command: readonly string[];
@@ -62,12 +58,8 @@ const withoutTests: CommandEnd = {
   kind: 'ended',
   ending: { kind: 'exited', code: 0 },
   isInterrupted: false,
+  isTimedOut: false,
 };
-
-/** The tested code may be unreviewed: it does not get the token. */
-function withoutToken({ SIGNALBOX_API_TOKEN: _token, ...rest }: CiEnv): CiEnv {
-  return rest;
-}
 
 const printLine = (printer: Printer, text: string): void =>
   printer.print([{ tone: 'plain', text: `Signalbox: ${text}` }]);
@@ -95,44 +87,19 @@ async function runSelected(
   { command, cwd, env, printer }: TestCommand,
   tests: readonly SelectedTest[],
 ): Promise<CommandEnd | null> {
-  let pluginFolder: string | null = null;
-  try {
-    pluginFolder = await mkdtemp(join(tmpdir(), 'signalbox-selection-'));
-    const exists = (path: string) => isFile(resolve(cwd, path));
-    const narrowed = selectTests(command, tests, { exists, pluginFolder });
-    const failed = `${countText(tests.length, 'test')} that failed before`;
-    if (narrowed === null) {
-      printLine(printer, `runs all tests, because the command cannot run only the ${failed}.`);
-      return null;
-    }
-    for (const { name, text } of narrowed.plugins) await writeFile(join(pluginFolder, name), text);
-    const them = tests.length === 1 ? 'it' : 'them';
+  const failed = `${countText(tests.length, 'test')} that failed before`;
+  const them = tests.length === 1 ? 'it' : 'them';
+  const onStart = () =>
     printLine(printer, `runs only the ${failed}, to find the change that broke ${them}. See --all-tests.`);
-    const narrowedEnv = withPlugins(withoutToken(env), narrowed.plugins, pluginFolder);
-    return await runCommand(narrowed.command, cwd, narrowedEnv);
+  try {
+    const end = await runNarrowed({ command, cwd, env, onStart }, tests);
+    if (end === null)
+      printLine(printer, `runs all tests, because the command cannot run only the ${failed}.`);
+    return end;
   } catch (error) {
     printLine(printer, `runs all tests. ${plainLine((error as Error).message, 500)}`);
     return null;
-  } finally {
-    // A folder that stays behind must not stop the tests.
-    if (pluginFolder !== null)
-      await rm(pluginFolder, { recursive: true, force: true }).catch(() => undefined);
   }
-}
-
-/** False too for a text that cannot be a path. */
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
-function withPlugins(env: CiEnv, plugins: readonly SelectionPlugin[], folder: string): CiEnv {
-  const names = plugins.flatMap(({ folderVariable }) => (folderVariable === null ? [] : [folderVariable]));
-  const folders = (name: string) => [folder, env[name] ?? ''].filter((path) => path !== '').join(delimiter);
-  return { ...env, ...Object.fromEntries(names.map((name) => [name, folders(name)])) };
 }
 
 /** Whether the narrowed command failed for another reason than a failed test. */

@@ -100,7 +100,12 @@ function failureLines(failure: SummaryFailure): readonly SummaryLine[] {
   ];
 }
 
-function formatTestName({ file, parent, classname, name }: SummaryFailure): string {
+export function formatTestName({
+  file,
+  parent,
+  classname,
+  name,
+}: Pick<SummaryFailure, 'file' | 'parent' | 'classname' | 'name'>): string {
   const parts = [file, parent === '' ? classname : parent, name];
   return plainLine(parts.filter((part, at) => part !== '' && part !== parts[at - 1]).join(' › '));
 }

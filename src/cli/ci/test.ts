@@ -7,11 +7,18 @@ import type { CiEnvironment } from '#config/ci-environment.ts';
 import type { Given } from '../command.ts';
 import { plainLine } from '../terminal/plain-text.ts';
 import { findPlace, parseOptions, type CiOptions } from './ci-options.ts';
-import { decideExitCode, type Ending, type UploadClassification } from './decide-exit-code.ts';
+import {
+  decideExitCode,
+  type Ending,
+  type ExitDecision,
+  type UploadClassification,
+} from './decide-exit-code.ts';
 import { createPrinter, type Printer } from './printer.ts';
 import { findReports, readReports, type ReadReports, type ReportFile, writtenSince } from './report-files.ts';
 import { runTests } from './run-tests.ts';
 import { canSelect } from './selection/select-tests.ts';
+import { type Shaken, shakeNew } from './shake-new.ts';
+import { isFlaky, shakeLines } from './shake-result.ts';
 import { submitReports, type Submission } from './submit.ts';
 import { decisionLine, summarise } from './summary.ts';
 import type { CiContext } from './upload.ts';
@@ -23,14 +30,16 @@ export async function test(context: CiContext, { args: [typed], options }: Given
   const printer = createPrinter(process.stderr);
   // Reports from before the command are not its work. If they cannot be listed, nothing is sent.
   const before = await findReports(cwd, ciOptions.patterns).catch((error: unknown) => error as Error);
+  const startedAt = performance.now();
   const { end, isNarrowed } = await runTests({ command, cwd, env, ciOptions, before, printer });
+  const suiteMs = performance.now() - startedAt;
   if (end.kind === 'not-started') {
     console.error(`Signalbox: ${plainLine(end.why)}`);
     return end.code;
   }
   if (end.isInterrupted) return end.ending.code;
   try {
-    const run = { command, ending: end.ending, isNarrowed, before };
+    const run = { command, ending: end.ending, isNarrowed, before, suiteMs };
     return await decideByReports(context, ciOptions, run, printer);
   } catch (error) {
     const why = `Signalbox: the exit code stays ${end.ending.code}: ${plainLine((error as Error).message, 500)}`;
@@ -45,39 +54,86 @@ type FinishedRun = {
   /** Only the tests ran that failed before. */
   readonly isNarrowed: boolean;
   readonly before: readonly ReportFile[] | Error;
+  readonly suiteMs: number;
 };
 
 async function decideByReports(
-  { cwd, env, version }: CiContext,
+  context: CiContext,
   ciOptions: CiOptions,
-  { command, ending, isNarrowed, before }: FinishedRun,
+  run: FinishedRun,
   printer: Printer,
 ): Promise<number> {
-  if (before instanceof Error) throw before;
+  const { cwd } = context;
+  if (run.before instanceof Error) throw run.before;
   printer.step('reading reports');
-  const written = writtenSince(before, await findReports(cwd, ciOptions.patterns));
+  const written = writtenSince(run.before, await findReports(cwd, ciOptions.patterns));
   const reports = await readReports(cwd, written);
-  const submission =
-    reports.files.length === 0
-      ? null
-      : await submitReports(
-          {
-            cwd,
-            ciOptions,
-            place: await placeOfRun(ciOptions, env, cwd),
-            command: plainLine(command.join(' '), 1_000),
-            canSelectTests: !ciOptions.isAllTests && canSelect(command),
-            version,
-            onStep: printer.step,
-          },
-          reports,
-        );
-  const { failureCodes, missingPercentMax } = ciOptions;
+  const shaken = await shakeFinished(context, ciOptions, run, reports, printer);
+  const files = [...reports.files, ...(shaken?.files ?? [])];
+  const submission = await submitRun(context, ciOptions, run, { ...reports, files }, printer);
+  await shaken?.close();
+  const { exitCode } = decideAndPrint(ciOptions, run, reports, submission, shaken !== null, printer);
+  const result = shaken?.result ?? null;
+  if (result === null) return exitCode;
+  printer.print(shakeLines(result));
+  if (ciOptions.shake?.mode !== 'enforce' || exitCode !== 0 || !result.tests.some(isFlaky)) return exitCode;
+  printer.print([
+    { tone: 'bad', text: 'Signalbox: the exit code is now 1: a new test both passed and failed.' },
+  ]);
+  return 1;
+}
+
+/** Repeats new tests, if that is wanted and the suite ran to its end. */
+async function shakeFinished(
+  { cwd, env }: CiContext,
+  ciOptions: CiOptions,
+  { command, ending, isNarrowed, suiteMs }: FinishedRun,
+  reports: ReadReports,
+  printer: Printer,
+): Promise<Shaken | null> {
+  const isFinished =
+    ending.kind === 'exited' && (ending.code === 0 || ciOptions.failureCodes.includes(ending.code));
+  if (ciOptions.shake === null || isNarrowed || !isFinished || reports.files.length === 0) return null;
+  const { budget } = ciOptions.shake;
+  return shakeNew({ command, cwd, env, ciOptions, budget, reports: reports.files, suiteMs, printer });
+}
+
+async function submitRun(
+  { cwd, env, version }: CiContext,
+  ciOptions: CiOptions,
+  { command }: FinishedRun,
+  reports: ReadReports,
+  printer: Printer,
+): Promise<Submission | null> {
+  if (reports.files.length === 0) return null;
+  return submitReports(
+    {
+      cwd,
+      ciOptions,
+      place: await placeOfRun(ciOptions, env, cwd),
+      command: plainLine(command.join(' '), 1_000),
+      canSelectTests: !ciOptions.isAllTests && canSelect(command),
+      version,
+      onStep: printer.step,
+    },
+    reports,
+  );
+}
+
+function decideAndPrint(
+  { failureCodes, missingPercentMax }: CiOptions,
+  { ending, isNarrowed }: FinishedRun,
+  reports: ReadReports,
+  submission: Submission | null,
+  isRepeated: boolean,
+  printer: Printer,
+): ExitDecision {
   const decision = decideExitCode({
     ending,
     failureCodes,
     missingPercentMax,
     isNarrowed,
+    isRepeated,
     reports: countReports(reports),
     classification: toUploadClassification(submission),
   });
@@ -88,7 +144,7 @@ async function decideByReports(
   else if (ending.code === 0 && !isNarrowed)
     printer.print([{ tone: 'warning', text: 'Signalbox: the command wrote no test report. See --junit.' }]);
   printer.print(lastLine === null ? [] : [lastLine]);
-  return decision.exitCode;
+  return decision;
 }
 
 /** Two runs may write the same report, byte for byte. If CI does not number its runs, Signalbox does. */

@@ -2,7 +2,7 @@
 // subtests. If the user tests `./...`, the packages are selected too, which saves building the others.
 
 import type { SelectedTest } from '#contract/health/test-selection.ts';
-import { freeArguments, hasOption, quotePattern, type Runner } from './runner.ts';
+import { freeArguments, hasOption, quotePattern, type Runner, type SelectionPlace } from './runner.ts';
 
 const everything = './...';
 
@@ -38,8 +38,16 @@ const packagePatterns = (tests: readonly SelectedTest[]): readonly string[] =>
     ? [...new Set(tests.map(({ classname }) => `${classname.slice(0, -1)}...${classname.at(-1)}`))]
     : [everything];
 
+/** Go remembers passing results; with a count it does not. */
+const freshArgument = (args: readonly string[]): readonly string[] =>
+  hasOption(args, withBothDashes('count test.count')) ? [] : ['-count=1'];
+
 /** The arguments after `go test`. */
-function narrowGoTest(args: readonly string[], tests: readonly SelectedTest[]): readonly string[] | null {
+function narrowGoTest(
+  args: readonly string[],
+  tests: readonly SelectedTest[],
+  { isRepeat = false }: SelectionPlace,
+): readonly string[] | null {
   const pattern = tests.some(({ classname }) => classname === '') ? null : runPattern(tests);
   if (pattern === null) return null;
   const packages = freeArguments(args, goOptionsWithValue);
@@ -47,14 +55,14 @@ function narrowGoTest(args: readonly string[], tests: readonly SelectedTest[]): 
   const narrowed = isEverything
     ? args.flatMap((arg) => (arg === everything ? packagePatterns(tests) : [arg]))
     : args;
-  return [`-run=${pattern}`, ...narrowed];
+  return [`-run=${pattern}`, ...(isRepeat ? freshArgument(args) : []), ...narrowed];
 }
 
 export const goTest: Runner = {
   programs: ['go'],
   accepts: ([subcommand, ...args]) => subcommand === 'test' && !hasOption(args, exclusive),
-  narrow: ([subcommand = '', ...args], tests) => {
-    const narrowed = narrowGoTest(args, tests);
+  narrow: ([subcommand = '', ...args], tests, place) => {
+    const narrowed = narrowGoTest(args, tests, place);
     return narrowed === null ? null : { args: [subcommand, ...narrowed], plugins: [] };
   },
 };
@@ -85,11 +93,11 @@ export const gotestsum: Runner = {
     const [own, goArgs] = splitGotestsum(args) ?? [null, []];
     return own !== null && !hasOption(own, ['--raw-command', '--watch']) && !hasOption(goArgs, exclusive);
   },
-  narrow: (args, tests) => {
+  narrow: (args, tests, place) => {
     const [own = [], goArgs = []] = splitGotestsum(args) ?? [];
     // Without arguments, gotestsum tests ./... unless its own option names packages.
     const isDefault = goArgs.length === 0 && !hasOption(own, ['--packages']);
-    const narrowed = narrowGoTest(isDefault ? [everything] : goArgs, tests);
+    const narrowed = narrowGoTest(isDefault ? [everything] : goArgs, tests, place);
     return narrowed === null ? null : { args: [...own, '--', ...narrowed], plugins: [] };
   },
 };

@@ -23,7 +23,10 @@ const gradleOptionsWithValue = new Set(
     .split(' '),
 );
 
-/** By an init script: `--tests` fails in each subproject that has none of the tests, and for `check` and `build`. */
+/**
+ * By an init script: `--tests` fails in each subproject that has none of the tests, and for `check` and `build`. The tests run
+ * even if Gradle has results of the same classes.
+ */
 export const gradle: Runner = {
   programs: ['gradle', 'gradlew'],
   accepts: (args) =>
@@ -46,6 +49,7 @@ allprojects {
   tasks.withType(AbstractTestTask) { task ->
     task.setTestNameIncludePatterns(new ArrayList<String>(patterns))
     task.filter.failOnNoMatchingTests = false
+    task.outputs.upToDateWhen { false }
   }
 }
 `;

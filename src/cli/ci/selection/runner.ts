@@ -28,6 +28,8 @@ export type SelectionPlace = {
   readonly exists: (path: string) => boolean;
   /** The folder into which plugins are written. */
   readonly pluginFolder: string;
+  /** True: the tests must run, even if the runner remembers their results. Default false. */
+  readonly isRepeat?: boolean;
 };
 
 export type Runner = {

@@ -127,6 +127,14 @@ describe('a narrowed command', () => {
     expect(added(line, [one])).toEqual(expected);
   });
 
+  it('of Go runs tests again that Go has results of', () => {
+    const repeat = (line: string) =>
+      selectTests(parts(line), [goTest], { ...place(), isRepeat: true })?.command.slice(1);
+    expect(repeat('go test ./cart')).toEqual(['test', '-run=^TestAdd$', '-count=1', './cart']);
+    expect(repeat('go test -count=3 ./cart')).toEqual(['test', '-run=^TestAdd$', '-count=3', './cart']);
+    expect(repeat('gotestsum -- ./cart')).toEqual(['--', '-run=^TestAdd$', '-count=1', './cart']);
+  });
+
   it('keeps the launcher and every argument of the user, in their order', () => {
     for (const [line, one] of [
       ['uv run python -m pytest -n 4 tests --cov src', pytestTest],
