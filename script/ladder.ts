@@ -161,6 +161,8 @@ export const innerRooms: readonly Inner[] = [
         folder: 'quarantine',
         imports: [],
         holds: 'which tests are quarantined, until when, and which failures that excuses',
+      },
+      {
         folder: 'split',
         imports: [],
         holds: 'how long test files take, and how they are divided among shards',
