@@ -143,6 +143,11 @@ export const innerRooms: readonly Inner[] = [
         imports: ['rule', 'planner'],
         holds: 'from stored rows to a plan, and from a plan to facts',
       },
+      {
+        folder: 'risk',
+        imports: ['planner'],
+        holds: 'how probably a pull request fails, and how far that can be believed',
+      },
     ],
   },
   {
