@@ -192,3 +192,41 @@ export const ListTestRunsResponse = z.object({
   testRuns: z.array(PastTestRun).meta({ description: 'Latest start first.' }),
   nextCursor: z.string().optional(),
 });
+
+export const FailurePredictionsRequest = z.object(queueRef);
+
+const share = z.number().min(0).max(1);
+
+const PredictionPart = z
+  .object({
+    predictions: z.int(),
+    predicted: share.meta({ description: 'The mean of the predicted probabilities to fail.' }),
+    observed: share.meta({ description: 'The share that failed.' }),
+  })
+  .meta({ id: 'PredictionPart' });
+
+export const FailurePredictionsResponse = z.object({
+  enabled: z.boolean().meta({ description: 'Whether the queue uses the predictions (predictFailures).' }),
+  attempts: z.int().meta({
+    description:
+      'The attempts that merged or failed within 90 days, at most the last 5,000. They are replayed in order.',
+  }),
+  failures: z.int().meta({ description: 'How many of these failed.' }),
+  failuresNeeded: z.int().meta({
+    description: 'As long as fewer have failed nothing is predicted: all pull requests count alike.',
+  }),
+  predictions: z.int().meta({
+    description: 'The attempts that the replay predicted, each from what was known when it was submitted.',
+  }),
+  calibrationError: share.nullable().meta({
+    description:
+      'The mean distance of predicted and observed over the parts (expected calibration error). The same holds for skill: null if nothing was predicted.',
+  }),
+  skill: z.number().nullable().meta({
+    description:
+      'How much better the predictions are than the share that failed (Brier skill score): 0 is not at all, 1 would be certain and right.',
+  }),
+  parts: z
+    .array(PredictionPart)
+    .meta({ description: 'Ten parts of equal size, from the least to the most probable failures.' }),
+});

@@ -52,6 +52,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   post('getQueueGraph', ['read'], QUEUE),
   post('listQueues', ['read'], []),
   post('getQueueHistory', ['read'], [...QUEUE, 'since', 'until'], RANGE),
+  post('getFailurePredictions', ['read'], QUEUE),
   post('listTrips', ['read'], [...QUEUE, 'since', 'until'], RANGE),
   post('listTestRuns', ['read'], [...QUEUE, 'since', 'until'], RANGE),
   post('updateQueue', ['admin'], QUEUE),

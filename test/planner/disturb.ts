@@ -78,6 +78,8 @@ export const someChanges = (max: number, flaws: Flaws): fc.Arbitrary<Change[]> =
       breaks: oneIn(6),
       conflicts: oneIn(8),
       other: fc.nat(999),
+      // A prediction that is wrong may cost time, and nothing else.
+      odds: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
     }),
     1,
     max,
@@ -98,8 +100,12 @@ export const someChanges = (max: number, flaws: Flaws): fc.Arbitrary<Change[]> =
 export const truthOf = (changes: readonly Change[], mode: QueueSettings['mode']): Truth =>
   new Map((mode === 'parallel' ? withHonestTargets(changes) : changes).map((change) => [change.pr, change]));
 
-export function submissionOf({ priority, noBatch, targets, pr }: Change, now: number): Input {
-  return { kind: 'submitted', item: anItem(pr, { priority, noBatch, targets, submittedAt: now }) };
+export function submissionOf({ priority, noBatch, targets, odds, pr }: Change, now: number): Input {
+  const predicted = odds === null ? {} : { odds };
+  return {
+    kind: 'submitted',
+    item: anItem(pr, { priority, noBatch, targets, submittedAt: now, ...predicted }),
+  };
 }
 
 const pick = <T>(list: readonly T[], which: number): T | undefined => list[which % Math.max(1, list.length)];

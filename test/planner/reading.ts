@@ -83,8 +83,9 @@ export const restored = (snapshot: Snapshot, queue: QueueReading = snapshot): Sn
 export function throughDatabase(snapshot: Snapshot): Snapshot {
   const plan = asRead<StoredPlan>(storedPlan(snapshot));
   const items = Array.from(snapshot.items.values(), (item) => {
-    const { place, queuedAt, patienceFrom, testedOnTip, screen, findings, expectedMs, ...reading } = item;
-    const stored = { place, queuedAt, patienceFrom, testedOnTip, screen, findings, expectedMs };
+    const { place, queuedAt, patienceFrom, testedOnTip, screen, findings, expectedMs, odds, ...reading } =
+      item;
+    const stored = { place, queuedAt, patienceFrom, testedOnTip, screen, findings, expectedMs, odds };
     return restoreItem(reading, asRead<RememberedItem>(stored));
   });
   return restoreSnapshot(snapshot, plan, items);

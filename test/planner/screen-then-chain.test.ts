@@ -89,6 +89,20 @@ describe('screens', () => {
     expect(shapes(propose(entries(20), 1, { failureShare: 0.15 }))).toEqual(['screen 3']);
   });
 
+  it('are formed by what is predicted of each entry, where something is', () => {
+    const odds = [0.99, 0.6, 0.97, 0.85, 0.96, 0.84];
+    const pending = odds.map((each, index) => entry(index + 1, { odds: each }));
+    // Together with those that are alike, the most probable failure last; the oldest that is left begins the next one.
+    expect(
+      propose(pending, 2, { settings: { ...emptySnapshot({}, 'T').settings, weight: 'ci_minutes' } })
+        .proposals,
+    ).toEqual([{ screen: [1, 3, 5, 4] }, { screen: [2] }]);
+    expect(shapes(propose(entries(40, { odds: 0.99 }), 1))).toEqual(['screen 16']);
+    expect(shapes(propose(entries(20, { odds: 0.8 }), 1))).toEqual(['screen 1']);
+    // A screen that passed says more than a prediction.
+    expect(shapes(propose(entries(9, { odds: 0.02, screen: 'doubted' }), 1))).toEqual(['screen 6']);
+  });
+
   it('are evenly filled if the slots allow that', () => {
     expect(shapes(propose(entries(16), busy))).toEqual(Array.from({ length: 8 }, () => 'screen 2'));
   });

@@ -14,6 +14,8 @@ export type Change = {
   readonly breaks: readonly number[];
   /** Cannot be put on top of these as text. */
   readonly conflicts: readonly number[];
+  /** What is predicted of it, right or wrong; null: nothing. */
+  readonly odds: number | null;
 };
 
 export type Truth = ReadonlyMap<number, Change>;

@@ -97,6 +97,7 @@ describe('an organization', () => {
     getQueueGraph: [() => main, 'QUEUE_NOT_FOUND'],
     listQueues: [() => ({}), null],
     getQueueHistory: [() => ({ ...main, ...range() }), 'QUEUE_NOT_FOUND'],
+    getFailurePredictions: [() => main, 'QUEUE_NOT_FOUND'],
     listTrips: [() => ({ ...main, ...range() }), 'QUEUE_NOT_FOUND'],
     listTestRuns: [() => ({ ...main, ...range() }), 'QUEUE_NOT_FOUND'],
     getMergeQueueMetrics: [() => ({ repo: 'acme/widgets', repoHost: 'sandbox.example' }), 'QUEUE_NOT_FOUND'],

@@ -31,4 +31,12 @@ export const historyEndpoints = {
     response: history.ListTestRunsResponse,
     errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'INVALID_PAGE_TOKEN'],
   },
+  getFailurePredictions: {
+    ...read,
+    path: '/v1/getFailurePredictions',
+    summary: 'Compare the failures that a queue predicts with what happened',
+    request: history.FailurePredictionsRequest,
+    response: history.FailurePredictionsResponse,
+    errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
+  },
 } as const satisfies Record<string, Endpoint>;

@@ -96,6 +96,13 @@ export const queueSettingTable = {
     description:
       'With the strategy adaptive. time: pull requests wait as little as possible. ci_minutes: in single mode they wait some minutes for others that are tested in the same run, even if slots are free; in parallel mode fewer runs are started whose result may not be needed.',
   }),
+  predictFailures: onOff({
+    initial: false,
+    group: 'Testing',
+    label: 'Predict failures',
+    description:
+      'With the strategy adaptive. Each pull request counts with its own probability to fail instead of the share that fails in this queue: by how its author and its earlier attempts fared here, the age of its head and the number of its impacted targets when it is submitted. Until 100 pull requests have failed within the last 5,000, the share counts. It decides which pull requests are tested together, and never which one merges or is removed.',
+  }),
   bisectionConcurrency: whole({
     min: 0,
     max: 1000,

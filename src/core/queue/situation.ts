@@ -56,6 +56,8 @@ export type BatchRule = {
   readonly waitMs: number;
   /** The share of pull requests that fail, 0..1, if that decides the size; null: the settings do. */
   readonly failureShare: number | null;
+  /** Each entry counts with its own probability to fail, as far as one is predicted; the size is that of usual ones. */
+  readonly isPredicted?: boolean;
 };
 
 /** What the situations of all pending entries have in common, stored once and not per entry. */
@@ -178,10 +180,11 @@ function explainPending(
 }
 
 /** Why batches have the size that they have, where the settings do not say it. */
-function explainSize({ size, failureShare }: BatchRule): string {
+function explainSize({ size, failureShare, isPredicted = false }: BatchRule): string {
   if (failureShare === null) return '';
   const percent = Math.round(failureShare * 100);
-  return ` Batches of ${size}: ${percent} % of pull requests fail here.`;
+  const predicted = isPredicted ? ' A batch is smaller if failures are predicted for its pull requests.' : '';
+  return ` Batches of ${size}: ${percent} % of pull requests fail here.${predicted}`;
 }
 
 function explainTesting(

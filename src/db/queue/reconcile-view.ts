@@ -7,7 +7,9 @@ import {
   type ReconcileInput,
   type InputEntry,
   type RunReport,
+  isNewAttempt,
   usesFailedTests,
+  usesPredictions,
 } from '#core/queue/engine/reconcile-input.ts';
 import { type PackedPlan, unpackPlan } from '#core/queue/engine/packed-plan.ts';
 import type { StoredPlan } from '#core/queue/engine/stored.ts';
@@ -21,6 +23,7 @@ import type { Tx } from '../cell.ts';
 import { loadReportedFailures } from '../health/failed-test-view.ts';
 import type { KeptQueues } from './kept-entries.ts';
 import type { Horizon, OpenEntry } from './open-entry.ts';
+import { predictFailures } from './risk-view.ts';
 import { horizonColumns, readOpenEntries, renewOpenEntries } from './open-entry-view.ts';
 import { requiredChecksColumn } from '../host/required-view.ts';
 import { plannedRunsSql } from '../run/run-member.ts';
@@ -163,7 +166,12 @@ export async function loadReconcileInput(
       flakeShare: estimateFlakeShare({ flaky: head.flaky_count ?? 0, passed: head.passed_count ?? 0 }),
       hostAwayAt: head.host_away_at,
       stored: head.plan === null ? null : unpackPlan(head.plan),
-      entries: isSingle ? open.map(({ shown }) => shown) : await withTargets(repositoryId, open, targetsOf),
+      entries: await withOdds(
+        tx,
+        queue,
+        isSingle ? open.map(({ shown }) => shown) : await withTargets(repositoryId, open, targetsOf),
+        now,
+      ),
       runs: await withFailedTests(tx, queue, runs.map(toRunReport), now),
       landing: landings.map(landingReport)[0] ?? null,
     },
@@ -186,6 +194,23 @@ async function withTargets(
     return shown.targets === null || set === undefined
       ? shown
       : { ...shown, targets: { at: shown.targets.at, set } };
+  });
+}
+
+/** An entry is predicted once, when it is submitted: the planner remembers it. */
+async function withOdds(
+  tx: Tx,
+  queue: Queue,
+  entries: readonly InputEntry[],
+  now: Date,
+): Promise<readonly InputEntry[]> {
+  if (!usesPredictions(queue)) return entries;
+  const added = entries.filter(isNewAttempt).map(({ entry }) => entry.pullRequest.number);
+  if (added.length === 0) return entries;
+  const failures = await predictFailures(tx, queue.id, added, now);
+  return entries.map((shown) => {
+    const probability = isNewAttempt(shown) ? failures.get(shown.entry.pullRequest.number) : undefined;
+    return probability === undefined ? shown : { ...shown, odds: 1 - probability };
   });
 }
 

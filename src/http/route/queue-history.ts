@@ -2,7 +2,9 @@
 
 import { appError } from '#base/error.ts';
 import type { RequestOf, ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { usesPredictions } from '#core/queue/engine/reconcile-input.ts';
 import { sizeFor } from '#core/queue/history-range.ts';
+import { failuresMin } from '#core/queue/risk/risk.ts';
 import {
   countTargets,
   type HistoryWindow,
@@ -16,13 +18,16 @@ import {
 } from '#db/history/queue-history-view.ts';
 import { listPastRuns, type PastRunRow } from '#db/history/past-run-view.ts';
 import { listAttempts, type ConcludedAttemptRow } from '#db/history/attempt-view.ts';
+import { readRisk } from '#db/queue/risk-view.ts';
 import { type Context, type Handlers, requireQueue } from '../endpoint/context.ts';
 import { runCursorFrom, runCursorText, attemptCursorFrom, attemptCursorText } from '../guard/page-token.ts';
 
 type HistoryRequest = RequestOf<'getQueueHistory'> | RequestOf<'listTrips'>;
 type HistoryMetrics = ResponseOf<'getQueueHistory'>['totals'];
 
-export const queueHistoryHandlers: Handlers<'getQueueHistory' | 'listTestRuns' | 'listTrips'> = {
+export const queueHistoryHandlers: Handlers<
+  'getFailurePredictions' | 'getQueueHistory' | 'listTestRuns' | 'listTrips'
+> = {
   getQueueHistory: async (context, input) => {
     const { cell, now } = context;
     const window = await buildHistoryWindow(context, input);
@@ -81,6 +86,25 @@ export const queueHistoryHandlers: Handlers<'getQueueHistory' | 'listTestRuns' |
       ...(rows.length > take && last
         ? { nextCursor: runCursorText(filter, { createdAt: last.created_at, id: last.id }) }
         : {}),
+    };
+  },
+
+  getFailurePredictions: async (context, input) => {
+    const { queue } = requireQueue(context, input);
+    const { attempts, failures, calibration } = await readRisk(context.cell.reader, queue.id, context.now);
+    return {
+      enabled: usesPredictions(queue),
+      attempts,
+      failures,
+      failuresNeeded: failuresMin,
+      predictions: calibration?.count ?? 0,
+      calibrationError: calibration?.error ?? null,
+      skill: calibration?.skill ?? null,
+      parts: (calibration?.parts ?? []).map(({ count, predicted, observed }) => ({
+        predictions: count,
+        predicted,
+        observed,
+      })),
     };
   },
 };

@@ -1,7 +1,7 @@
 // One immutable state of a queue as its tables hold it: everything a reconcile may take into account.
 
 import type { Check, RequiredCheck } from '../check.ts';
-import type { PlannedEntry, Queue } from '../model.ts';
+import { isEnded, type PlannedEntry, type Queue } from '../model.ts';
 import type { Targets } from '../planner/lane.ts';
 import type { Limits, Tip } from '../planner/model.ts';
 import type { FailedReason } from '../reason.ts';
@@ -19,6 +19,8 @@ export type InputEntry = {
    */
   readonly probedTip: Tip | null;
   readonly testedOnTip: Tip | null;
+  /** Of an attempt that was submitted since the last reconcile: how probably it passes, if that is predicted. */
+  readonly odds?: number;
 };
 
 /** What is known about a run so far. */
@@ -63,6 +65,14 @@ export type FailedTestsReport = {
 /** Whether the queue runs the failed tests alone to find a culprit (planner/targeted.ts). */
 export const usesFailedTests = ({ settings }: Pick<Queue, 'settings'>): boolean =>
   settings.strategy === 'adaptive';
+
+/** Whether entries count with their own probability to fail (risk/risk.ts). */
+export const usesPredictions = ({ settings }: Pick<Queue, 'settings'>): boolean =>
+  settings.strategy === 'adaptive' && settings.predictFailures;
+
+/** Whether the attempt was submitted since the last reconcile: only then it is predicted. */
+export const isNewAttempt = ({ entry, stored }: InputEntry): boolean =>
+  stored?.attempt !== entry.attempt && !isEnded(entry.stage);
 
 /** How a landing ended. */
 export type LandingReport = { readonly number: number } & (

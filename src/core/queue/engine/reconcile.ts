@@ -146,7 +146,7 @@ function itemsAfter(input: ReconcileInput, snapshot: Snapshot): Map<number, Stor
 
 const storedItem = (
   { entry, targets }: InputEntry,
-  { place, queuedAt, patienceFrom, testedOnTip, screen, findings, expectedMs }: Item,
+  { place, queuedAt, patienceFrom, testedOnTip, screen, findings, expectedMs, odds }: Item,
   situation: Situation | null,
 ): StoredItem => ({
   attempt: entry.attempt,
@@ -157,6 +157,7 @@ const storedItem = (
   ...(screen === 'none' ? {} : { screen }),
   ...(findings === undefined ? {} : { findings }),
   ...(expectedMs === undefined ? {} : { expectedMs }),
+  ...(odds === undefined ? {} : { odds }),
   targetsAt: targets?.at ?? null,
   situation,
 });

@@ -8,6 +8,7 @@ import {
   storedItem,
 } from '../../../../test/fixture/reconcile-input.ts';
 import type { EntryState } from '../model.ts';
+import type { QueueSettings } from '../settings.ts';
 import type { ReconcileInput, InputEntry } from './reconcile-input.ts';
 import { needsProbe, restore } from './restore.ts';
 import { emptyPlan } from './stored.ts';
@@ -99,6 +100,22 @@ describe('an entry', () => {
         },
       },
     ]);
+  });
+
+  it('that the planner does not know is submitted with what is predicted of it', () => {
+    const entry = anEntry({ stage: 'not_ready' });
+    expect(eventsIn({ entries: [anInputEntry({ entry, stored: null, odds: 0.8 })] })).toMatchObject([
+      { kind: 'submitted', item: { pr: 7, odds: 0.8 } },
+    ]);
+  });
+
+  it('keeps what was predicted of it as long as the queue predicts failures', () => {
+    const entries = [anInputEntry({ stored: { ...storedItem, odds: 0.8 } })];
+    const oddsIn = (settings: Partial<QueueSettings>) =>
+      restore(anInput({ queue: aQueue({ settings }), entries })).items.get(7)!.odds;
+    expect(oddsIn({ strategy: 'adaptive', predictFailures: true })).toBe(0.8);
+    expect(oddsIn({ strategy: 'adaptive', predictFailures: false })).toBeUndefined();
+    expect(oddsIn({ strategy: 'manual', predictFailures: true })).toBeUndefined();
   });
 
   it('that was submitted again ends as the attempt before, and begins as a new one', () => {

@@ -17,6 +17,7 @@ import {
   type ReconcileInput,
   type RunReport,
   usesFailedTests,
+  usesPredictions,
 } from './reconcile-input.ts';
 import {
   emptyPlan,
@@ -73,7 +74,7 @@ const hasAllFields = (run: StoredPlanRun): run is Run =>
 
 export const restoreItem = (
   reading: EntryReading,
-  { place, queuedAt, patienceFrom, testedOnTip, screen = 'none', findings, expectedMs }: RememberedItem,
+  { place, queuedAt, patienceFrom, testedOnTip, screen = 'none', findings, expectedMs, odds }: RememberedItem,
 ): Item => ({
   ...reading,
   place,
@@ -83,19 +84,28 @@ export const restoreItem = (
   screen,
   ...(findings === undefined ? {} : { findings }),
   ...(expectedMs === undefined ? {} : { expectedMs }),
+  ...(odds === undefined ? {} : { odds }),
 });
 
 export function restore(input: ReconcileInput): Snapshot {
   const { queue, limits, failureShare, flakeShare, stored, branchSha } = input;
+  const { state, settings, switching } = queue;
   const items: Item[] = [];
   for (const shown of input.entries)
-    if (shown.stored !== null) items.push(restoreItem(readEntry(input, shown, shown.stored), shown.stored));
-  const { state, settings, switching } = queue;
+    if (shown.stored !== null)
+      items.push(restoreItem(readEntry(input, shown, shown.stored), withUsedOdds(queue, shown.stored)));
   return restoreSnapshot(
     { state, settings, limits, failureShare, flakeShare, switching },
     stored ?? emptyPlan(branchSha ?? ''),
     items,
   );
+}
+
+/** A queue that does not predict failures any more forgets what it predicted. */
+function withUsedOdds(queue: ReconcileInput['queue'], stored: StoredItem): RememberedItem {
+  if (stored.odds === undefined || usesPredictions(queue)) return stored;
+  const { odds: _, ...rest } = stored;
+  return rest;
 }
 
 const pullRequestNumber = ({ entry }: InputEntry): number => entry.pullRequest.number;
@@ -204,6 +214,7 @@ function* changesOf(input: ReconcileInput, shown: InputEntry): Generator<Planner
       submittedAt: entry.submittedAt.getTime(),
       ready: isEntryReady(input, shown),
       targets: effectiveTargets(input, shown),
+      ...(shown.odds === undefined ? {} : { odds: shown.odds }),
     };
     yield { kind: 'submitted', item };
   } else if ((targets?.at ?? null) !== stored.targetsAt)

@@ -93,6 +93,8 @@ export type RememberedItem = Pick<Item, 'place' | 'queuedAt' | 'patienceFrom' | 
   readonly findings?: Item['findings'];
   /** Absent: it had no run yet. */
   readonly expectedMs?: Item['expectedMs'];
+  /** As predicted when it was submitted; absent: nothing was. */
+  readonly odds?: Item['odds'];
 };
 
 /** Stored per entry. */
@@ -118,6 +120,7 @@ export const isSameItem = (a: StoredItem | null, b: StoredItem | null): boolean 
     a.screen === b.screen &&
     isSameJson(a.findings, b.findings) &&
     a.expectedMs === b.expectedMs &&
+    a.odds === b.odds &&
     isSameSituation(a.situation ?? null, b.situation ?? null) &&
     isSameJson(a.place, b.place));
 

@@ -3,8 +3,9 @@
 //
 // Example. 5 % of the entries fail here, and 1 % of the runs of sound ones. An entry that fails is sound with 16 %, and is
 // tested again; after the second failure it is sound with 0.2 %, and is removed. Where hardly any run fails by chance, or
-// where something predicts that an entry fails, the first failure is convincing.
+// where something that knows the change predicts that it fails, the first failure is convincing.
 
+import type { QueueSettings } from '../settings.ts';
 import type { Item, Run, Snapshot } from './model.ts';
 
 /** The most that is taken for the probability that two entries that share a target break together (SubmitQueue: 4 %). */
@@ -26,11 +27,15 @@ const innocenceMin = 0.01;
 /** So many failures convince, however often runs fail by chance. */
 const failuresMax = 4;
 
-type Known = Pick<Snapshot, 'failureShare' | 'flakeShare'>;
+type Known = Pick<Snapshot, 'failureShare' | 'flakeShare'> & {
+  readonly settings: Pick<QueueSettings, 'predictFailures'>;
+};
 
 /** By Bayes' rule: `chance` is how probably a sound entry shows what was seen. Any other entry shows it always. */
-function estimateInnocence({ failureShare }: Known, { odds, findings }: Item, chance: number): number {
-  const { passed = false, untestedLandings = 0 } = findings ?? {};
+function estimateInnocence({ settings, failureShare }: Known, item: Item, chance: number): number {
+  const { passed = false, untestedLandings = 0 } = item.findings ?? {};
+  // How earlier pull requests of an author fared is no evidence: what the queue itself predicts does not count here.
+  const odds = settings.predictFailures ? undefined : item.odds;
   const alone = passed ? 1 : (odds ?? 1 - failureShare);
   // Nothing is certain: the branch may have changed in a way that no target shows.
   const sound = Math.min(

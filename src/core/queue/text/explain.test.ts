@@ -151,6 +151,10 @@ describe('a pending entry', () => {
       'Its batch is filling. Tests start with 6 pull requests, or when the oldest has waited 1 min. Batches of 6: 5 % of pull requests fail here.',
     ],
     [
+      { context: filling({ ...bySharing, isPredicted: true }) },
+      'Its batch is filling. Tests start with 6 pull requests, or when the oldest has waited 1 min. Batches of 6: 5 % of pull requests fail here. A batch is smaller if failures are predicted for its pull requests.',
+    ],
+    [
       { context: filling({ ...bySharing, waitMs: 12_000 }) },
       'Its batch is filling. Tests start with 6 pull requests, or when the oldest has waited 12 s. Batches of 6: 5 % of pull requests fail here.',
     ],

@@ -25,6 +25,10 @@ const screenOdds = { usual: 0.7, rough: 0.55 } as const;
 const roughFrom = 0.08;
 
 const screenMax = 8;
+/** Of entries whose failures are predicted: those that hardly ever fail are tested together in larger batches. */
+const predictedScreenMax = 16;
+/** So many entries are looked at for a screen of entries that are alike. */
+const alikeWindow = 40;
 const groupMax = 60;
 
 /** While so much of the slots is free, the queue is quiet. */
@@ -65,6 +69,7 @@ export const screenThenChain: ExplainedStrategy = {
       size: screenSize(failureShare),
       waitMs: shorten(queue, pace.fillWaitMs),
       failureShare,
+      ...(settings.predictFailures ? { isPredicted: true } : {}),
     };
   },
   propose: ({ queue, pending, free, now }) => {
@@ -89,9 +94,9 @@ export const screenThenChain: ExplainedStrategy = {
 };
 
 /** How probably the change passes on its own. */
-function soundOdds({ failureShare }: BatchView, { screen }: Item): number {
+function soundOdds({ failureShare }: BatchView, { screen, odds }: Item): number {
   if (screen === 'doubted') return doubtedOdds;
-  return 1 - failureShare;
+  return odds ?? 1 - failureShare;
 }
 
 /** The next group of the chain, and when there would be one; none while the chain is long or has just grown. */
@@ -193,6 +198,7 @@ function fill(
 ): { readonly members: readonly Item[]; readonly isFull: boolean } {
   const members = [first!];
   if (mustBeAlone(first!)) return { members, isFull: true };
+  if (first!.odds !== undefined) return fillAlike(queue, first!, others, most, oddsMin);
   let odds = soundOdds(queue, first!);
   for (const item of others) {
     if (mustBeAlone(item)) continue;
@@ -202,4 +208,36 @@ function fill(
     members.push(item);
   }
   return { members, isFull: members.length >= screenMax };
+}
+
+/**
+ * The same if failures are predicted: one that probably fails would fail the others with it. So the first entry is tested
+ * with those behind it that fail about as probably, the most probable failure last, where a bisection finds it soonest.
+ */
+function fillAlike(
+  queue: QueueView,
+  first: Item,
+  others: readonly Item[],
+  most: number,
+  oddsMin: number,
+): { readonly members: readonly Item[]; readonly isFull: boolean } {
+  const size = most >= screenMax ? predictedScreenMax : most;
+  const own = soundOdds(queue, first);
+  const distance = (item: Item) => Math.abs(soundOdds(queue, item) - own);
+  const near = others.filter((item) => !mustBeAlone(item)).slice(0, alikeWindow);
+  const members = [first];
+  let odds = own;
+  let isFull = false;
+  for (const item of near.toSorted((a, b) => distance(a) - distance(b))) {
+    if (members.length >= size) break;
+    const together = odds * soundOdds(queue, item);
+    if (together < oddsMin) {
+      isFull = true;
+      continue;
+    }
+    odds = together;
+    members.push(item);
+  }
+  members.sort((a, b) => soundOdds(queue, b) - soundOdds(queue, a));
+  return { members, isFull: isFull || members.length >= predictedScreenMax };
 }
