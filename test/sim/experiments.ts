@@ -8,6 +8,7 @@ import { isReferenceRun, type Options } from './options.ts';
 import { ourPolicies } from './ours.ts';
 import { graphOracle, graphPolicies } from './policy-graph.ts';
 import { lineOracle, linePolicies } from './policy-train.ts';
+import { riskRows } from './risk.ts';
 import { submitQueueGoals, submitQueueScenarios } from './submitqueue.ts';
 import { readTrace } from './trace.ts';
 import { trainGoals, trainScenarios } from './trains.ts';
@@ -41,6 +42,10 @@ function createPlain(options: Options): Omit<Experiment, 'isChecked'> {
   switch (experiment) {
     case 'goals': {
       const rows = rowsAskedFor(options.only);
+      return { scenarios: goalScenarios(rows, options), goals: rows.flatMap(goalsOf) };
+    }
+    case 'risk': {
+      const rows = riskRows(options.only);
       return { scenarios: goalScenarios(rows, options), goals: rows.flatMap(goalsOf) };
     }
     case 'submitqueue':

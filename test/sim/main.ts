@@ -1,4 +1,4 @@
-// `npm run sim -- goals|submitqueue|trains|trace FILE`: compares merge queue policies on simulated workloads. Exits with 1
+// `npm run sim -- goals|risk|submitqueue|trains|trace FILE`: compares merge queue policies on simulated workloads. Exits with 1
 // if a goal is missed and with 2 if the command line makes no sense.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Row, Scenario, Verdict } from './experiment.ts';
 import { verdictsOf } from './experiment.ts';
 import { createExperiment, type Experiment, slugOf } from './experiments.ts';
-import { type Options, parseOptions, usage } from './options.ts';
+import { hasGoalRows, type Options, parseOptions, usage } from './options.ts';
 import { plotCosts, plotTurnarounds } from './plot.ts';
 import { playScenarios } from './pool.ts';
 import { formatGoalRows, formatScenario, formatVerdict } from './report.ts';
@@ -38,7 +38,7 @@ function print(
     return;
   }
   const seeds = `${options.seeds.length} ${options.seeds.length === 1 ? 'seed' : 'seeds'}`;
-  if (options.experiment === 'goals') write(formatGoalRows(`Default settings, mean of ${seeds}`, rows));
+  if (hasGoalRows(options)) write(formatGoalRows(`Default settings, mean of ${seeds}`, rows));
   else
     for (const { name, slots } of scenarios) {
       const own = rows.filter((row) => row.scenario === name);

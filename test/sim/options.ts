@@ -3,12 +3,12 @@
 import { parseArgs } from 'node:util';
 import { type QueueSettings, queueSettingTable } from '#core/queue/settings.ts';
 
-export const usage = `npm run sim -- goals | submitqueue | trains | trace FILE [options]
+export const usage = `npm run sim -- goals | risk | submitqueue | trains | trace FILE [options]
   --seeds A-B      workloads to average over (11-20); a seed alone is that one
   --n N            changes of each workload
-  --only L1,L3     goals: only these rows
-  --quick          goals: two seeds, and a tenth of the changes; goals are not judged
-  --settings JSON  goals: settings of the queue instead of the defaults; goals are not judged
+  --only L1,L3     goals, risk: only these rows
+  --quick          goals, risk: two seeds, and a tenth of the changes; goals are not judged
+  --settings JSON  goals, risk: settings of the queue instead of the defaults; goals are not judged
   --slots N        CI slots, for a trace (16)
   --policies a,b   only these policies, and the oracle
   --pushed S       share of the changes that are pushed to while they wait (0)
@@ -16,7 +16,7 @@ export const usage = `npm run sim -- goals | submitqueue | trains | trace FILE [
   --json           one JSON document instead of tables
   --plots DIR      also write SVG plots`;
 
-const experiments = ['goals', 'submitqueue', 'trains', 'trace'] as const;
+const experiments = ['goals', 'risk', 'submitqueue', 'trains', 'trace'] as const;
 
 export type Options = {
   readonly experiment: (typeof experiments)[number];
@@ -34,6 +34,10 @@ export type Options = {
   readonly isJson: boolean;
   readonly plotsDir: string | undefined;
 };
+
+/** Whether its rows are rows of the goals. */
+export const hasGoalRows = ({ experiment }: Pick<Options, 'experiment'>): boolean =>
+  experiment === 'goals' || experiment === 'risk';
 
 export function parseOptions(args: readonly string[]): Options {
   const { values, positionals } = parseArgs({
@@ -59,8 +63,11 @@ export function parseOptions(args: readonly string[]): Options {
   if (rest.length > 0 || (experiment === 'trace') !== (traceFile !== undefined))
     throw new Error('A trace needs one file, the other experiments none.');
   const { only, quick: isQuick, settings } = values;
-  if (experiment !== 'goals' && [only, settings, isQuick || undefined].some((value) => value !== undefined))
-    throw new Error('--only, --quick and --settings belong to the goals.');
+  if (
+    !hasGoalRows({ experiment }) &&
+    [only, settings, isQuick || undefined].some((value) => value !== undefined)
+  )
+    throw new Error('--only, --quick and --settings belong to the goals and to risk.');
   const seedsDefault = experiment === 'trace' ? '1' : isQuick ? '11-12' : '11-20';
   return {
     experiment,

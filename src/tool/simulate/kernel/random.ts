@@ -19,7 +19,7 @@ export function drawExponential(random: Random, mean: number): number {
 }
 
 /** Standard normal (Box-Muller); the second of the pair is discarded to keep the stream simple. */
-function drawNormal(random: Random): number {
+export function drawNormal(random: Random): number {
   const radius = Math.sqrt(-2 * Math.log(1 - random()));
   return radius * Math.cos(2 * Math.PI * random());
 }
