@@ -172,6 +172,7 @@ export const innerRooms: readonly Inner[] = [
         imports: [],
         holds: 'how long test files take, and how they are divided among shards',
       },
+      { folder: 'trial', imports: [], holds: 'histories as they were, on which settings are tried' },
     ],
   },
   {

@@ -13,7 +13,7 @@ import {
 } from '#core/health/quarantine/quarantine-contract.ts';
 import type { MonitorId } from '#core/health/monitor/monitors.ts';
 import type { ResolvedHealthSettings } from '#core/health/settings.ts';
-import type { HealthStatus } from '#core/health/status.ts';
+import type { HealthStatus, Mute } from '#core/health/status.ts';
 import type { Tx } from '#db/cell.ts';
 import { findHistoriesByTestId, putActiveMonitors } from '#db/health/history-store.ts';
 import { enqueueIssues } from '#db/job/job.ts';
@@ -63,16 +63,8 @@ export async function classifyTests(
   const evaluated = tests.flatMap(({ testCaseId, history, activeMonitors }) => {
     const before = testHealthById.get(testCaseId);
     if (before === undefined) return [];
-    const overrides = {
-      mutes: mutes.get(testCaseId) ?? [],
-      manualStatus: before.manual_status,
-      wasQuarantined: before.quarantined_at !== null && before.quarantine_setting === 'AUTO_QUARANTINE',
-    };
-    const evaluation =
-      before.ordinal === null
-        ? asPut(before)
-        : evaluate(history, settings, { ...overrides, wasActive: activeMonitors }, now.getTime());
-    return [{ before, evaluation, activeMonitors, contract: contractFacts(before, evaluation, settings) }];
+    const known = { before, history, activeMonitors, mutes: mutes.get(testCaseId) ?? [] };
+    return [{ known, ...evaluateTest(known, settings, now) }];
   });
   const classifications = new Map<string, ClassifiedTest>();
   const verdicts: TestClassification[] = [];
@@ -84,14 +76,14 @@ export async function classifyTests(
     { settings, now },
   );
   let { quarantined } = room;
-  for (const { before, evaluation, activeMonitors, contract } of evaluated) {
+  for (const { known, evaluation, contract, active } of evaluated) {
+    const { before, activeMonitors } = known;
     const decided = decideQuarantine(contract, { ...room, quarantined }, now.getTime());
     quarantined += Number(decided.isQuarantined) - Number(contract.before.isQuarantined);
     const verdict = applyEvaluation(before, evaluation, decided, now);
     if (isChanged(before, verdict)) verdicts.push(verdict);
     facts.push(...collectTestFacts(before, verdict, evaluation, activeMonitors));
     if (decided.warning !== null) facts.push(announceEnd(verdict, before, decided.warning));
-    const active = evaluation.monitors.filter(({ isActive }) => isActive).map(({ monitor }) => monitor);
     classifications.set(before.id, { before, status: verdict.status, activeMonitors: active });
   }
   await putVerdicts(tx, lock, verdicts, now);
@@ -99,6 +91,52 @@ export async function classifyTests(
     await enqueueIssues(tx, { repositoryId: lock.repositoryId });
   await appendTestFacts(tx, lock, facts, trigger, now);
   return classifications;
+}
+
+export type KnownTest = Omit<TestToClassify, 'testCaseId'> & {
+  /** The test as the last classification left it. */
+  readonly before: TestHealthRow;
+  readonly mutes: readonly Mute[];
+};
+
+type EvaluatedTest = {
+  readonly evaluation: Evaluation;
+  readonly contract: ContractFacts;
+  readonly active: readonly MonitorId[];
+};
+
+function evaluateTest(
+  { before, history, activeMonitors, mutes }: KnownTest,
+  settings: ResolvedHealthSettings,
+  now: Date,
+): EvaluatedTest {
+  const classifiedBefore = {
+    mutes,
+    manualStatus: before.manual_status,
+    wasQuarantined: before.quarantined_at !== null && before.quarantine_setting === 'AUTO_QUARANTINE',
+    wasActive: activeMonitors,
+  };
+  const evaluation =
+    before.ordinal === null ? asPut(before) : evaluate(history, settings, classifiedBefore, now.getTime());
+  return {
+    evaluation,
+    contract: contractFacts(before, evaluation, settings),
+    active: evaluation.monitors.filter(({ isActive }) => isActive).map(({ monitor }) => monitor),
+  };
+}
+
+/** Room for every test: how many others are quarantined does not count. */
+const unlimitedRoom: QuarantineRoom = { quarantined: 0, suite: Number.MAX_SAFE_INTEGER };
+
+/** The decision about one test alone: nothing is read or written. Settings that are tried are decided by it (try-settings.ts). */
+export function classifyTest(
+  known: KnownTest,
+  settings: ResolvedHealthSettings,
+  now: Date,
+): Pick<EvaluatedTest, 'active'> & { readonly verdict: TestClassification } {
+  const { evaluation, contract, active } = evaluateTest(known, settings, now);
+  const decided = decideQuarantine(contract, unlimitedRoom, now.getTime());
+  return { verdict: applyEvaluation(known.before, evaluation, decided, now), active };
 }
 
 /** A test that only a sandbox knows has the status that the sandbox set. */

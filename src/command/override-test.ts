@@ -156,7 +156,7 @@ export function changeSettings(
 ): Promise<ResolvedHealthSettings> {
   return withTestsLock(cell, repository.id, async (tx, lock) => {
     const before = await findHealthChange(tx, repository.id);
-    const after = merged(before ?? {}, requested);
+    const after = mergeSettings(before ?? {}, requested);
     await saveHealthChange(tx, repository.id, after, by.now);
     await recordAudit(tx, by, { action: 'health.settings', subject: fullName(repository), before, after });
     await reclassify(tx, lock, 'all', by);
@@ -167,7 +167,7 @@ export function changeSettings(
 }
 
 /** The previous choice, overridden by the new one. */
-function merged(
+export function mergeSettings(
   before: HealthSettingsOverrides,
   requested: HealthSettingsOverrides,
 ): HealthSettingsOverrides {

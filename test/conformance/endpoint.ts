@@ -94,6 +94,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   }),
   post('flaky-tests/get-settings', ['read'], [...REPO, 'org_url_slug']),
   post('flaky-tests/update-settings', ['admin'], [...REPO, 'org_url_slug', 'settings'], { settings: {} }),
+  post('flaky-tests/try-settings', ['read'], [...REPO, 'org_url_slug', 'settings'], { settings: {} }),
   post('flaky-tests/get-upload', ['upload', 'read', 'submit', 'admin'], UPLOAD, { upload_id: UNKNOWN_ID }),
   post('flaky-tests/list-uploads', ['read'], TESTS),
   post('listAuditLog', ['admin'], []),

@@ -25,6 +25,7 @@ export const testsPath = (tab: string): string =>
 export const testPath = (id: string): string =>
   `/app/tests/${id}?${new URLSearchParams({ repo: pathOf(widgets) }).toString()}`;
 export const uploadsPath = `/app/uploads?${new URLSearchParams({ repo: pathOf(widgets) }).toString()}`;
+export const testSettingsPath = `/app/tests/settings?${new URLSearchParams({ repo: pathOf(widgets) }).toString()}`;
 export const settingsPath = (main: Main): string => `/app/settings?${inQueue(main)}`;
 export const auditPath = '/app/audit';
 
@@ -49,6 +50,18 @@ const opens =
     // A menu that is still fading out would be half transparent in the picture.
     await page.getByRole('menu').first().waitFor({ state: 'hidden' });
   };
+
+/** Asks for contradictions on 20 commits, which no test has, and tries that. */
+export async function trySources(page: Page): Promise<void> {
+  const group = page.getByRole('region', { name: 'Flaky: passes and fails on the same commit' });
+  await group.getByLabel('Minimum number of sources').fill('20');
+  await page.getByRole('button', { name: 'Try on the last 14 days' }).click();
+  await page.getByText(/fewer tests? would have been flaky/).waitFor();
+  await page
+    .getByText(/^Only with the saved settings/)
+    .first()
+    .click();
+}
 
 export const pages = (testId: string): readonly PageOfDashboard[] => [
   { name: 'home', path: '/app/', shows: 'acme/widgets' },
@@ -143,8 +156,14 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   { name: 'audit', path: auditPath, shows: 'Queue created' },
   {
     name: 'test-settings',
-    path: `/app/tests/settings?${new URLSearchParams({ repo: pathOf(widgets) }).toString()}`,
+    path: testSettingsPath,
     shows: 'Resolve after quiet days',
+  },
+  {
+    name: 'test-settings-trial',
+    path: testSettingsPath,
+    shows: 'Resolve after quiet days',
+    open: trySources,
   },
   { name: 'create-queue', path: '/app/', shows: 'acme/widgets', open: opens('Create a queue') },
   {

@@ -1,7 +1,8 @@
 // Settings, the audit log, creating and deleting queues, and the search palette.
 
 import type { Story } from './web-checklist.ts';
-import { auditPath, queuePath, settingsPath } from './web-page.ts';
+import { auditPath, queuePath, settingsPath, testSettingsPath, trySources } from './web-page.ts';
+import { flakyTest } from './web-world-tests.ts';
 import { empty, failingTest, numbers, widgets } from './web-world.ts';
 
 export async function checkSettings(story: Story): Promise<void> {
@@ -10,6 +11,7 @@ export async function checkSettings(story: Story): Promise<void> {
   await checkQueueCreation(story);
   await checkSearch(story);
   await checkTestSettings(story);
+  await checkTrial(story);
 }
 
 async function checkChanges({ page, world, check }: Story): Promise<void> {
@@ -193,6 +195,32 @@ async function checkTestSettings({ page, world, check }: Story): Promise<void> {
     await summary.getByRole('button', { name: 'Save 1 change' }).click();
     await page.getByRole('status').getByText('The settings are saved.').waitFor();
     await group.getByText('Default: 3').waitFor();
+  });
+}
+
+async function checkTrial({ page, world, check }: Story): Promise<void> {
+  const result = page.getByRole('region', { name: 'Try on the last 14 days' });
+  await check(
+    'test-health settings are tried before they are saved, with the tests that change',
+    async () => {
+      await page.goto(`${world.url}${testSettingsPath}`);
+      await trySources(page);
+      const [opened] = await Promise.all([
+        page.context().waitForEvent('page'),
+        result.getByRole('link', { name: flakyTest }).first().click(),
+      ]);
+      await opened.getByRole('heading', { name: flakyTest }).waitFor();
+      await opened.close();
+      const { settings } = await world.call('getHealthSettings', {
+        repo: widgets.repo,
+        org_url_slug: 'bench',
+      });
+      return settings.monitors.pass_on_retry.sources_min === 2;
+    },
+  );
+  await check('what was tried is gone when the settings change again', async () => {
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await result.waitFor({ state: 'detached' });
   });
 }
 

@@ -139,6 +139,7 @@ describe('an organization', () => {
     muteMonitor: [() => ({ ...health, test_case_id: testId, monitor: '*', hours: 1 }), 'TEST_CASE_NOT_FOUND'],
     getHealthSettings: [() => health, null],
     updateHealthSettings: [() => ({ ...health, settings: { quarantine: { enabled: true } } }), null],
+    tryHealthSettings: [() => ({ ...health, settings: { quarantine: { enabled: true } } }), null],
     listAuditLog: [() => ({}), null],
     getUpload: [() => ({ ...health, upload_id: uploadId }), 'UPLOAD_NOT_FOUND'],
     listUploads: [() => ({ ...health, ...page }), null],

@@ -15,7 +15,7 @@ import { median } from '../format.ts';
 import { queueKey, type QueueName, queueOfSearch } from '../name.ts';
 import { useMay, useQueue } from '../api/query.ts';
 import { listQueueCautions, describeSettingEffect, queueSettingForm } from '../setting/queue-setting.ts';
-import { valueAt } from '../setting/setting.ts';
+import { valueAt } from '#contract/setting-path.ts';
 
 const route = getRouteApi('/settings');
 

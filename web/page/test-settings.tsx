@@ -13,7 +13,9 @@ import { PageBreadcrumbs } from '../component/breadcrumbs.tsx';
 import { healthSettingGroups } from '../setting/health-setting.ts';
 import { formatRepoPath, type Repo } from '../name.ts';
 import { useMay, useSession } from '../api/query.ts';
-import { nested, valueAt } from '../setting/setting.ts';
+import { nested, valueAt } from '#contract/setting-path.ts';
+import { trialLabel } from '#contract/text/settings-trial.ts';
+import { SettingsTrial } from '../test-health/settings-trial.tsx';
 
 const route = getRouteApi('/tests/settings');
 
@@ -60,6 +62,15 @@ function HealthForm({ repo, isEditable }: { readonly repo: Repo; readonly isEdit
           effectOf={() => null}
           cautionsOf={listHealthCautions}
           pathOf={(path) => path.replace(/^settings\./, '')}
+          trial={{
+            label: trialLabel,
+            run: async (change) => (
+              <SettingsTrial
+                repo={repo}
+                trial={await call('tryHealthSettings', { ...request, settings: nested(change) })}
+              />
+            ),
+          }}
           save={(change) => call('updateHealthSettings', { ...request, settings: nested(change) })}
         />
       )}

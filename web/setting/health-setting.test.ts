@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { HealthSettings } from '#contract/health/quarantine.ts';
 import { healthSettingGroups } from './health-setting.ts';
-import { nested, findValueProblem } from './setting.ts';
+import { nested } from '#contract/setting-path.ts';
+import { findValueProblem } from './setting.ts';
 
 const fields = healthSettingGroups.flatMap((group) => group.fields);
 

@@ -9,8 +9,9 @@ import {
   quarantineSettingFields,
   quarantineSettingLabels,
 } from '#contract/health/quarantine.ts';
+import { valueAt } from '#contract/setting-path.ts';
 import type { SettingGroup } from './setting-form.tsx';
-import { type Field, createField, valueAt } from './setting.ts';
+import { type Field, createField } from './setting.ts';
 
 const field = (path: string, schema: z.ZodType, label: string, nullText?: string): Field =>
   createField(path, schema, valueAt(healthSettingDefaults, path), {

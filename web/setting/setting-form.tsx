@@ -4,7 +4,7 @@
 import { Alert, Button, Group, Modal, Stack, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { CallError } from '../api/api.ts';
 import { formatCount } from '../format.ts';
 import { queryClient } from '../api/query.ts';
@@ -36,6 +36,11 @@ type SettingFormProps = {
   /** Warnings to show before these are saved. */
   readonly cautionsOf: (paths: readonly string[], values: Values) => readonly string[];
   readonly save: (change: Values) => Promise<unknown>;
+  /** Shows what the changes would have done, before they are saved. */
+  readonly trial?: {
+    readonly label: string;
+    readonly run: (change: Values) => Promise<ReactNode>;
+  };
   /** Maps the path in an error of the server to the path of a setting. */
   readonly pathOf?: (serverPath: string) => string;
 };
@@ -43,16 +48,19 @@ type SettingFormProps = {
 const sameText = (text: string) => text;
 
 /** The unsaved changes, their problems, and how they are saved. */
-function useDraft({ groups, saved, save, pathOf = sameText }: SettingFormProps) {
+function useDraft({ groups, saved, save, trial, pathOf = sameText }: SettingFormProps) {
   const [draft, setDraft] = useState<Values>({});
   const notify = useNotice();
   const fields = groups.flatMap((group) => group.fields);
   const changes = listSettingChanges(fields, saved, draft);
+  const changed = Object.fromEntries(changes.map(({ field, after }) => [field.path, after]));
+  const trying = useMutation({ mutationFn: async () => trial?.run(changed) });
   const saving = useMutation({
-    mutationFn: () => save(Object.fromEntries(changes.map(({ field, after }) => [field.path, after]))),
+    mutationFn: () => save(changed),
     onSuccess: async () => {
       await queryClient.invalidateQueries();
       setDraft({});
+      trying.reset();
       notify('The settings are saved.');
     },
   });
@@ -65,6 +73,7 @@ function useDraft({ groups, saved, save, pathOf = sameText }: SettingFormProps) 
   );
   const updateDraft = (next: (before: Values) => Values) => {
     saving.reset();
+    trying.reset();
     setDraft(next);
   };
   return {
@@ -72,6 +81,7 @@ function useDraft({ groups, saved, save, pathOf = sameText }: SettingFormProps) 
     changes,
     problems,
     saving,
+    trying,
     change: (path: string, value: unknown) => updateDraft((before) => ({ ...before, [path]: value })),
     discard: () => updateDraft(() => ({})),
   };
@@ -79,7 +89,7 @@ function useDraft({ groups, saved, save, pathOf = sameText }: SettingFormProps) 
 
 export function SettingForm(props: SettingFormProps) {
   const { groups, saved, isEditable, effectOf, cautionsOf } = props;
-  const { values, changes, problems, saving, change, discard } = useDraft(props);
+  const { values, changes, problems, saving, trying, change, discard } = useDraft(props);
   const paths = changes.map(({ field }) => field.path);
   return (
     <form
@@ -109,6 +119,11 @@ export function SettingForm(props: SettingFormProps) {
             ))}
           </section>
         ))}
+        {(trying.data !== undefined || trying.error !== null) && (
+          <section className="card" aria-label={props.trial?.label} ref={scrollIntoView}>
+            {trying.error === null ? trying.data : <ErrorAlert error={trying.error} />}
+          </section>
+        )}
         {changes.length > 0 && (
           <Summary
             changes={changes}
@@ -117,6 +132,18 @@ export function SettingForm(props: SettingFormProps) {
             error={saving.error}
             isSaving={saving.isPending}
             onDiscard={discard}
+            trial={
+              props.trial && (
+                <Button
+                  variant="default"
+                  loading={trying.isPending}
+                  disabled={problems.size > 0}
+                  onClick={() => trying.mutate()}
+                >
+                  {props.trial.label}
+                </Button>
+              )
+            }
           />
         )}
         <UnsavedChangesDialog isDirty={changes.length > 0} />
@@ -124,6 +151,9 @@ export function SettingForm(props: SettingFormProps) {
     </form>
   );
 }
+
+/** What was tried is above the summary, which may cover the end of the page. */
+const scrollIntoView = (section: HTMLElement | null) => section?.scrollIntoView({ block: 'center' });
 
 /** The server's errors for single settings, by path. */
 const mapRefusalsByPath = (error: unknown, pathOf: (path: string) => string): ReadonlyMap<string, string> =>
@@ -138,9 +168,11 @@ type SummaryProps = {
   readonly error: unknown;
   readonly isSaving: boolean;
   readonly onDiscard: () => void;
+  /** The button that tries the changes. */
+  readonly trial: ReactNode;
 };
 
-const Summary = ({ changes, problemCount, cautions, error, isSaving, onDiscard }: SummaryProps) => (
+const Summary = ({ changes, problemCount, cautions, error, isSaving, onDiscard, trial }: SummaryProps) => (
   <section className="card setting-summary" aria-label="Unsaved changes">
     <Stack gap="sm">
       <Title order={2} size="h4">
@@ -161,6 +193,7 @@ const Summary = ({ changes, problemCount, cautions, error, isSaving, onDiscard }
       ))}
       {error !== null && <ErrorAlert error={error} />}
       <Group>
+        {trial}
         <Button type="submit" loading={isSaving} disabled={problemCount > 0}>
           Save {formatCount(changes.length, 'change')}
         </Button>

@@ -1,13 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  listSettingChanges,
-  createField,
-  nested,
-  findValueProblem,
-  formatSettingValue,
-  valueAt,
-} from './setting.ts';
+import { nested, valueAt } from '#contract/setting-path.ts';
+import { listSettingChanges, createField, findValueProblem, formatSettingValue } from './setting.ts';
 
 const size = createField('size', z.int().min(1).max(9).describe('How many.'), 4, { label: 'Size' });
 const names = createField('names', z.array(z.string().min(1).max(5)).nullable(), null, {

@@ -111,19 +111,3 @@ export const listSettingChanges = (
     const [before, after] = [saved[field.path], draft[field.path]];
     return field.path in draft && !isSame(before, after) ? [{ field, before, after }] : [];
   });
-
-/** `{ 'a.b': 1 }` → `{ a: { b: 1 } }`. */
-export function nested(values: Values): Record<string, unknown> {
-  const whole: Record<string, unknown> = {};
-  for (const [path, value] of Object.entries(values)) {
-    const parts = path.split('.');
-    let inner = whole;
-    for (const part of parts.slice(0, -1)) inner = (inner[part] ??= {}) as Record<string, unknown>;
-    inner[parts.at(-1)!] = value;
-  }
-  return whole;
-}
-
-/** The value at a path with dots. */
-export const valueAt = (whole: unknown, path: string): unknown =>
-  path.split('.').reduce<unknown>((inner, part) => (inner as Values | undefined)?.[part], whole);

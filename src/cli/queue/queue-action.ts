@@ -8,8 +8,9 @@ import { CliError } from '../exit-codes.ts';
 import { penFor, printJson, printLines } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-text.ts';
 import { confirm } from '../terminal/prompt.ts';
+import { changeLines } from '../terminal/setting-change.ts';
 import { settingsIn } from './queue-setting.ts';
-import { changeLines, queueLines, queueListLines } from './queue-view.ts';
+import { queueLines, queueListLines } from './queue-view.ts';
 
 type QueueCommandContext = { readonly api: Api; readonly place: QueueReference; readonly isJson: boolean };
 

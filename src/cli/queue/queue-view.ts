@@ -7,7 +7,7 @@ import type { SubmittedPullRequest } from '#contract/pull-request.ts';
 import { repositoryText } from '../client/place.ts';
 import { type TableCell, clockText, type Pen, spanText, tableLines } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-text.ts';
-import { settingText } from './queue-setting.ts';
+import { settingText } from '../setting-pair.ts';
 import { stateLabels } from './state-text.ts';
 
 type QueueList = ResponseOf<'listQueues'>;
@@ -116,19 +116,4 @@ export function queueLines(queue: QueueViewData, pen: Pen): readonly string[] {
     '',
     ...tableLines(['setting', 'value', ''], rows, pen),
   ];
-}
-
-/** What a change changed: old → new. */
-export function changeLines(
-  before: Readonly<Record<string, unknown>>,
-  after: Readonly<Record<string, unknown>>,
-  names: readonly string[],
-  pen: Pen,
-): readonly string[] {
-  return names.map((name) => {
-    const [old, now] = [settingText(before[name]), settingText(after[name])].map((text) => plainLine(text));
-    return old === now
-      ? `${name}: ${now} ${pen('quiet', '(unchanged)')}`
-      : `${name}: ${old} → ${pen('strong', now!)}`;
-  });
 }

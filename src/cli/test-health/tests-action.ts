@@ -21,7 +21,7 @@ export type TestCommandContext = {
 const pen = penFor(process.stdout);
 const firstPage = { page_size: 100, page_token: '' };
 
-export async function settle(context: CliContext, { options }: Given): Promise<TestCommandContext> {
+export async function openTests(context: CliContext, { options }: Given): Promise<TestCommandContext> {
   const api = await openApi(context, options);
   const repo = await findRepository(context, options);
   const { organization } = await api.call('getOrganization', {});
@@ -37,7 +37,7 @@ type TestListOptions = {
 
 export async function listUnhealthy(context: CliContext, given: Given): Promise<number> {
   const { status, search, owner, quarantined } = given.options as TestListOptions;
-  const { api, scope, isJson } = await settle(context, given);
+  const { api, scope, isJson } = await openTests(context, given);
   const filter = {
     ...scope,
     page_query: firstPage,
@@ -90,7 +90,7 @@ async function findTest({ api, scope }: TestCommandContext, typed: string): Prom
 }
 
 export async function showTest(context: CliContext, given: Given): Promise<number> {
-  const settled = await settle(context, given);
+  const settled = await openTests(context, given);
   const { api, scope, isJson } = settled;
   const test_id = await findTest(settled, given.args[0] as string);
   const [{ test }, history] = await Promise.all([
@@ -115,7 +115,7 @@ async function setQuarantine(
   setting: 'ALWAYS_QUARANTINE' | 'AUTO_QUARANTINE' | 'NEVER_QUARANTINE',
 ): Promise<number> {
   const { for: spanMs, owner, note } = given.options as Override;
-  const settled = await settle(context, given);
+  const settled = await openTests(context, given);
   const { api, scope, isJson } = settled;
   const answer = await api.call('setQuarantine', {
     ...scope,

@@ -1,4 +1,4 @@
-// `signalbox tests`: the health of tests, and their quarantine.
+// `signalbox tests`: the health of tests, their quarantine, and the settings of both.
 
 import { type Command, Option } from 'commander';
 import { withConnection, withJson } from '../client/connection.ts';
@@ -11,7 +11,9 @@ const repo = '--repo sandbox.example/acme/widgets';
 const nameText = 'id of the test, or a part of its name that no other test has';
 
 export const addTests: AddCommand = ({ program, context, run }) => {
-  const tests = program.command('tests').description('list flaky and broken tests, show one, quarantine it');
+  const tests = program
+    .command('tests')
+    .description('list flaky and broken tests, show one, quarantine it, change settings');
   const add = (name: string, summary: string): Command =>
     withJson(withConnection(withRepository(tests.command(name).description(summary))));
 
@@ -76,4 +78,31 @@ export const addTests: AddCommand = ({ program, context, run }) => {
     does: 'end the quarantine; the status of the test decides again',
   });
   run(unquarantine, async (given) => (await import('./tests-action.ts')).unquarantineTest(context, given));
+
+  addSettings(add, { program, context, run });
 };
+
+type AddTestCommand = (name: string, summary: string) => Command;
+
+function addSettings(add: AddTestCommand, { context, run }: Parameters<AddCommand>[0]): void {
+  const settings = add('settings', 'show the test-health settings of a repository');
+  withExamples(settings, { line: `signalbox tests settings ${repo}`, does: 'show every setting' });
+  run(settings, async (given) => (await import('./settings-action.ts')).showSettings(context, given));
+
+  const set = add('set', 'change the named test-health settings of a repository, or try them first')
+    .argument('<key=value...>', 'settings, for example monitors.pass_on_retry.sources_min=3')
+    .option('--try', 'save nothing; show what the settings would have changed in the last 14 days')
+    .addHelpText('after', '\nsignalbox tests settings lists the settings and their values.');
+  withExamples(
+    set,
+    {
+      line: `signalbox tests set ${repo} monitors.pass_on_retry.sources_min=3 --try`,
+      does: 'show which tests would have been flaky, broken or quarantined',
+    },
+    {
+      line: `signalbox tests set ${repo} quarantine.enabled=on`,
+      does: 'quarantine flaky tests from now on',
+    },
+  );
+  run(set, async (given) => (await import('./settings-action.ts')).changeSettings(context, given));
+}

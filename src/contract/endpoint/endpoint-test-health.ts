@@ -7,6 +7,7 @@ import * as audit from '../audit.ts';
 import * as newTest from '../health/new-test.ts';
 import * as quarantine from '../health/quarantine.ts';
 import * as quarantineList from '../health/quarantine-list.ts';
+import * as settingsTrial from '../health/settings-trial.ts';
 import * as testHealth from '../test-health.ts';
 import * as testHistory from '../health/test-history.ts';
 import * as testSelection from '../health/test-selection.ts';
@@ -160,6 +161,16 @@ export const testHealthEndpoints = {
     request: quarantine.UpdateSettingsRequest,
     response: quarantine.SettingsResponse,
     errors: ofNew,
+  },
+  tryHealthSettings: {
+    ...read,
+    path: '/v1/flaky-tests/try-settings',
+    tag: 'Test health',
+    summary:
+      'Try test-health settings on the last 14 days without saving them: which tests they would change',
+    request: settingsTrial.TrySettingsRequest,
+    response: settingsTrial.TrySettingsResponse,
+    errors: ofTests,
   },
   listAuditLog: {
     ...admin,

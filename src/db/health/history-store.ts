@@ -70,6 +70,35 @@ export async function findHistoriesByTestId(
     : (await selectHistoriesOf(db, repositoryId, testCaseIds)).map(toWatchedTest);
 }
 
+type PageRow = Omit<TestHistoryRow, 'body'> & { readonly body: Buffer | null };
+
+// The limit is inside, so that a statement never reads more than one page, however few tests failed since.
+const selectPage = statement<[repositoryId: string, after: string, limit: number, since: Date], PageRow>(`
+  select ordinal, test_case_id, active_monitors, last_failed_at, case when last_failed_at >= $4 then body end as body
+  from (
+    select ${columns} from test_history where repository_id = $1 and test_case_id > $2
+    order by test_case_id limit $3) page
+  order by test_case_id`);
+
+export type HistoryPage = {
+  /** The tests of the page that failed since. */
+  readonly tests: readonly WatchedTest[];
+  /** The last test of the page, where the next one begins; null: this was the last page. */
+  readonly last: string | null;
+};
+
+/** One page of the watched tests of a repository, in the order of their ids. */
+export async function listHistoriesFailedSince(
+  db: Tx,
+  repositoryId: RepositoryId,
+  since: Date,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<HistoryPage> {
+  const rows = await selectPage(db, repositoryId, after, limit, since);
+  const tests = rows.flatMap(({ body, ...row }) => (body === null ? [] : [toWatchedTest({ ...row, body })]));
+  return { tests, last: rows.length < limit ? null : rows.at(-1)!.test_case_id };
+}
+
 // Nested arrays must have one length, so active monitors are sent as texts with commas: their ids have none.
 const upsertHistories = statement<
   [

@@ -95,6 +95,20 @@ export async function findTestDetails(
   return (await selectDetails(db, repositoryId, testCaseId, now))[0] ?? null;
 }
 
+export type TestNameRow = Pick<TestCaseRow, 'id' | 'name' | 'variant' | 'file_path'>;
+
+const selectNames = statement<[repositoryId: string, ids: readonly string[]], TestNameRow>(`
+  select id, name, variant, file_path from test_case where repository_id = $1 and id = any ($2::uuid[])`);
+
+/** By the tests' ids. */
+export async function findTestNames(
+  db: Tx,
+  repositoryId: RepositoryId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, TestNameRow>> {
+  return new Map((await selectNames(db, repositoryId, ids)).map((row) => [row.id, row]));
+}
+
 /** The filter of a list of tests; null: any value. */
 export type TestFilter = { readonly search: string | null; readonly codeowner: string | null };
 

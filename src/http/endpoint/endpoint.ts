@@ -53,6 +53,7 @@ const heavyOperations: ReadonlySet<Operation> = new Set([
   'listQuarantinedTests',
   'listFailingTests',
   'getQuarantineSummary',
+  'tryHealthSettings',
   'getQueueHistory',
   'getFailurePredictions',
   'listMergeQueueTestingResults',

@@ -12,6 +12,7 @@ import { quarantineListHandlers } from './quarantine-list.ts';
 import { queueHandlers } from './queue.ts';
 import { queueHistoryHandlers } from './queue-history.ts';
 import { sandboxHandlers } from './sandbox.ts';
+import { settingsTrialHandlers } from './settings-trial.ts';
 import { searchHandlers } from './search.ts';
 import { testHealthHandlers } from './test-health.ts';
 import { testHistoryHandlers } from './test-history.ts';
@@ -34,6 +35,7 @@ export function handlersFor({ sandbox }: Pick<Deps['config'], 'sandbox'>): reado
     ...testHistoryHandlers,
     ...quarantineHandlers,
     ...quarantineListHandlers,
+    ...settingsTrialHandlers,
     ...uploadHandlers,
     ...organizationHandlers,
     ...tokenHandlers,
