@@ -563,9 +563,12 @@ CREATE TABLE public.test_fact (
     kind text NOT NULL,
     before jsonb NOT NULL,
     after jsonb NOT NULL,
-    trigger jsonb NOT NULL
+    trigger jsonb NOT NULL,
+    repeats integer
 )
 PARTITION BY RANGE (recorded_at);
+
+COMMENT ON COLUMN public.test_fact.repeats IS 'of status_changed: how often the test showed its former status again while it had it; null: not recorded';
 
 ALTER TABLE public.test_fact ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.test_fact_seq_seq

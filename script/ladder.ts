@@ -172,6 +172,11 @@ export const innerRooms: readonly Inner[] = [
         imports: [],
         holds: 'how long test files take, and how they are divided among shards',
       },
+      {
+        folder: 'accuracy',
+        imports: ['monitor'],
+        holds: 'how often verdicts were confirmed or overturned by what came later',
+      },
       { folder: 'trial', imports: [], holds: 'histories as they were, on which settings are tried' },
     ],
   },

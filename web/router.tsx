@@ -153,6 +153,13 @@ const testSettingsRoute = createRoute({
   component: lazyRouteComponent(() => import('./page/test-settings.tsx'), 'TestSettingsPage'),
 });
 
+const accuracyRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/tests/accuracy',
+  validateSearch: repoSearch,
+  component: lazyRouteComponent(() => import('./page/accuracy.tsx'), 'AccuracyPage'),
+});
+
 const auditKeys = ['actor', 'action', 'subject', 'since', 'until', 'cursor'] as const;
 type AuditRouteSearch = { readonly [Key in (typeof auditKeys)[number]]?: string };
 
@@ -180,6 +187,7 @@ export const router = createRouter({
     signInRoute,
     settingsRoute,
     testSettingsRoute,
+    accuracyRoute,
     auditRoute,
     healthRoute,
   ]),

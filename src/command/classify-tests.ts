@@ -1,6 +1,7 @@
 // Classifies tests and writes what changed: status and quarantine of each, with a fact for webhook
 // subscribers. The input is the given history; the trigger is an upload, the passing of time, or a person.
 
+import { countRepeats } from '#core/health/accuracy/accuracy.ts';
 import { evaluate, type Evaluation } from '#core/health/monitor/monitor.ts';
 import { emptyHistory, type TestCaseHistory } from '#core/health/history.ts';
 import {
@@ -77,12 +78,12 @@ export async function classifyTests(
   );
   let { quarantined } = room;
   for (const { known, evaluation, contract, active } of evaluated) {
-    const { before, activeMonitors } = known;
+    const { before } = known;
     const decided = decideQuarantine(contract, { ...room, quarantined }, now.getTime());
     quarantined += Number(decided.isQuarantined) - Number(contract.before.isQuarantined);
     const verdict = applyEvaluation(before, evaluation, decided, now);
     if (isChanged(before, verdict)) verdicts.push(verdict);
-    facts.push(...collectTestFacts(before, verdict, evaluation, activeMonitors));
+    facts.push(...collectTestFacts(known, verdict, evaluation));
     if (decided.warning !== null) facts.push(announceEnd(verdict, before, decided.warning));
     classifications.set(before.id, { before, status: verdict.status, activeMonitors: active });
   }
@@ -207,10 +208,9 @@ const isChanged = (before: TestHealthRow, after: TestClassification): boolean =>
   (after.quarantined_at === null) !== (before.quarantined_at === null);
 
 function collectTestFacts(
-  before: TestHealthRow,
+  { before, history, activeMonitors: wasActive }: KnownTest,
   after: TestClassification,
   { monitors }: Evaluation,
-  wasActive: readonly MonitorId[],
 ): readonly TestFact[] {
   const testCaseId = before.id;
   const facts: TestFact[] = monitors
@@ -227,6 +227,9 @@ function collectTestFacts(
       kind: 'status_changed',
       before: { value: before.status, reason: before.status_reason },
       after: { value: after.status, reason: after.status_reason },
+      ...(before.ordinal === null
+        ? {}
+        : { repeats: countRepeats(history, before.status, before.status_changed_at.getTime()) }),
     });
   if (after.quarantine_setting !== before.quarantine_setting)
     facts.push({

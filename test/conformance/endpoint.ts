@@ -68,6 +68,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     test_id: UNKNOWN_ID,
   }),
   post('flaky-tests/get-quarantine-summary', ['read'], [...REPO, 'org_url_slug']),
+  post('flaky-tests/get-accuracy', ['read'], [...REPO, 'org_url_slug']),
   post('flaky-tests/list-quarantined-tests', ['read'], TESTS),
   post('flaky-tests/list-failing-tests', ['read'], [...TESTS, 'start_time', 'end_time'], {
     start_time: '2026-01-01T00:00:00.000Z',

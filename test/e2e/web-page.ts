@@ -165,6 +165,7 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
     shows: 'Resolve after quiet days',
     open: trySources,
   },
+  { name: 'accuracy', path: testSettingsPath.replace('settings', 'accuracy'), shows: 'Flaky tests' },
   { name: 'create-queue', path: '/app/', shows: 'acme/widgets', open: opens('Create a queue') },
   {
     name: 'palette',

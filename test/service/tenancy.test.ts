@@ -105,6 +105,7 @@ describe('an organization', () => {
     getTestDetails: [() => ({ ...health, test_id: testId }), 'TEST_CASE_NOT_FOUND'],
     getTestHistory: [() => ({ ...health, test_id: testId }), 'TEST_CASE_NOT_FOUND'],
     getQuarantineSummary: [() => health, null],
+    getTestAccuracy: [() => health, null],
     searchTests: [() => ({ org_url_slug: 'globex', query: 'test' }), null],
     listQuarantinedTests: [() => ({ ...health, ...page }), null],
     listFailingTests: [() => ({ ...health, ...page, ...span() }), null],

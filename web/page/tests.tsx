@@ -1,4 +1,4 @@
-import { Stack, Tabs, Title } from '@mantine/core';
+import { Group, Stack, Tabs, Title } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { QuarantinedTests } from '../test-health/quarantined-list.tsx';
 import { RepoChoice } from '../component/repo-choice.tsx';
@@ -29,9 +29,14 @@ export function TestsPage() {
       <RepoChoice chosen={repo} onChoose={(path) => void navigate({ search: { tab, repo: path } })}>
         {(chosen) => (
           <>
-            <Link to="/tests/settings" search={{ repo: formatRepoPath(chosen) }}>
-              Test-health settings of this repository
-            </Link>
+            <Group>
+              <Link to="/tests/settings" search={{ repo: formatRepoPath(chosen) }}>
+                Test-health settings of this repository
+              </Link>
+              <Link to="/tests/accuracy" search={{ repo: formatRepoPath(chosen) }}>
+                Accuracy of verdicts
+              </Link>
+            </Group>
             <Tabs
               value={tab}
               keepMounted={false}

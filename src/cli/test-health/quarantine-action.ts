@@ -11,10 +11,10 @@ import { CliError } from '../exit-codes.ts';
 import { printJson, printLines } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-text.ts';
 import { formatQuarantineFile, parseQuarantineFile } from './quarantine-file.ts';
-import { settle } from './tests-action.ts';
+import { openTests } from './tests-action.ts';
 
 export async function exportQuarantine(context: CliContext, given: Given): Promise<number> {
-  const { api, scope, isJson } = await settle(context, given);
+  const { api, scope, isJson } = await openTests(context, given);
   const answer = await api.call('exportQuarantine', scope);
   if (isJson) {
     printJson(answer);
@@ -40,7 +40,7 @@ export async function importQuarantine(context: CliContext, given: Given): Promi
   const file = given.args[0] as string;
   const isDryRun = given.options['dryRun'] === true;
   const tests = await parseQuarantineFile(await readText(resolve(context.cwd, file), file), file);
-  const { api, scope, isJson } = await settle(context, given);
+  const { api, scope, isJson } = await openTests(context, given);
   const answer = await api.call('importQuarantine', { ...scope, tests, dry_run: isDryRun });
   if (isJson) printJson(answer);
   else printLines(importLines(answer, isDryRun));

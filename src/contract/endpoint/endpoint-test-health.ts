@@ -3,6 +3,7 @@
 import type { ErrorCode } from '#base/error.ts';
 import { Empty } from '../common.ts';
 import type { Endpoint } from './endpoint-type.ts';
+import * as accuracy from '../health/accuracy.ts';
 import * as audit from '../audit.ts';
 import * as newTest from '../health/new-test.ts';
 import * as quarantine from '../health/quarantine.ts';
@@ -70,6 +71,16 @@ export const testHealthEndpoints = {
     summary: 'Read how many tests of a repository are quarantined, and how many pull requests that unblocked',
     request: testHistory.QuarantineSummaryRequest,
     response: testHistory.QuarantineSummaryResponse,
+    errors: ofTests,
+  },
+  getTestAccuracy: {
+    ...read,
+    path: '/v1/flaky-tests/get-accuracy',
+    tag: 'Test health',
+    summary:
+      'Read how often verdicts on the tests of a repository were confirmed or overturned by what came later',
+    request: accuracy.AccuracyRequest,
+    response: accuracy.AccuracyResponse,
     errors: ofTests,
   },
   listQuarantinedTests: {

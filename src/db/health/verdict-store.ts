@@ -31,11 +31,13 @@ export type TestHealthRow = {
   readonly name: string;
   readonly file_path: string | null;
   readonly created_at: Date;
+  readonly status_changed_at: Date;
 };
 
 const selectTestHealth = statement<[repositoryId: string, ids: readonly string[]], TestHealthRow>(`
   select id, ordinal, status, status_reason, quarantine_setting, quarantine_expires_at, quarantined_at,
-    quarantine_held_back, quarantine_warned_days, manual_status, name, file_path, created_at
+    quarantine_held_back, quarantine_warned_days, manual_status, name, file_path, created_at,
+    status_changed_at
   from test_case where repository_id = $1 and id = any ($2::uuid[])`);
 
 export async function findTestHealth(
@@ -160,6 +162,8 @@ export type TestFact = {
     | 'quarantine_ending';
   readonly before: Readonly<Record<string, unknown>>;
   readonly after: Readonly<Record<string, unknown>>;
+  /** How often the test showed its former status again while it had it; undefined: not known, or no change of status. */
+  readonly repeats?: number;
 };
 
 const insertFacts = statement<
@@ -167,9 +171,9 @@ const insertFacts = statement<
   { is_wanted: boolean }
 >(`
   with recorded as (
-    insert into test_fact (repository_id, recorded_at, test_case_id, kind, before, after, trigger)
-    select $1::uuid, $2::timestamptz, r."testCaseId", r.kind, r.before, r.after, $3::jsonb
-    from jsonb_to_recordset($4::jsonb) as r ("testCaseId" uuid, kind text, before jsonb, after jsonb)
+    insert into test_fact (repository_id, recorded_at, test_case_id, kind, before, after, trigger, repeats)
+    select $1::uuid, $2::timestamptz, r."testCaseId", r.kind, r.before, r.after, $3::jsonb, r.repeats
+    from jsonb_to_recordset($4::jsonb) as r ("testCaseId" uuid, kind text, before jsonb, after jsonb, repeats int)
   )
   select exists (${repositoryEndpointsSql('$1::uuid')}) as is_wanted`);
 

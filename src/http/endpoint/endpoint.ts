@@ -54,6 +54,7 @@ const heavyOperations: ReadonlySet<Operation> = new Set([
   'listFailingTests',
   'getQuarantineSummary',
   'tryHealthSettings',
+  'getTestAccuracy',
   'getQueueHistory',
   'getFailurePredictions',
   'listMergeQueueTestingResults',

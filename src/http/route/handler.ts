@@ -4,6 +4,7 @@ import type { Endpoint } from '#contract/endpoint/endpoint-type.ts';
 import { endpoints, type Operation } from '#contract/endpoint/endpoint.ts';
 import type { Handler } from '../endpoint/context.ts';
 import type { Deps } from '../deps.ts';
+import { accuracyHandlers } from './accuracy.ts';
 import { auditHandlers } from './audit.ts';
 import { organizationHandlers } from './organization.ts';
 import { pullRequestHandlers } from './pull-request.ts';
@@ -36,6 +37,7 @@ export function handlersFor({ sandbox }: Pick<Deps['config'], 'sandbox'>): reado
     ...quarantineHandlers,
     ...quarantineListHandlers,
     ...settingsTrialHandlers,
+    ...accuracyHandlers,
     ...uploadHandlers,
     ...organizationHandlers,
     ...tokenHandlers,

@@ -1,13 +1,21 @@
 // The few formulas that classification needs, written here: core has no packages.
 
-/** The lower end of the Wilson interval of a share, at 95 %: 2 of 20 is 10 %, and at least 2.8 %. */
-export function wilsonLower(hits: number, trials: number): number {
-  if (trials === 0) return 0;
+/** The Wilson interval of a share, at 95 %: 2 of 20 is 10 %, at least 2.8 % and at most 30 %. */
+export function wilsonInterval(
+  hits: number,
+  trials: number,
+): { readonly low: number; readonly high: number } {
+  if (trials === 0) return { low: 0, high: 1 };
   const z = 1.96;
   const share = hits / trials;
   const spread = z * Math.sqrt((share * (1 - share) + (z * z) / (4 * trials)) / trials);
-  return Math.max(0, (share + (z * z) / (2 * trials) - spread) / (1 + (z * z) / trials));
+  const middle = share + (z * z) / (2 * trials);
+  const scale = 1 + (z * z) / trials;
+  return { low: Math.max(0, (middle - spread) / scale), high: Math.min(1, (middle + spread) / scale) };
 }
+
+/** Its lower end. */
+export const wilsonLower = (hits: number, trials: number): number => wilsonInterval(hits, trials).low;
 
 /** The chance of at least `count` events where `mean` are expected. Summed upwards, so that small ones stay exact. */
 export function poissonTail(mean: number, count: number): number {

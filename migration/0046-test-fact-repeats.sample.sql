@@ -1,0 +1,1 @@
+update test_fact set repeats = 2 where kind = 'status_changed';
