@@ -69,6 +69,19 @@ CREATE TABLE public.content_use (
     count integer NOT NULL
 );
 
+CREATE TABLE public.culprit_comment (
+    repository_id uuid NOT NULL,
+    pr_number bigint NOT NULL,
+    commit_sha text NOT NULL,
+    comment_id text,
+    text_hash text,
+    tried_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE public.culprit_comment IS 'comments that name a landed pull request as the likely cause of broken tests: one for each landing';
+
+COMMENT ON COLUMN public.culprit_comment.comment_id IS 'null: a worker may have written it, and did not record it';
+
 CREATE TABLE public.queue_entry (
     queue_id uuid NOT NULL,
     pr_number bigint NOT NULL,
@@ -525,6 +538,51 @@ CREATE VIEW public.telling AS
     status_comment.label_used_at
    FROM public.status_comment;
 
+CREATE TABLE public.test_breakage (
+    repository_id uuid NOT NULL,
+    test_case_id uuid NOT NULL,
+    passed_sha text NOT NULL,
+    failed_sha text NOT NULL,
+    broken_at timestamp with time zone NOT NULL,
+    resolved_at timestamp with time zone,
+    searched_at timestamp with time zone,
+    candidates jsonb DEFAULT '[]'::jsonb NOT NULL,
+    candidate_count integer DEFAULT 0 NOT NULL,
+    is_complete boolean DEFAULT false NOT NULL,
+    is_explained boolean DEFAULT false NOT NULL,
+    culprit_pr bigint,
+    culprit_sha text,
+    culprit_reason text,
+    commented_pr bigint,
+    commented_sha text
+);
+
+COMMENT ON TABLE public.test_breakage IS 'the latest breakage of a test on the default branch; src/core/health/monitor/culprit.ts';
+
+COMMENT ON COLUMN public.test_breakage.passed_sha IS 'the last commit on which it passed; empty: not known';
+
+COMMENT ON COLUMN public.test_breakage.failed_sha IS 'the first commit on which it was seen failing';
+
+COMMENT ON COLUMN public.test_breakage.broken_at IS 'when the test was classified as broken';
+
+COMMENT ON COLUMN public.test_breakage.resolved_at IS 'when it was no longer broken; null: it is';
+
+COMMENT ON COLUMN public.test_breakage.searched_at IS 'when the commits in between were listed; null: not yet';
+
+COMMENT ON COLUMN public.test_breakage.candidates IS 'the first of those commits and pull requests, the likeliest first';
+
+COMMENT ON COLUMN public.test_breakage.candidate_count IS 'how many there are';
+
+COMMENT ON COLUMN public.test_breakage.is_complete IS 'whether every commit in between is known';
+
+COMMENT ON COLUMN public.test_breakage.is_explained IS 'a mass failure or a known flake explains the failure: no comment is written';
+
+COMMENT ON COLUMN public.test_breakage.culprit_pr IS 'the likeliest pull request; null: none is likelier than the others';
+
+COMMENT ON COLUMN public.test_breakage.culprit_sha IS 'the commit that it landed as';
+
+COMMENT ON COLUMN public.test_breakage.commented_pr IS 'the pull request with the comment about this breakage: there is at most one';
+
 CREATE TABLE public.test_case (
     repository_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -928,6 +986,9 @@ ALTER TABLE ONLY public.commit_check
 ALTER TABLE ONLY public.content_use
     ADD CONSTRAINT content_use_pkey PRIMARY KEY (budget, at);
 
+ALTER TABLE ONLY public.culprit_comment
+    ADD CONSTRAINT culprit_comment_pkey PRIMARY KEY (repository_id, pr_number, commit_sha);
+
 ALTER TABLE ONLY public.failure_text
     ADD CONSTRAINT failure_text_pkey PRIMARY KEY (repository_id, hash);
 
@@ -1017,6 +1078,9 @@ ALTER TABLE ONLY public.session
 
 ALTER TABLE ONLY public.status_comment
     ADD CONSTRAINT status_comment_pkey PRIMARY KEY (queue_id, pr_number);
+
+ALTER TABLE ONLY public.test_breakage
+    ADD CONSTRAINT test_breakage_pkey PRIMARY KEY (repository_id, test_case_id);
 
 ALTER TABLE ONLY public.test_case
     ADD CONSTRAINT test_case_pkey PRIMARY KEY (repository_id, id);
@@ -1145,6 +1209,12 @@ CREATE INDEX session_expiry ON public.session USING btree (expires_at);
 CREATE INDEX session_person ON public.session USING btree (person_id) WHERE (person_id IS NOT NULL);
 
 CREATE INDEX session_token ON public.session USING btree (api_token_id);
+
+CREATE INDEX test_breakage_commented ON public.test_breakage USING btree (repository_id, commented_sha) WHERE (commented_sha IS NOT NULL);
+
+CREATE INDEX test_breakage_culprit ON public.test_breakage USING btree (repository_id, culprit_sha) WHERE (culprit_sha IS NOT NULL);
+
+CREATE INDEX test_breakage_unsearched ON public.test_breakage USING btree (repository_id, broken_at) WHERE ((searched_at IS NULL) AND (resolved_at IS NULL));
 
 CREATE UNIQUE INDEX test_case_ordinal ON public.test_case USING btree (repository_id, ordinal) WHERE (ordinal IS NOT NULL);
 

@@ -30,6 +30,7 @@ import {
   type TestFact,
   type TestClassification,
 } from '#db/health/verdict-store.ts';
+import { type BrokenRange, recordBreakages } from './record-breakages.ts';
 
 export type TestToClassify = {
   readonly testCaseId: string;
@@ -70,6 +71,7 @@ export async function classifyTests(
   const classifications = new Map<string, ClassifiedTest>();
   const verdicts: TestClassification[] = [];
   const facts: TestFact[] = [];
+  const ranges: BrokenRange[] = [];
   const room = await readRoom(
     tx,
     lock,
@@ -85,12 +87,19 @@ export async function classifyTests(
     if (isChanged(before, verdict)) verdicts.push(verdict);
     facts.push(...collectTestFacts(known, verdict, evaluation));
     if (decided.warning !== null) facts.push(announceEnd(verdict, before, decided.warning));
+    ranges.push({
+      testCaseId: before.id,
+      before: before.status,
+      status: verdict.status,
+      edge: evaluation.edge,
+    });
     classifications.set(before.id, { before, status: verdict.status, activeMonitors: active });
   }
   await putVerdicts(tx, lock, verdicts, now);
   if (verdicts.length > 0 && settings.quarantine.openIssues)
     await enqueueIssues(tx, { repositoryId: lock.repositoryId });
   await appendTestFacts(tx, lock, facts, trigger, now);
+  await recordBreakages(tx, lock, ranges, now);
   return classifications;
 }
 
@@ -144,7 +153,7 @@ export function classifyTest(
 function asPut(before: TestHealthRow): Evaluation {
   const value = before.manual_status ?? before.status;
   const reason = value === before.status ? before.status_reason : 'A person set this status.';
-  return { status: { value, reason }, monitors: [], mayAutoQuarantine: true, culprit: null };
+  return { status: { value, reason }, monitors: [], mayAutoQuarantine: true, culprit: null, edge: null };
 }
 
 const contractFacts = (

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { dayMs } from '#base/duration.ts';
 import { heldBackReasons } from '#core/health/quarantine/quarantine-contract.ts';
+import { culpritReasons } from '#core/health/monitor/culprit.ts';
 import { InstantIn, InstantOut, Page, PageQuery, Repository, Uuid, lenientEnum, line } from './common.ts';
 
 const Slug = z.string().min(1).max(100);
@@ -79,7 +80,81 @@ export type TestCaseDetails = z.infer<typeof TestCaseDetails>;
 export const ListUnhealthyResponse = z.object({ tests: z.array(TestCase), page: Page });
 
 export const TestDetailsRequest = z.object({ ...repositoryOfOrganization, test_id: Uuid });
-export const TestDetailsResponse = z.object({ test: TestCaseDetails });
+
+const BreakageCandidate = z
+  .object({
+    sha: z.string().meta({ description: 'The commit of the branch.' }),
+    pull_request: z
+      .int()
+      .nullable()
+      .meta({ description: 'The pull request that landed as this commit; null: the queue did not land it.' }),
+    title: z.string(),
+    html_url: z.string().nullable().meta({ description: 'The pull request at its Git host.' }),
+    failed_before: z.boolean().meta({
+      description:
+        'The test failed in the same way with this pull request before anything in between landed.',
+    }),
+    changed_file: z.boolean().meta({ description: 'It changed the file of the test.' }),
+  })
+  .meta({ id: 'BreakageCandidate' });
+
+const Breakage = z
+  .object({
+    passed_sha: z
+      .string()
+      .nullable()
+      .meta({ description: 'The last commit of the default branch on which it passed; null: not known.' }),
+    failed_sha: z.string().meta({ description: 'The first one on which it was seen failing.' }),
+    broken_at: InstantOut,
+    is_searched: z.boolean().meta({ description: 'False: the commits in between are not listed yet.' }),
+    is_complete: z.boolean().meta({ description: 'Whether every commit in between is known.' }),
+    candidate_count: z.int(),
+    candidates: z
+      .array(BreakageCandidate)
+      .meta({ description: 'What landed in between, the likeliest first, at most 50.' }),
+    culprit: z
+      .object({
+        pull_request: z.int(),
+        reason: z.enum(culpritReasons).meta({
+          description:
+            'only: nothing else landed in between; failed_before, changed_file: it has this evidence, and no other candidate has as much.',
+        }),
+        revert_command: z
+          .string()
+          .nullable()
+          .meta({ description: 'Reverts it in a clone. Signalbox reverts nothing.' }),
+        is_commented: z.boolean().meta({ description: 'Whether a comment on it names the broken tests.' }),
+      })
+      .nullable()
+      .meta({ description: 'The likeliest pull request; null: none is likelier than the others.' }),
+  })
+  .meta({ id: 'Breakage' });
+export type Breakage = z.infer<typeof Breakage>;
+
+const Recovery = z
+  .object({
+    clean_runs: z.int().meta({ description: 'Runs that passed since the last one that failed.' }),
+    clean_runs_needed: z.int().nullable().meta({
+      description:
+        'So many in a row show at 95 % that it no longer fails as before; null: it becomes healthy by time only.',
+    }),
+    clean_runs_missing: z.int().nullable(),
+    healthy_at: InstantOut.meta({
+      description: 'It is healthy from then on if it does not pass and fail on one commit again.',
+    }),
+  })
+  .meta({ id: 'Recovery' });
+export type Recovery = z.infer<typeof Recovery>;
+
+export const TestDetailsResponse = z.object({
+  test: TestCaseDetails,
+  breakage: Breakage.nullable().meta({
+    description: 'Where a broken test broke; null: it is not broken, or it is not known.',
+  }),
+  recovery: Recovery.nullable().meta({
+    description: 'What still makes a flaky test healthy; null: it is not flaky, or a person decided that.',
+  }),
+});
 
 export const ListQuarantinedRequest = z.object({
   ...repositoryOfOrganization,

@@ -2,6 +2,7 @@
 // document and for the code that builds the bodies.
 
 import { z } from 'zod';
+import { culpritReasons } from '#core/health/monitor/culprit.ts';
 import { type OutgoingAction, outgoingActions } from '#core/queue/outgoing.ts';
 import { entryStates } from '#core/queue/model.ts';
 import { InstantOut } from './common.ts';
@@ -13,6 +14,7 @@ const testActions = [
   'monitor_status_changed',
   'quarantine_held_back',
   'quarantine_ending',
+  'breakage_located',
 ] as const;
 /** A submission is always of a single pull request. */
 const batchActions = outgoingActions.filter((action) => action !== 'submitted');
@@ -93,6 +95,31 @@ const changes = {
         description: 'Days before the end at which this warning is due; null: there was none before.',
       }),
     endsAt: InstantOut.optional(),
+  }),
+  breakage_located: z.object({
+    culprit: z
+      .int()
+      .nullable()
+      .meta({ description: 'The likeliest pull request; null: none is likelier than the others.' }),
+    reason: z.enum(culpritReasons).nullish().meta({ description: 'Why it is the likeliest.' }),
+    passed_sha: z
+      .string()
+      .nullish()
+      .meta({ description: 'The last commit on which the test passed; null: not known.' }),
+    failed_sha: z
+      .string()
+      .optional()
+      .meta({ description: 'The first commit on which the test was seen failing.' }),
+    candidates: z
+      .array(z.object({ sha: z.string(), pull_request: z.int().nullable(), title: z.string() }))
+      .optional()
+      .meta({
+        description:
+          'What landed in between, the likeliest first, at most 20; pull_request is null for a commit that the queue did not land.',
+      }),
+    candidate_count: z.int().optional(),
+    is_complete: z.boolean().optional().meta({ description: 'Whether every commit in between is known.' }),
+    revert_command: z.string().nullish().meta({ description: 'The command that reverts the likeliest one.' }),
   }),
 } as const;
 

@@ -47,6 +47,16 @@ function formatPullRequests(payload: Payload): string {
   return numbers.length > 20 ? `${shown} and ${numbers.length - 20} more` : shown;
 }
 
+function describeBreakage(current: Readonly<Record<string, unknown>>): string {
+  const { culprit, candidate_count: count } = current;
+  const range = `passed on ${text(current['passed_sha'] ?? 'an unknown commit').slice(0, 17)} and fails since ${text(current['failed_sha']).slice(0, 7)}`;
+  const cause =
+    typeof culprit === 'number'
+      ? `; #${culprit} is the likeliest cause`
+      : `; ${text(count)} changes landed in between`;
+  return `${range}${cause}`;
+}
+
 function summarizeTestEvent(payload: Payload): Pick<EventSummary, 'subject' | 'happened' | 'details'> {
   const test = payload['test'] as {
     readonly name?: unknown;
@@ -82,6 +92,8 @@ function summarizeTestEvent(payload: Payload): Pick<EventSummary, 'subject' | 'h
         happened: `leaves quarantine at ${text(current['endsAt'])}; from then on its failures count`,
         details,
       };
+    case 'breakage_located':
+      return { subject, happened: describeBreakage(current), details };
     default: {
       const setting = formatReason(current['setting']);
       return { subject, happened: `has a new quarantine setting: ${setting}`, details };

@@ -81,6 +81,8 @@ const isForPeople: Partial<Record<HostTask | RepositoryTask, true>> = {
   'handle-comment': true,
   'handle-label': true,
   'sync-issues': true,
+  'find-culprits': true,
+  'comment-culprit': true,
 };
 
 /** Whether trouble with this work means that nothing can be decided about the queue. */

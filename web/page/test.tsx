@@ -3,9 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { heldBackText } from '#contract/text/held-back-text.ts';
+import { recoveryText } from '#contract/text/prospect-text.ts';
 import { call } from '../api/api.ts';
 import { QueryResult } from '../component/query-result.tsx';
 import { type NamedFact, Facts } from '../component/facts.tsx';
+import { BreakageSection } from '../test-health/breakage.tsx';
 import { MonitorList } from '../test-health/monitor-list.tsx';
 import { Owners } from '../test-health/owners.tsx';
 import { QuarantineForm } from '../test-health/quarantine-form.tsx';
@@ -18,8 +20,8 @@ import { TicketLink } from '../test-health/ticket-link.tsx';
 import { Instant, Since } from '../component/time.tsx';
 import { Section } from '../component/section.tsx';
 import { RepoBreadcrumbs } from '../component/breadcrumbs.tsx';
-import { formatPercent } from '../format.ts';
-import { formatRepoPath, type Repo, parseRepoPath } from '../name.ts';
+import { formatInstant, formatPercent } from '../format.ts';
+import { formatRepoPath, type Repo, parseRepoPath, safeHref } from '../name.ts';
 import { useMay, useSession } from '../api/query.ts';
 
 const route = getRouteApi('/tests/$id');
@@ -42,9 +44,10 @@ export function TestPage() {
       <title>Test · Signalbox</title>
       <RepoBreadcrumbs from="/tests" repo={repo} />
       <QueryResult query={details} loading="Loading the test">
-        {({ test }) => (
+        {({ test, breakage, recovery }) => (
           <>
-            <Head test={test} repo={repo} name={name} />
+            <Head test={test} repo={repo} name={name} recovery={recovery} />
+            <BreakageSection breakage={breakage} />
             <History repo={repo} test={test} name={name} />
           </>
         )}
@@ -53,9 +56,10 @@ export function TestPage() {
   );
 }
 
-type HeadProps = { readonly test: TestPageData; readonly repo: Repo; readonly name: TestName };
+type TestProps = { readonly test: TestPageData; readonly repo: Repo; readonly name: TestName };
+type HeadProps = TestProps & Pick<ResponseOf<'getTestDetails'>, 'recovery'>;
 
-function Head({ test, repo, name }: HeadProps) {
+function Head({ test, repo, name, recovery }: HeadProps) {
   const mayAdminister = useMay('admin');
   return (
     <>
@@ -74,6 +78,7 @@ function Head({ test, repo, name }: HeadProps) {
         </Group>
       </div>
       {test.status.reason !== '' && <Text className="why">{test.status.reason}</Text>}
+      {recovery !== null && <Text className="why">{recoveryText(recovery, formatInstant)}</Text>}
       <QuarantineNote test={test} />
       {mayAdminister && <TestActions test={test} name={name} />}
       <TestMetrics test={test} repo={repo} />
@@ -129,7 +134,7 @@ function TestMetrics({ test, repo }: { readonly test: TestPageData; readonly rep
 
 const chooseTestTab = ({ status: { value } }: TestPageData) => (value === 'healthy' ? 'flaky' : value);
 
-function History({ repo, test, name }: HeadProps) {
+function History({ repo, test, name }: TestProps) {
   const mayAdminister = useMay('admin');
   const path = formatRepoPath(repo);
   const { test_case_id: test_id, org_url_slug } = name;

@@ -23,6 +23,8 @@ function describeTestChange({ kind, monitor, before, after }: TestHistoryChange)
   if (kind === 'monitor_status_changed') return `${monitorTitle(monitor ?? '')}: ${after}, was ${before}`;
   if (kind === 'quarantine_held_back') return `Not quarantined. ${heldBackText(after)}`;
   if (kind === 'quarantine_ending') return `Warning: its quarantine ends at ${formatInstant(after)}`;
+  if (kind === 'breakage_located')
+    return after === 'unknown' ? 'Likeliest cause: unknown' : `Likeliest cause: ${after}`;
   return `Quarantine: ${settingLabels[after] ?? humanizeCode(after)}, was ${settingLabels[before] ?? humanizeCode(before)}`;
 }
 

@@ -93,12 +93,12 @@ export async function showTest(context: CliContext, given: Given): Promise<numbe
   const settled = await openTests(context, given);
   const { api, scope, isJson } = settled;
   const test_id = await findTest(settled, given.args[0] as string);
-  const [{ test }, history] = await Promise.all([
+  const [details, history] = await Promise.all([
     api.call('getTestDetails', { ...scope, test_id }),
     api.call('getTestHistory', { ...scope, test_id, days: 30 }),
   ]);
-  if (isJson) printJson({ test, history });
-  else printLines(testLines(test, history, pen, new Date()));
+  if (isJson) printJson({ ...details, history });
+  else printLines(testLines(details, history, pen, new Date()));
   return 0;
 }
 

@@ -3,7 +3,8 @@
 import { countText } from '#base/number-text.ts';
 import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { heldBackText } from '#contract/text/held-back-text.ts';
-import type { TestCase, TestCaseDetails } from '#contract/test-health.ts';
+import type { Breakage, TestCase, TestCaseDetails } from '#contract/test-health.ts';
+import { breakageText, culpritText, recoveryText } from '#contract/text/prospect-text.ts';
 import type { TestHistoryResponse } from '#contract/health/test-history.ts';
 import {
   agoText,
@@ -75,7 +76,7 @@ function quarantineText(test: TestCaseDetails, now: Date): string {
 }
 
 export function testLines(
-  test: TestCaseDetails,
+  { test, breakage, recovery }: ResponseOf<'getTestDetails'>,
   history: TestHistoryResponse,
   pen: Pen,
   now: Date,
@@ -95,9 +96,34 @@ export function testLines(
     ...wrapText(plainLine(quarantineText(test, now), 3_000), '  ', columns),
     `  fails in ${percent(test.failure_rate_last_24h)} of its runs in 24 hours, ${percent(test.failure_rate_last_7d)} in 7 days`,
     ...(test.codeowners.length === 0 ? [] : [plainLine(`  owned by ${test.codeowners.join(', ')}`)]),
+    ...(recovery === null
+      ? []
+      : wrapText(
+          recoveryText(recovery, (at) => clockText(at, now)),
+          '  ',
+          columns,
+        )),
+    ...breakageLines(breakage, pen, columns),
     ...monitorLines(history, pen, columns),
     ...failureLines(history, pen, now),
     ...hitLines(history, pen, now),
+  ];
+}
+
+function breakageLines(breakage: Breakage | null, pen: Pen, columns: number): readonly string[] {
+  if (breakage === null) return [];
+  const left = breakage.candidate_count - Math.min(breakage.candidates.length, shownMax);
+  const revert = breakage.culprit?.revert_command ?? null;
+  return [
+    '',
+    pen('strong', 'Which commit broke it'),
+    ...wrapText(`${breakageText(breakage)} ${culpritText(breakage)}`.trim(), '  ', columns),
+    ...breakage.candidates.slice(0, shownMax).map(({ sha, pull_request: number, title }) => {
+      const what = number === null ? 'not landed by a queue' : `#${number}`;
+      return `  ${sha.slice(0, 7)}  ${plainLine(`${what}  ${title}`, 100)}`;
+    }),
+    ...(left > 0 ? [pen('quiet', `  … and ${left} more`)] : []),
+    ...(revert === null ? [] : [`  To revert it: ${plainLine(revert, 200)}`]),
   ];
 }
 

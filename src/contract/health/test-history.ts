@@ -90,6 +90,7 @@ const TestChange = z
       'quarantining_setting_changed',
       'quarantine_held_back',
       'quarantine_ending',
+      'breakage_located',
     ]),
     monitor: z.string().nullable(),
     before: z.string(),

@@ -86,7 +86,8 @@ const deleteCases = statement<
   delete from test_case where repository_id = $1 and ordinal = any ($2::int[]) and created_at < $3
     and manual_status is null and quarantine_setting = 'AUTO_QUARANTINE' and ticket_id is null
   returning id`);
-const deleteBelongings = ['test_history', 'test_rollup', 'test_failure_group', 'test_mute'].map((table) =>
+const belongings = ['test_history', 'test_rollup', 'test_failure_group', 'test_mute', 'test_breakage'];
+const deleteBelongings = belongings.map((table) =>
   statement<[repositoryId: string, ids: readonly string[]]>(
     `delete from ${table} where repository_id = $1 and test_case_id = any ($2::uuid[])`,
   ),

@@ -159,7 +159,8 @@ export type TestFact = {
     | 'monitor_status_changed'
     | 'quarantining_setting_changed'
     | 'quarantine_held_back'
-    | 'quarantine_ending';
+    | 'quarantine_ending'
+    | 'breakage_located';
   readonly before: Readonly<Record<string, unknown>>;
   readonly after: Readonly<Record<string, unknown>>;
   /** How often the test showed its former status again while it had it; undefined: not known, or no change of status. */

@@ -45,6 +45,14 @@ export type JobPayloads = {
     Rereads;
   /** The issues of a repository's incidents. */
   'sync-issues': RepositoryJobPayload & Tries;
+  /** Lists what landed where tests broke (job/health/find-culprit.ts). */
+  'find-culprits': RepositoryJobPayload & Tries;
+  /** The comment on the pull request that landed as this commit. `waits`: how often it waited for the host's write limit. */
+  'comment-culprit': RepositoryJobPayload & {
+    readonly prNumber: number;
+    readonly sha: string;
+    readonly waits?: number;
+  } & Tries;
   'sandbox-ci': { readonly repositoryId: RepositoryId; readonly branch: string; readonly sha: string };
   /** A stored upload. The job reads every other stored upload of the repository with it. */
   'ingest-upload': RepositoryJobPayload & { readonly uploadId: string; readonly uploadedAt: number };
@@ -67,6 +75,8 @@ const isTask: Readonly<Record<keyof JobPayloads | ScheduledTask, true>> = {
   'handle-comment': true,
   'handle-label': true,
   'sync-issues': true,
+  'find-culprits': true,
+  'comment-culprit': true,
   'sandbox-ci': true,
   'ingest-upload': true,
   'maintain-history': true,
@@ -234,7 +244,8 @@ export const enqueueStatusComments = (tx: Tx, queueId: QueueId, when: 'soon' | '
   });
 
 /** Tasks at a host for an event that names only the repository. */
-export type RepositoryTask = 'refresh-pull-request' | 'handle-comment' | 'handle-label' | 'sync-issues';
+export type RepositoryTask =
+  'refresh-pull-request' | 'handle-comment' | 'handle-label' | 'sync-issues' | 'find-culprits' | 'comment-culprit';
 
 const repositoryJobKey: {
   readonly [Task in RepositoryTask]: (payload: JobPayloads[Task]) => string;
@@ -243,6 +254,9 @@ const repositoryJobKey: {
   'handle-comment': ({ repositoryId, commentId }) => `comment:${repositoryId}:${commentId}`,
   'handle-label': ({ repositoryId, number, label }) => `label:${repositoryId}:${number}:${label}`,
   'sync-issues': ({ repositoryId }) => `issues:${repositoryId}`,
+  'find-culprits': ({ repositoryId }) => `culprits:${repositoryId}`,
+  'comment-culprit': ({ repositoryId, prNumber, sha }) =>
+    `culprit-comment:${repositoryId}:${prNumber}:${sha}`,
 };
 
 /** Adds such a job, at once or after a delay. */

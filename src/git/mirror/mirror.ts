@@ -74,6 +74,11 @@ export type Mirror = {
    * Throws `too_much` if one is larger than 1 MiB, or if there are more than 10,000.
    */
   readonly commitsBetween: (base: string, head: string) => Promise<readonly Commit[]>;
+  /**
+   * The commits of a branch from head back to base, without base, newest first: the first parent of each. Null: base is not
+   * an ancestor of head. At most `max`.
+   */
+  readonly firstParents: (base: string, head: string, max: number) => Promise<readonly string[] | null>;
   /** The text of a file in a commit; null if there is none. Throws if it is larger than 1 MiB. */
   readonly readFile: (sha: string, path: string) => Promise<string | null>;
   /** The files that differ between two trees, among those that git's globs name. */
@@ -192,7 +197,10 @@ export async function openMirror(
   };
 }
 
-type Reads = Pick<Mirror, 'contains' | 'commit' | 'treeOf' | 'parentsOf' | 'commitsBetween' | 'readFile'>;
+type Reads = Pick<
+  Mirror,
+  'contains' | 'commit' | 'treeOf' | 'parentsOf' | 'commitsBetween' | 'firstParents' | 'readFile'
+>;
 
 /** Rejects reads while a part of the history is missing. */
 function guarded(reads: Reads, assertWhole: () => void): Reads {
@@ -208,6 +216,7 @@ function guarded(reads: Reads, assertWhole: () => void): Reads {
     treeOf: guard(reads.treeOf),
     parentsOf: guard(reads.parentsOf),
     commitsBetween: guard(reads.commitsBetween),
+    firstParents: guard(reads.firstParents),
     readFile: guard(reads.readFile),
   };
 }
@@ -231,6 +240,12 @@ function createMirrorReads(
       const shas = stdout.toString('latin1').split('\n').filter(Boolean);
       if (shas.length > commitsMax) throw new GitError('too_much', `More than ${commitsMax} commits.`);
       return Promise.all(shas.map((sha) => boundedCommit(reader, sha)));
+    },
+    firstParents: async (base, head, max) => {
+      if (!(await isAncestor(settings, base, head))) return null;
+      const args = ['rev-list', '--first-parent', `--max-count=${max}`, head, `^${base}`];
+      const { stdout } = await runGit(settings, { args, ...boundedWork });
+      return stdout.toString('latin1').split('\n').filter(Boolean);
     },
     readFile: async (sha, path) => {
       assertSha(sha);

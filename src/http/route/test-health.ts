@@ -1,9 +1,16 @@
 // Tests and their health.
 
 import { appError } from '#base/error.ts';
+import type { RepositoryId } from '#base/id.ts';
 import { setTicket } from '#command/override-test.ts';
 import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { emptyHistory } from '#core/health/history.ts';
+import { findRecovery } from '#core/health/monitor/monitor.ts';
 import { type RepositoryName, repositoryUrl } from '#core/repository.ts';
+import { findBreakage } from '#db/health/breakage-store.ts';
+import { findHealthSettings } from '#db/health/health-settings-store.ts';
+import { findHistoriesByTestId } from '#db/health/history-store.ts';
+import { findMutes } from '#db/health/verdict-store.ts';
 import type { KeysetPage, PageRequest } from '#db/keyset.ts';
 import {
   findTestDetails,
@@ -11,6 +18,7 @@ import {
   listQuarantined,
   listUnhealthy,
   type QuarantinedRow,
+  type TestDetailsRow,
   type TestFilter,
 } from '#db/health/test-view.ts';
 import { type FoundTest, searchTests } from '#db/health/test-search-view.ts';
@@ -22,6 +30,7 @@ import {
   presentTicket,
   testPageUrl,
 } from '#event/present-test.ts';
+import { presentBreakage, presentRecovery } from '../endpoint/present-prospect.ts';
 import { type Context, type Handlers, knownRepository, requireOrganization } from '../endpoint/context.ts';
 import { type Filter, pageCursorFrom, presentPage } from '../guard/page-token.ts';
 
@@ -65,7 +74,10 @@ export const testHealthHandlers: Handlers<
     const row =
       repository && (await findTestDetails(context.cell.reader, repository.id, input.test_id, context.now));
     if (!row) throw noSuchTest(input.test_id);
-    return { test: presentDetails(context.deps.config, input.repo, row) };
+    return {
+      test: presentDetails(context.deps.config, input.repo, row),
+      ...(await readProspect(context, repository.id, row)),
+    };
   },
 
   listQuarantinedTests: async (context, input) => {
@@ -102,6 +114,29 @@ export const testHealthHandlers: Handlers<
     return {};
   },
 };
+
+/** Where a broken test broke, and what still makes a flaky one healthy. */
+async function readProspect(
+  { cell: { reader }, now }: Context,
+  repositoryId: RepositoryId,
+  { id, status, manual_status, ordinal }: TestDetailsRow,
+): Promise<Pick<ResponseOf<'getTestDetails'>, 'breakage' | 'recovery'>> {
+  const breakage = status === 'broken' ? await findBreakage(reader, repositoryId, id) : null;
+  if (status !== 'flaky' || manual_status !== null || ordinal === null)
+    return { breakage: breakage && presentBreakage(breakage), recovery: null };
+  const [settings, mutes, [watched]] = await Promise.all([
+    findHealthSettings(reader, repositoryId),
+    findMutes(reader, repositoryId, [id], now),
+    findHistoriesByTestId(reader, repositoryId, [id]),
+  ]);
+  const before = {
+    mutes: mutes.get(id) ?? [],
+    manualStatus: null,
+    wasActive: watched?.activeMonitors ?? [],
+  };
+  const recovery = findRecovery(watched?.history ?? emptyHistory, settings, before, now.getTime());
+  return { breakage: null, recovery: recovery && presentRecovery(recovery) };
+}
 
 export const noSuchTest = (id: string) =>
   appError('TEST_CASE_NOT_FOUND', {

@@ -164,6 +164,15 @@ function presentMonitors(
   });
 }
 
+/** What landed between the two commits, in a sentence. */
+function describeRange(after: ChangeRow['after']): string {
+  const count = Number(after['candidate_count'] ?? 0);
+  const [passed, failed] = [after['passed_sha'], after['failed_sha']].map((sha) =>
+    stringOrEmpty(sha).slice(0, 7),
+  );
+  return `between ${passed || 'an unknown commit'} and ${failed} ${count === 1 ? '1 change' : `${count} changes`} landed`;
+}
+
 const stringOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const changedValue = {
@@ -183,6 +192,8 @@ function presentChange({
   const presentValue = (side: ChangeRow['before']): string => {
     if (kind === 'monitor_status_changed') return side['isActive'] === true ? 'active' : 'quiet';
     if (kind === 'quarantine_ending') return stringOrEmpty(side['endsAt']);
+    if (kind === 'breakage_located')
+      return typeof side['culprit'] === 'number' ? `#${side['culprit']}` : 'unknown';
     return stringOrEmpty(side[changedValue[kind]]);
   };
   return {
@@ -194,6 +205,8 @@ function presentChange({
     reason:
       kind === 'quarantine_held_back'
         ? ''
+        : kind === 'breakage_located'
+        ? describeRange(after)
         : stringOrEmpty(after[kind === 'monitor_status_changed' ? 'evidence' : 'reason']),
     trigger: trigger.kind,
     upload_id: trigger.kind === 'upload' ? trigger.uploadId : null,

@@ -3,6 +3,7 @@
 
 import { dayMs } from '#base/duration.ts';
 import { forgetChecks } from '#db/run/check-store.ts';
+import { deleteOldCulprits } from '#db/health/breakage-store.ts';
 import { forgetDeliveries } from '#db/webhook/delivery-store.ts';
 import { forgetHeads } from '#db/host/head-store.ts';
 import { dropOldPartitions, ensurePartitions } from '#db/partition.ts';
@@ -36,6 +37,7 @@ export async function maintainHistory(deps: HistoryMaintenanceDeps): Promise<voi
   await deleteOldProcessedComments(cell.db, new Date(now.getTime() - processedCommentsKeptMs));
   await deleteOldNoAccessReplies(cell.db, new Date(now.getTime() - processedCommentsKeptMs));
   await forgetHeads(cell.db, ago(90));
+  await deleteOldCulprits(cell.db, ago(90));
   await forgetDeliveries(cell.db, ago(14));
   await forgetStrikes(cell.db);
   await forgetTokenUse(db, ago(40));

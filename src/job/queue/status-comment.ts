@@ -24,7 +24,7 @@ import { pullRequestPageUrl } from '#event/present-test.ts';
 import { HostError } from '#host/host.ts';
 import { atHost, type HostSession } from '../at-host.ts';
 import type { TaskDeps } from '../deps.ts';
-import { worthWriting } from './comment-budget.ts';
+import { worthWriting } from '../comment-budget.ts';
 
 /**
  * Entries are loaded a few at a time, so that each report is current. After this many turns other jobs get

@@ -6,6 +6,8 @@ import { enqueueIdleSweeps, type JobPayloads, type ScheduledTask } from '#db/job
 import { listQueuesWithPullRequest } from '#db/queue/queue-view.ts';
 import { withHost } from '../at-host.ts';
 import type { TaskDeps } from '../deps.ts';
+import { commentCulprit } from '../health/culprit-comment.ts';
+import { findCulprits } from '../health/find-culprit.ts';
 import { ingestUpload } from '../health/ingest.ts';
 import { examineHeads, refreshApproval } from '../queue/head-review.ts';
 import { land } from '../landing/land.ts';
@@ -66,6 +68,8 @@ export const tasks: Tasks = {
   'handle-comment': handleCommentCommand,
   'handle-label': handleLabelCommand,
   'sync-issues': syncIssues,
+  'find-culprits': findCulprits,
+  'comment-culprit': commentCulprit,
   'sandbox-ci': runSandboxCi,
   'ingest-upload': ingestUpload,
   'maintain-history': maintainHistory,

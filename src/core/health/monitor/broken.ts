@@ -46,7 +46,9 @@ export const changepoint = monitor({
   settings: settingTable,
   classify: (history, settings) => {
     const view = viewDefaultBranch(history, settings);
-    return view && { evidence: describeChange(view), isCertain: true, culprit: view.culprit };
+    if (view === null) return null;
+    const { culprit, edge } = view;
+    return { evidence: describeChange(view), isCertain: true, culprit, edge };
   },
   describe: (history) => {
     const failingInARow = countFailuresInRow(history);
@@ -124,6 +126,7 @@ type BrokenView = {
   readonly failed: number;
   readonly sources: number;
   readonly culprit: { readonly after: string; readonly upTo: string };
+  readonly edge: { readonly after: string; readonly upTo: string };
 };
 
 /** A source counts once, however often it was run: an immediate rerun fails for the same reason. */
@@ -161,11 +164,11 @@ function viewJob(
   const segment = change === null ? [] : places.slice(change.at);
   const failed = segment.filter(hasFailed).length;
   if (change !== null && failed >= settings.brokenRate * segment.length)
-    return { failed, sources: segment.length, culprit: locateCulprit(places, change) };
+    return { failed, sources: segment.length, ...locate(places, change) };
   const row = countUnlikelyRow(history, places);
   if (row === 0) return null;
   const at = places.length - row;
-  return { failed: row, sources: row, culprit: locateCulprit(places, { at, after: at - 1, upTo: at }) };
+  return { failed: row, sources: row, ...locate(places, { at, after: at - 1, upTo: at }) };
 }
 
 /** A row of failures that chance yields less often than this. */
@@ -191,6 +194,18 @@ function countUnlikelyRow({ contradictions }: TestCaseHistory, places: readonly 
     failed += counts.failed;
   }
   return ((failed + 1) / (passed + failed + 2)) ** row < rowChance ? row : 0;
+}
+
+/**
+ * The change lies in its range with 99 %, which allows for passes of a broken test. Where every place of the range before the
+ * change passed, and every one since then failed, it lies between the last pass and the first failure.
+ */
+function locate(places: readonly SourcePlace[], change: Change): Pick<BrokenView, 'culprit' | 'edge'> {
+  const culprit = locateCulprit(places, change);
+  const { at, after } = change;
+  const isSharp =
+    !places.slice(after + 1, at).some(({ failed }) => failed > 0) && places.slice(at).every(hasFailed);
+  return { culprit, edge: isSharp ? locateCulprit(places, { at, after: at - 1, upTo: at }) : culprit };
 }
 
 /** Names are kept around failures only: if one is missing, the range extends to the nearest name outside. */

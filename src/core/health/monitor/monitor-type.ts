@@ -15,6 +15,18 @@ export type MonitorVerdict = {
    * Null: the monitor does not say.
    */
   readonly culprit: { readonly after: string; readonly upTo: string } | null;
+  /** The same for its last pass and its first failure, where it passed up to the one and failed from the other on. */
+  readonly edge?: { readonly after: string; readonly upTo: string };
+};
+
+/** What ends a monitor: so many runs in a row without a failure, or an instant without a new occurrence. */
+export type ResolveConditions = {
+  /** Runs that passed since the last one that failed. */
+  readonly cleanRuns: number;
+  /** So many show at 95 % that the test no longer fails as before; null: no number does. */
+  readonly cleanRunsNeeded: number | null;
+  /** Milliseconds: from then on, if nothing new is seen. */
+  readonly quietAt: number;
 };
 
 type MonitorSettingTable = Readonly<Record<string, Setting>> & { readonly isOn: Setting<boolean> };
@@ -39,6 +51,12 @@ export type Monitor<Table extends MonitorSettingTable = MonitorSettingTable> = {
   ) => MonitorVerdict | null;
   /** What the monitor counts at present, in a sentence: also where it is inactive or off. */
   readonly describe: (history: TestCaseHistory, settings: SettingValues<Table>, now: number) => string;
+  /** What still ends it, by the measure that decides it. Absent: it is not a number of runs. */
+  readonly recovery?: (
+    history: TestCaseHistory,
+    settings: SettingValues<Table>,
+    now: number,
+  ) => ResolveConditions;
 };
 
 /** Checks the parts of a monitor against each other. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dayMs } from '#base/duration.ts';
 import { addPasses, emptyHistory, type TestCaseHistory, record } from '../history.ts';
 import type { RunFact } from '../recent-run.ts';
-import { evaluate, type ClassifiedBefore } from './monitor.ts';
+import { evaluate, type ClassifiedBefore, findRecovery } from './monitor.ts';
 import { completeSettings, defaultHealthSettings, type ResolvedHealthSettings } from '../settings.ts';
 
 const begunAt = Date.UTC(2026, 10, 1, 8);
@@ -127,6 +127,53 @@ describe('the pass-on-retry monitor', () => {
     const now = begunAt + 16 * dayMs;
     expect(classify(history, now).status.value).toBe('healthy');
     expect(classify(history, now, { wasActive: ['pass_on_retry'] }).status.value).toBe('flaky');
+  });
+});
+
+describe('what still makes a flaky test healthy', () => {
+  const flaky = play(`${'p'.repeat(60)}xppppxppppxpppp`);
+  const now = begunAt + 80 * hour;
+  const before = { ...nothing, wasActive: ['pass_on_retry'] as const };
+
+  /** It passes so often on one commit that was tested before. */
+  const repeat = (times: number): TestCaseHistory =>
+    Array.from({ length: times }).reduce<TestCaseHistory>(
+      (history, _, at) => record(history, fact({ at: now + at, source: sha(75) })),
+      flaky,
+    );
+
+  it('is as many clean runs as the monitor itself asks for, to the last one', () => {
+    const recovery = findRecovery(flaky, defaultHealthSettings, before, now)!;
+    const missing = recovery.cleanRunsNeeded! - recovery.cleanRuns;
+    expect([recovery.cleanRuns, recovery.cleanRunsNeeded]).toEqual([4, 101]);
+    const after = now + hour;
+    expect(classify(repeat(missing - 1), after, before).status.value).toBe('flaky');
+    expect(findRecovery(repeat(missing - 1), defaultHealthSettings, before, after)).toMatchObject({
+      cleanRuns: recovery.cleanRunsNeeded! - 1,
+      cleanRunsNeeded: recovery.cleanRunsNeeded,
+    });
+    expect(classify(repeat(missing), after, before).status.value).toBe('healthy');
+    expect(findRecovery(repeat(missing), defaultHealthSettings, before, after)).toBeNull();
+  });
+
+  it('is also the time without another contradiction, to the millisecond', () => {
+    const { quietAt } = findRecovery(flaky, defaultHealthSettings, before, now)!;
+    expect(classify(flaky, quietAt - 1, before).status.value).toBe('flaky');
+    expect(classify(flaky, quietAt, before).status.value).toBe('healthy');
+  });
+
+  it('is time alone where no number of passes is enough', () => {
+    const settings = completeSettings({ monitors: { pass_on_retry: { windowDays: 1 } } });
+    const late = now + 2 * dayMs;
+    expect(findRecovery(flaky, settings, before, late)).toMatchObject({ cleanRunsNeeded: null });
+  });
+
+  it('is not known for a healthy test, for what a person decided, nor for a rate', () => {
+    expect(findRecovery(emptyHistory, defaultHealthSettings, nothing, now)).toBeNull();
+    expect(findRecovery(flaky, defaultHealthSettings, { ...before, manualStatus: 'flaky' }, now)).toBeNull();
+    const counted = completeSettings({ monitors: { failure_count_flaky: { isOn: true } } });
+    const both = { ...before, wasActive: ['pass_on_retry', 'failure_count_flaky'] as const };
+    expect(findRecovery(flaky, counted, both, now)).toBeNull();
   });
 });
 

@@ -25,8 +25,8 @@ import { isRowUnlikely } from './broken.ts';
 import type { TestCaseHistory } from '../history.ts';
 import type { ResolvedHealthSettings } from '../settings.ts';
 import { type HealthStatus, isMuted, type Mute } from '../status.ts';
-import type { MonitorVerdict } from './monitor-type.ts';
-import { classifyBy, type MonitorId, monitorIds, monitors } from './monitors.ts';
+import type { MonitorVerdict, ResolveConditions } from './monitor-type.ts';
+import { classifyBy, type MonitorId, monitorIds, monitors, recoveryBy } from './monitors.ts';
 
 type MonitorState = {
   readonly monitor: MonitorId;
@@ -60,6 +60,8 @@ export type Evaluation = {
    * Null: the test is not broken.
    */
   readonly culprit: { readonly after: string; readonly upTo: string } | null;
+  /** The same, from the last pass to the first failure if the test passed up to the one and failed from the other on. */
+  readonly edge: { readonly after: string; readonly upTo: string } | null;
 };
 
 export function evaluate(
@@ -85,6 +87,7 @@ export function evaluate(
     };
   });
   const status = decideStatus(states, before.manualStatus);
+  const located = [...verdicts.values()].find(({ culprit }) => culprit !== null);
   return {
     status,
     monitors: states,
@@ -92,7 +95,8 @@ export function evaluate(
       status.value === 'flaky' &&
       (before.manualStatus === 'flaky' || before.wasQuarantined === true || isBeyondDoubt(states)) &&
       !isRowUnlikely(history),
-    culprit: [...verdicts.values()].find(({ culprit }) => culprit !== null)?.culprit ?? null,
+    culprit: located?.culprit ?? null,
+    edge: located?.edge ?? located?.culprit ?? null,
   };
 }
 
@@ -120,3 +124,20 @@ const isBeyondDoubt = (states: readonly MonitorState[]): boolean =>
   states.some(
     ({ isCertain, isMuted: muted, monitor }) => isCertain && !muted && monitors[monitor].says === 'flaky',
   );
+
+/** What still makes a flaky test healthy. Null: it is not flaky by its history, or no number of runs ends it. */
+export function findRecovery(
+  history: TestCaseHistory,
+  settings: ResolvedHealthSettings,
+  before: ClassifiedBefore,
+  now: number,
+): ResolveConditions | null {
+  const { status, monitors: states } = evaluate(history, settings, before, now);
+  if (status.value !== 'flaky' || before.manualStatus !== null) return null;
+  const active = states.filter(({ isActive, isMuted: muted }) => isActive && !muted);
+  // All of them must end.
+  const [first, ...others] = active.map(({ monitor }) =>
+    recoveryBy(monitor, history, settings.monitors, now),
+  );
+  return others.length > 0 ? null : (first ?? null);
+}

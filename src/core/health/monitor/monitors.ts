@@ -5,7 +5,7 @@ import type { TestCaseHistory } from '../history.ts';
 import { changepoint } from './broken.ts';
 import { failureCountBroken, failureCountFlaky } from './failure-count.ts';
 import { failureRateBroken, failureRateFlaky } from './failure-rate.ts';
-import type { Monitor, MonitorVerdict } from './monitor-type.ts';
+import type { Monitor, MonitorVerdict, ResolveConditions } from './monitor-type.ts';
 import { passOnRetry } from './pass-on-retry.ts';
 
 export const monitors = {
@@ -43,3 +43,11 @@ export const describeBy = <Id extends MonitorId>(
   settings: MonitorSettings,
   now: number,
 ): string => byId[id].describe(history, settings[id], now);
+
+/** Null: the monitor does not end after a number of runs. */
+export const recoveryBy = <Id extends MonitorId>(
+  id: Id,
+  history: TestCaseHistory,
+  settings: MonitorSettings,
+  now: number,
+): ResolveConditions | null => byId[id].recovery?.(history, settings[id], now) ?? null;

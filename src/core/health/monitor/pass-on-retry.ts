@@ -57,6 +57,14 @@ export const passOnRetry = monitor({
     const { contradicted, verdicts } = viewPassOnRetry(history, settings, now);
     return `Passed and failed on ${contradicted} of ${countText(verdicts, 'commit')} in ${daysText(days)}; fires at ${sourcesMin} that chance does not explain.`;
   },
+  recovery: (history, settings, now) => {
+    const { passesMin, quietAt } = viewPassOnRetry(history, settings, now);
+    return {
+      cleanRuns: history.cleanPasses,
+      cleanRunsNeeded: Number.isFinite(passesMin) ? passesMin : null,
+      quietAt,
+    };
+  },
 });
 
 function describeRetry({ contradicted, verdicts, last }: PassOnRetryView, days: number): string {
@@ -68,6 +76,9 @@ function describeRetry({ contradicted, verdicts, last }: PassOnRetryView, days: 
 type PassOnRetryView = {
   readonly fires: boolean;
   readonly isOver: boolean;
+  /** It is over after so many passes in a row, or from this instant on without a new contradiction. */
+  readonly passesMin: number;
+  readonly quietAt: number;
   /** Even by a measure ten times as strict: good enough for what happens without a person. */
   readonly isCertain: boolean;
   /** Contradicted sources of the window, and all sources. */
@@ -108,11 +119,13 @@ function viewPassOnRetry(
   const chance = chanceAmong(tests);
   // An upload may contain only a shard: what happens without a person is measured on all tests of the repository.
   const chanceInSuite = chanceAmong(Math.max(tests, history.suite));
-  const isQuiet = last === null || now - last.at >= settings.quietDays * dayMs;
+  const quietAt = last === null ? now : last.at + settings.quietDays * dayMs;
   const passesMin = Math.max(cleanPassesMin, passesToTrust(contradicted / verdicts, contradicted));
   return {
     fires: votes.length >= settings.sourcesMin && chance <= settings.chanceMax,
-    isOver: isQuiet || history.cleanPasses >= passesMin,
+    isOver: now >= quietAt || history.cleanPasses >= passesMin,
+    passesMin,
+    quietAt,
     isCertain: votes.length >= settings.sourcesMin && chanceInSuite <= settings.chanceMax / certainty,
     contradicted,
     verdicts,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { worthWriting } from './comment-budget.ts';
+import { isCulpritCommentWorth, worthWriting } from './comment-budget.ts';
 
 it('writes everything while the budget is hardly used', () => {
   for (const moment of ['begin', 'between', 'end'] as const)
@@ -16,4 +16,8 @@ it('leaves out what lies between first, then the beginning, then a check that wa
 
 it('ends a check that is shown as under way, however much is used', () => {
   expect(worthWriting(0.9, 'end', true)).toEqual({ comment: true, check: true });
+});
+
+it('writes who broke a test while hardly more than the beginnings of attempts are written', () => {
+  expect([0, 0.14, 0.15, 0.9].map(isCulpritCommentWorth)).toEqual([true, true, false, false]);
 });
