@@ -59,9 +59,9 @@ export const changepoint = monitor({
   },
 });
 
-function describeChange({ failed, sources, culprit }: BrokenView): string {
-  const since = culprit.upTo === '' ? '' : ` since ${shortSource(culprit.upTo)}`;
-  const before = culprit.after === '' ? '' : `, and passed up to ${shortSource(culprit.after)}`;
+function describeChange({ failed, sources, edge }: BrokenView): string {
+  const since = edge.upTo === '' ? '' : ` since ${shortSource(edge.upTo)}`;
+  const before = edge.after === '' ? '' : `, and passed up to ${shortSource(edge.after)}`;
   return `fails on the default branch${since} (on ${failed} of ${countText(sources, 'commit')})${before}`;
 }
 

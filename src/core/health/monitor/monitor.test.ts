@@ -188,6 +188,14 @@ describe('the changepoint monitor', () => {
     expect(mayAutoQuarantine).toBe(false);
   });
 
+  it('names the last pass and the first failure, unless passes and failures mix there', () => {
+    const sharp = classify(play(`${'p'.repeat(50)}ffff`), begunAt + 54 * hour);
+    expect(sharp.edge).toEqual({ after: sha(50), upTo: sha(51) });
+    const mixed = classify(play(`${'p'.repeat(50)}fpffff`), begunAt + 56 * hour);
+    expect(mixed.status.value).toBe('broken');
+    expect(mixed.edge).toEqual(mixed.culprit);
+  });
+
   it('does not for one failure, nor for what fails elsewhere', () => {
     expect(classify(play('ppf', passes), begunAt + 3 * hour).status.value).toBe('healthy');
     const elsewhere = play('ppfffff', passes, { branchClass: 'pull_request' });
