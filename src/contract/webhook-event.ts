@@ -88,12 +88,9 @@ const changes = {
   }),
   quarantine_held_back: z.object({ reason: HeldBack }),
   quarantine_ending: z.object({
-    days: z
-      .int()
-      .nullable()
-      .meta({
-        description: 'Days before the end at which this warning is due; null: there was none before.',
-      }),
+    days: z.int().nullable().meta({
+      description: 'Days before the end at which this warning is due; null: there was none before.',
+    }),
     endsAt: InstantOut.optional(),
   }),
   breakage_located: z.object({

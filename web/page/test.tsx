@@ -21,7 +21,7 @@ import { Instant, Since } from '../component/time.tsx';
 import { Section } from '../component/section.tsx';
 import { RepoBreadcrumbs } from '../component/breadcrumbs.tsx';
 import { formatInstant, formatPercent } from '../format.ts';
-import { formatRepoPath, type Repo, parseRepoPath, safeHref } from '../name.ts';
+import { formatRepoPath, type Repo, parseRepoPath } from '../name.ts';
 import { useMay, useSession } from '../api/query.ts';
 
 const route = getRouteApi('/tests/$id');

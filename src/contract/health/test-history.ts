@@ -124,12 +124,10 @@ export const QuarantineSummaryRequest = z.object({ repo: Repository, org_url_slu
 export const QuarantineSummaryResponse = z.object({
   is_enabled: z.boolean(),
   quarantined_tests: z.int(),
-  held_back_tests: z
-    .int()
-    .meta({
-      description:
-        'How many flaky or broken tests should be quarantined and are not: see quarantine_held_back.',
-    }),
+  held_back_tests: z.int().meta({
+    description:
+      'How many flaky or broken tests should be quarantined and are not: see quarantine_held_back.',
+  }),
   set_by_people: z.int().meta({ description: 'How many of these are set to ALWAYS_QUARANTINE.' }),
   expiring_within_7d: z.int(),
   failures_excused_last_30d: z.int(),

@@ -245,7 +245,12 @@ export const enqueueStatusComments = (tx: Tx, queueId: QueueId, when: 'soon' | '
 
 /** Tasks at a host for an event that names only the repository. */
 export type RepositoryTask =
-  'refresh-pull-request' | 'handle-comment' | 'handle-label' | 'sync-issues' | 'find-culprits' | 'comment-culprit';
+  | 'refresh-pull-request'
+  | 'handle-comment'
+  | 'handle-label'
+  | 'sync-issues'
+  | 'find-culprits'
+  | 'comment-culprit';
 
 const repositoryJobKey: {
   readonly [Task in RepositoryTask]: (payload: JobPayloads[Task]) => string;

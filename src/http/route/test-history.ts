@@ -206,8 +206,8 @@ function presentChange({
       kind === 'quarantine_held_back'
         ? ''
         : kind === 'breakage_located'
-        ? describeRange(after)
-        : stringOrEmpty(after[kind === 'monitor_status_changed' ? 'evidence' : 'reason']),
+          ? describeRange(after)
+          : stringOrEmpty(after[kind === 'monitor_status_changed' ? 'evidence' : 'reason']),
     trigger: trigger.kind,
     upload_id: trigger.kind === 'upload' ? trigger.uploadId : null,
     actor: trigger.kind === 'person' ? trigger.actor : null,
