@@ -198,7 +198,7 @@ async function tryNewTests(
   const shake = async (mode: 'report' | 'enforce', sha: string) => {
     await rm(join(cwd, 'count'), { force: true });
     return inProject(
-      `signalbox test --repo ${repo} --sha ${sha.repeat(40)} --branch feature --pr 7 --job unit --shake-new ${mode} --budget 60s -- ${quoted(command([]))}`,
+      `signalbox test --repo ${repo} --sha ${sha.repeat(40)} --branch feature --pr 7 --job unit --shake-new ${mode} --budget 3m -- ${quoted(command([]))}`,
     );
   };
   const enforced = await shake('enforce', 'c');
