@@ -173,9 +173,9 @@ const eventRoutes: readonly Route[] = [
 ];
 
 type IssueFields = {
-  readonly title?: unknown;
-  readonly body?: unknown;
-  readonly state?: unknown;
+  readonly title?: string | number | null;
+  readonly body?: string | null;
+  readonly state?: string;
 };
 
 const titleMax = 256;
@@ -185,7 +185,7 @@ const bodyMax = 65_536;
 function checkText({ title, body }: IssueFields): void {
   if (title !== undefined && (String(title).trim() === '' || String(title).length > titleMax))
     throw invalid({ resource: 'Issue', field: 'title' });
-  if (body !== undefined && body !== null && String(body).length > bodyMax)
+  if ((body ?? '').length > bodyMax)
     throw invalid({
       resource: 'Issue',
       field: 'body',
@@ -202,7 +202,7 @@ function openIssue(call: RepositoryCall) {
     id: site.nextId(),
     number: (repository.lastNumber += 1),
     title: String(fields.title),
-    body: typeof fields.body === 'string' ? fields.body : null,
+    body: fields.body ?? null,
     author: accountOf(principal),
     via: viaOf(principal),
     createdAt: now,
@@ -222,7 +222,7 @@ function updateIssue(call: RepositoryCall) {
   checkText(fields);
   const now = site.clock.now();
   if (fields.title !== undefined) issue.title = String(fields.title);
-  if (fields.body !== undefined) issue.body = typeof fields.body === 'string' ? fields.body : null;
+  if (fields.body !== undefined) issue.body = fields.body;
   if (fields.state === 'open' || fields.state === 'closed') {
     if (issue.state !== fields.state) issue.closedAt = fields.state === 'closed' ? now : null;
     issue.state = fields.state;
