@@ -3,7 +3,7 @@
 import type { PredictedOutcome } from './risk.ts';
 
 /** A tenth of the predictions, by their probability. */
-export type CalibrationPart = {
+type CalibrationPart = {
   readonly count: number;
   /** The mean of the predicted probabilities. */
   readonly predicted: number;
