@@ -3,7 +3,7 @@
 
 import type { HealthStatus } from '#core/health/status.ts';
 import type { Tx } from '#db/cell.ts';
-import { findOpenBreakages, putBreakages, resolveBreakages } from '#db/health/breakage-store.ts';
+import { findOpenBreakages, putBreakages, resolveBreakages } from '#db/run/breakage-store.ts';
 import { enqueueForRepository } from '#db/job/job.ts';
 import type { TestsLock } from '#db/transaction.ts';
 

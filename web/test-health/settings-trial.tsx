@@ -8,7 +8,7 @@ import { Instant } from '../component/time.tsx';
 import { formatRepoPath, type Repo } from '../name.ts';
 
 type Trial = ResponseOf<'tryHealthSettings'>;
-type ListedTest = Trial['flaky']['tests_more'][number];
+type TriedTest = Trial['flaky']['tests_more'][number];
 
 type TrialProps = { readonly repo: Repo; readonly trial: Trial };
 
@@ -43,7 +43,7 @@ export const SettingsTrial = ({ repo, trial }: TrialProps) => (
 type TriedTestsProps = {
   readonly repo: Repo;
   readonly title: string;
-  readonly tests: readonly ListedTest[];
+  readonly tests: readonly TriedTest[];
   readonly total: number;
 };
 
@@ -67,7 +67,7 @@ const TriedTests = ({ repo, title, tests, total }: TriedTestsProps) =>
   );
 
 /** A link opens a new tab: the settings are not saved yet. */
-const TriedTestRow = ({ repo, test }: { readonly repo: Repo; readonly test: ListedTest }) => (
+const TriedTestRow = ({ repo, test }: { readonly repo: Repo; readonly test: TriedTest }) => (
   <li className="row">
     <div className="shrink">
       <a

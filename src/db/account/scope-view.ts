@@ -8,7 +8,7 @@ import type { Queue } from '#core/queue/model.ts';
 import type { EntryStatus } from '#core/queue/text/entry-status.ts';
 import { type RepositoryName, repositoryKey } from '#core/repository.ts';
 import type { Tx } from '../cell.ts';
-import { failedTestsSql } from '../health/failed-test-view.ts';
+import { failedTestsSql } from '../run/failed-test-view.ts';
 import { requiredChecksColumn } from '../host/required-view.ts';
 import { entryColumns, toEntry, type EntryRow, queueColumns, toQueue, type QueueRow } from '../row.ts';
 import { statement } from '../statement.ts';

@@ -2,7 +2,7 @@
 
 import type { QueueId } from '#base/id.ts';
 import type { Tx } from '../cell.ts';
-import { isByFlakyTests } from '../health/failed-test-view.ts';
+import { isByFlakyTests } from '../run/failed-test-view.ts';
 import { runMembersSql } from '../run/run-member.ts';
 import { statement } from '../statement.ts';
 

@@ -20,7 +20,7 @@ import { estimateFailureShare, estimateFlakeShare } from '#core/queue/planner/fa
 import { limitsFrom } from '#core/queue/planner/limits.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { Tx } from '../cell.ts';
-import { loadReportedFailures } from '../health/failed-test-view.ts';
+import { loadReportedFailures } from '../run/failed-test-view.ts';
 import type { KeptQueues } from './kept-entries.ts';
 import type { Horizon, OpenEntry } from './open-entry.ts';
 import { predictFailures } from './risk-view.ts';

@@ -4,7 +4,7 @@ import type { QueueId, RepositoryId } from '#base/id.ts';
 import type { StatusReport } from '#core/queue/text/message.ts';
 import type { Tx } from '../cell.ts';
 import { type AtHostRow, atHostColumns, type QueueAtHost, toQueueAtHost } from '../host/host-view.ts';
-import { failedTestsSql } from '../health/failed-test-view.ts';
+import { failedTestsSql } from '../run/failed-test-view.ts';
 import { listEntries } from './queue-view.ts';
 import { requiredChecksColumn, ruleChangeSql } from '../host/required-view.ts';
 import { runMembersSql } from '../run/run-member.ts';

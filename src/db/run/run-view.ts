@@ -5,7 +5,7 @@ import type { Check, RequiredCheck } from '#core/queue/check.ts';
 import type { FailedTests } from '#core/queue/rule/failed-test.ts';
 import type { RuleChange } from '#core/queue/rule.ts';
 import type { Tx } from '../cell.ts';
-import { failedTestsSql } from '../health/failed-test-view.ts';
+import { failedTestsSql } from './failed-test-view.ts';
 import { type KeptChecks, presentChecks } from './kept-check.ts';
 import { requiredChecksColumn } from '../host/required-view.ts';
 import { runMembersSql } from './run-member.ts';

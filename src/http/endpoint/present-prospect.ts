@@ -2,7 +2,7 @@
 
 import type { Breakage, Recovery } from '#contract/test-health.ts';
 import type { ResolveConditions } from '#core/health/monitor/monitor-type.ts';
-import type { BreakageView } from '#db/health/breakage-store.ts';
+import type { BreakageView } from '#db/run/breakage-store.ts';
 
 export function presentBreakage(view: BreakageView): Breakage {
   const { culprit_pr: pullRequest, culprit_reason: reason } = view;

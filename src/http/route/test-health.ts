@@ -7,7 +7,7 @@ import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { emptyHistory } from '#core/health/history.ts';
 import { findRecovery } from '#core/health/monitor/monitor.ts';
 import { type RepositoryName, repositoryUrl } from '#core/repository.ts';
-import { findBreakage } from '#db/health/breakage-store.ts';
+import { findBreakage } from '#db/run/breakage-store.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
 import { findHistoriesByTestId } from '#db/health/history-store.ts';
 import { findMutes } from '#db/health/verdict-store.ts';

@@ -10,7 +10,7 @@ import {
   type CulpritComment,
   loadCulpritComment,
   recordCulpritComment,
-} from '#db/health/breakage-store.ts';
+} from '#db/run/breakage-store.ts';
 import { enqueueForRepository, type JobPayloads } from '#db/job/job.ts';
 import { listQueues } from '#db/queue/queue-view.ts';
 import { findLandedCommits } from '#db/run/culprit-view.ts';

@@ -21,7 +21,7 @@ import {
   type StoredCandidate,
   type UnsearchedBreakage,
   unsearchedMax,
-} from '#db/health/breakage-store.ts';
+} from '#db/run/breakage-store.ts';
 import { appendTestFacts, type TestFact } from '#db/health/verdict-store.ts';
 import { enqueueForRepository, type JobPayloads } from '#db/job/job.ts';
 import {

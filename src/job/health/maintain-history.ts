@@ -3,7 +3,7 @@
 
 import { dayMs } from '#base/duration.ts';
 import { forgetChecks } from '#db/run/check-store.ts';
-import { deleteOldCulprits } from '#db/health/breakage-store.ts';
+import { deleteOldCulprits } from '#db/run/breakage-store.ts';
 import { forgetDeliveries } from '#db/webhook/delivery-store.ts';
 import { forgetHeads } from '#db/host/head-store.ts';
 import { dropOldPartitions, ensurePartitions } from '#db/partition.ts';
