@@ -136,16 +136,17 @@ function evaluateTest(
 }
 
 /** Room for every test: how many others are quarantined does not count. */
-const unlimitedRoom: QuarantineRoom = { quarantined: 0, suite: Number.MAX_SAFE_INTEGER };
+export const unlimitedRoom: QuarantineRoom = { quarantined: 0, suite: Number.MAX_SAFE_INTEGER };
 
 /** The decision about one test alone: nothing is read or written. Settings that are tried are decided by it (try-settings.ts). */
 export function classifyTest(
   known: KnownTest,
   settings: ResolvedHealthSettings,
+  room: QuarantineRoom,
   now: Date,
 ): Pick<EvaluatedTest, 'active'> & { readonly verdict: TestClassification } {
   const { evaluation, contract, active } = evaluateTest(known, settings, now);
-  const decided = decideQuarantine(contract, unlimitedRoom, now.getTime());
+  const decided = decideQuarantine(contract, room, now.getTime());
   return { verdict: applyEvaluation(known.before, evaluation, decided, now), active };
 }
 
@@ -183,7 +184,7 @@ async function readRoom(
 ): Promise<QuarantineRoom> {
   if (!contracts.some((contract) => beginsQuarantine(contract, now.getTime())))
     return { quarantined: 0, suite: 0 };
-  return readQuarantineRoom(tx, lock, suiteEnough(settings.quarantine));
+  return readQuarantineRoom(tx, lock.repositoryId, suiteEnough(settings.quarantine));
 }
 
 function applyEvaluation(

@@ -18,14 +18,20 @@ import {
   type HealthSettingsOverrides,
   type ResolvedHealthSettings,
 } from '#core/health/settings.ts';
+import { suiteEnough } from '#core/health/quarantine/quarantine-contract.ts';
 import type { HealthStatus } from '#core/health/status.ts';
 import { historyAt, listInstants } from '#core/health/trial/history-at.ts';
 import { trialDays, type TrialKind, trialKinds } from '#core/health/trial/trial-kind.ts';
 import type { Tx } from '#db/cell.ts';
 import { findHealthChange } from '#db/health/health-settings-store.ts';
 import { listHistoriesFailedSince } from '#db/health/history-store.ts';
-import { findMutes, findTestHealth, type TestHealthRow } from '#db/health/verdict-store.ts';
-import { classifyTest, type KnownTest } from './classify-tests.ts';
+import {
+  findMutes,
+  findTestHealth,
+  readQuarantineRoom,
+  type TestHealthRow,
+} from '#db/health/verdict-store.ts';
+import { classifyTest, type KnownTest, unlimitedRoom } from './classify-tests.ts';
 import { mergeSettings } from './override-test.ts';
 
 type TrialLimits = {
@@ -86,6 +92,7 @@ export async function trySettings(
     saved: completeSettings(change),
     tried: completeSettings(mergeSettings(change ?? {}, requested)),
   };
+  const room = { ...(await readQuarantineRoom(db, repositoryId, suiteEnough(settings.tried.quarantine))) };
   const trial = emptyTrial(now);
   const begunAt = performance.now();
   let turnedAt = begunAt;
@@ -97,7 +104,7 @@ export async function trySettings(
         trial.isCut = true;
         return sorted(trial);
       }
-      addTest(trial, test, settings, now);
+      addTest(trial, test, settings, room, now);
       if (performance.now() - turnedAt < turnMs) continue;
       await nextTurn();
       turnedAt = performance.now();
@@ -147,7 +154,13 @@ async function readPage(
 
 type BothSettings = { readonly saved: ResolvedHealthSettings; readonly tried: ResolvedHealthSettings };
 
-function addTest(trial: TrialResult, test: KnownTest, settings: BothSettings, now: Date): void {
+function addTest(
+  trial: TrialResult,
+  test: KnownTest,
+  settings: BothSettings,
+  room: { quarantined: number; readonly suite: number },
+  now: Date,
+): void {
   const instants = listInstants(test.history, trial.since.getTime(), now.getTime());
   const past = instants.map((at) => ({
     at: new Date(at),
@@ -156,8 +169,9 @@ function addTest(trial: TrialResult, test: KnownTest, settings: BothSettings, no
   const saved = findFirsts(test, past, settings.saved);
   const tried = findFirsts(test, past, settings.tried);
   const current = { status: test.before.status, isQuarantined: test.before.quarantined_at !== null };
-  const { verdict } = classifyTest(test, settings.tried, now);
+  const { verdict } = classifyTest(test, settings.tried, room, now);
   const ifSaved = { status: verdict.status, isQuarantined: verdict.quarantined_at !== null };
+  room.quarantined += Number(ifSaved.isQuarantined) - Number(current.isQuarantined);
   trial.tests++;
   if (ifSaved.status !== current.status || ifSaved.isQuarantined !== current.isQuarantined)
     trial.changesOnSave++;
@@ -191,7 +205,9 @@ function findFirsts(test: KnownTest, past: Past, settings: ResolvedHealthSetting
   };
   let activeMonitors: KnownTest['activeMonitors'] = [];
   for (const { at, history } of past) {
-    const { verdict, active } = classifyTest({ ...test, before, history, activeMonitors }, settings, at);
+    // Which tests had the room in the past is not known.
+    const known = { ...test, before, history, activeMonitors };
+    const { verdict, active } = classifyTest(known, settings, unlimitedRoom, at);
     const first = { at, reason: verdict.status_reason };
     if (verdict.status !== 'healthy') firsts[verdict.status] ??= first;
     if (verdict.quarantined_at !== null && verdict.quarantine_setting === 'AUTO_QUARANTINE')

@@ -241,3 +241,17 @@ it('names at most 100 tests of a list, and counts all', async () => {
   const { flaky } = await client.call('tryHealthSettings', { ...asked, settings });
   expect([flaky.fewer, flaky.tests_fewer.length]).toEqual([120, 100]);
 });
+
+it('counts for a save only as many quarantined tests as the limits allow', async () => {
+  const health = await openHealthWorld();
+  await fill(health, 12);
+  const client = await health.world.client();
+  const change = (max_tests: number) => ({
+    settings: { quarantine: { enabled: true, max_tests, max_share: 1 } },
+  });
+  const all = await client.call('tryHealthSettings', { ...asked, ...change(500) });
+  expect(all.quarantined.more).toBe(12);
+  const { quarantined } = await client.call('tryHealthSettings', { ...asked, ...change(4) });
+  expect(quarantined.more).toBe(12);
+  expect(quarantined.tests_more.filter(({ if_saved }) => if_saved.quarantined)).toHaveLength(4);
+});

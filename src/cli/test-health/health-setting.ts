@@ -14,8 +14,12 @@ import { parseSettingPairs } from '../setting-pair.ts';
 import { didYouMean } from '../suggestion.ts';
 
 const schemas: Readonly<Record<string, z.ZodType>> = {
-  'quarantine.enabled': quarantineSettingFields.enabled,
-  'quarantine.auto': quarantineSettingFields.auto,
+  ...Object.fromEntries(
+    Object.entries<z.ZodType>(quarantineSettingFields).map(([name, schema]) => [
+      `quarantine.${name}`,
+      schema,
+    ]),
+  ),
   default_branches: DefaultBranches,
   ...Object.fromEntries(
     Object.entries(healthMonitors).flatMap(([id, { shape }]) =>

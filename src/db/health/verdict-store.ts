@@ -139,7 +139,7 @@ const selectRoom = statement<[repositoryId: string, enough: number], QuarantineR
 /** `enough`: tests beyond that number are not counted. */
 export async function readQuarantineRoom(
   tx: Tx,
-  { repositoryId }: TestsLock,
+  repositoryId: RepositoryId,
   enough: number,
 ): Promise<QuarantineRoom> {
   const [row] = await selectRoom(tx, repositoryId, enough);
