@@ -89,6 +89,7 @@ it('a queue that nobody configured has these settings', () => {
     bisectionConcurrency: 0,
     testingTimeoutMinutes: 300,
     pendingFailureDepth: 0,
+    predictFailures: false,
     flakeReruns: 1,
     canOptimisticallyMerge: false,
     batch: false,

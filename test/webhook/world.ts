@@ -11,7 +11,9 @@ import { type Receiver, startReceiver } from './receiver.ts';
 
 export const secretKey = Buffer.alloc(32, 7);
 export const loopback = { networks: ['127.0.0.1/32'], hosts: [] };
-const webhook = { allow: loopback, timeoutMs: 1_000 };
+/** Long enough for a receiver on a machine whose cores are all taken. */
+const timeoutMs = 4_000;
+const webhook = { allow: loopback, timeoutMs };
 
 type Event = Readonly<Record<string, unknown>> & { readonly type: string };
 
@@ -42,7 +44,7 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
     secretKey,
     addresses: deps.config,
     allowed: loopback,
-    timeoutMs: 1_000,
+    timeoutMs,
   };
   return {
     ...world,

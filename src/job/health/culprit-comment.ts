@@ -61,7 +61,7 @@ async function writeComment(deps: TaskDeps, payload: CulpritCommentPayload): Pro
       if (!(error instanceof HostError) || error.trouble !== 'forbidden') throw error;
       log.warn(
         { repository: repositoryId, pullRequest: prNumber, err: error },
-        'not allowed to comment on this pull request',
+        'not allowed to comment or set a check on this pull request',
       );
     }
   });
