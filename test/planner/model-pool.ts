@@ -21,6 +21,9 @@ export const disturbancesIn = (
 /** How far it came, or the story of what is wrong. */
 export type Outcome = Result | { readonly violation: string };
 
+/** What a world may take in any case: a machine with other work to do is many times slower. */
+const shareMinMs = 240_000;
+
 /** The outcome of every world, in their order, as it comes. */
 export function exploreWorlds(scope: Scope, budgetMs: number): Promise<Outcome>[] {
   const end = Date.now() + budgetMs;
@@ -46,7 +49,7 @@ export function exploreWorlds(scope: Scope, budgetMs: number): Promise<Outcome>[
       const outcome = await ask(worker, {
         world,
         disturbances,
-        deadline: Math.min(end, Date.now() + share),
+        deadline: Math.min(end, Date.now() + Math.max(share, shareMinMs)),
       });
       outcomes[world]!.resolve(outcome);
     }
