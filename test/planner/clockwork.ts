@@ -191,8 +191,9 @@ function longestTryMs({ testingTimeoutMinutes }: QueueSettings, { beginMs, testM
  * Whatever stands in the slots has its result after one try, and by then everything ahead of it has too. So with every
  * try as many land as there are slots, or there is a setback: somebody fails, or conflicts with somebody ahead. Until a
  * failure is settled there are: the run that failed, the successors that are waited for, one more run if what it was
- * tested on landed in part only, and in a batch the rounds of a search by halves with the run that confirms it. Nothing
- * starts while something lands, and one landing may have been under way for nothing. A batch waits once to fill.
+ * tested on landed in part only, and in a batch the rounds of a search by halves with the run that confirms it and the run
+ * of the culprit alone. Nothing starts while something lands, and one landing may have been under way for nothing. A batch
+ * waits once to fill.
  */
 export function longestDrainMs(
   settings: QueueSettings,
@@ -200,7 +201,7 @@ export function longestDrainMs(
   { merged, setbacks }: { readonly merged: number; readonly setbacks: number },
 ): number {
   const { concurrency, pendingFailureDepth, canOptimisticallyMerge, batch, batchingMinSize } = settings;
-  const searched = batch ? Math.ceil(Math.log2(batchingMinSize)) + 1 : 0;
+  const searched = batch ? Math.ceil(Math.log2(batchingMinSize)) + 2 : 0;
   const perSetback = 1 + pendingFailureDepth + (canOptimisticallyMerge ? 1 : 0) + searched;
   const tries = Math.ceil(merged / concurrency) + setbacks * perSetback;
   const fillMs = batch ? settings.batchingMaxWaitTimeMinutes * minuteMs : 0;

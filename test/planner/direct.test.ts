@@ -176,9 +176,7 @@ describe('an entry that fails in the line', () => {
     const world = failed();
     world.send({ kind: 'run-failed', run: runOfSearch(world).id });
     expect(world.outcome(1)).toBe('failed');
-    expect(world.facts.findLast(({ kind }) => kind === 'failed')).toMatchObject({
-      evidence: { withoutIt: 'branch' },
-    });
+    expect(world.facts.findLast(({ kind }) => kind === 'failed')).toMatchObject({ pr: 1 });
   });
 
   it('is back, behind the others, if it passes alone', () => {

@@ -1,6 +1,6 @@
 // How many failed runs remove an entry, if dependencies are direct.
 import { describe, expect, it } from 'vitest';
-import { estimateFlakeShare } from '#core/queue/planner/failure-share.ts';
+import { estimateFlakeShare } from '#core/queue/planner/history.ts';
 import { areConvincing, isConvincing } from '#core/queue/planner/innocence.ts';
 import type { Item, Run } from '#core/queue/planner/model.ts';
 import { foresee } from '#core/queue/planner/strategy/foresee.ts';

@@ -23,7 +23,7 @@ describe('an entry that CI gave no result for', () => {
   const world = lanes();
   const failed = (pr: number, reason: FailedReason): PlannerFact => {
     const failedRun = world.run(String(pr)).id;
-    return { kind: 'failed', pr, reason, evidence: { failedRun, withoutIt: 'branch' } };
+    return { kind: 'failed', pr, reason, evidence: { failedRun } };
   };
   const inconclusive = withRuns(world.snapshot, { status: 'infrastructure', attempt: 3 });
   const wrong = (before: Snapshot, ...facts: PlannerFact[]) =>

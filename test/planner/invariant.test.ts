@@ -233,12 +233,12 @@ describe('a failure', () => {
   it('is shown by a run that did not pass', () => {
     const world = two();
     const { id } = world.run('1');
-    const evidence = { failedRun: id, withoutIt: 'branch' } as const;
+    const evidence = { failedRun: id } as const;
     const red = withRun(world.snapshot, world.run('1'), { status: 'failed' });
     expect(unjust(red, failed(1, { evidence }))).toEqual([]);
     const green = withRun(world.snapshot, world.run('1'), { status: 'passed' });
     expect(unjust(green, failed(1, { evidence }))).toEqual([`#1 failed by run ${id}, which did not fail`]);
-    expect(unjust(red, failed(1, { evidence: { failedRun: 99, withoutIt: 'branch' } }))).toEqual([
+    expect(unjust(red, failed(1, { evidence: { failedRun: 99 } }))).toEqual([
       '#1 failed by run 99, which did not fail',
     ]);
   });
@@ -247,31 +247,12 @@ describe('a failure', () => {
     const world = two();
     const run = world.run('1+2');
     const red = withRun(world.snapshot, run, { status: 'failed' });
-    const evidence = { failedRun: run.id, withoutIt: 'branch' } as const;
+    const evidence = { failedRun: run.id } as const;
     expect(unjust(red, failed(2, { evidence }))).toEqual(['#2 failed on top of #1, which is not the branch']);
     expect(unjust(red, failed(1, { evidence }))).toEqual([
       '#1 failed by a run in which #2 is the last change',
       '#1 failed on top of #1, which is not the branch',
     ]);
-  });
-
-  it('is shown by what passed without it, on the same base', () => {
-    const world = searching();
-    const [one, both] = [world.run('1'), world.run('1+2')];
-    const red = withRun(world.snapshot, both, { status: 'failed' });
-    const proved = withRun(red, one, { status: 'passed' });
-    const fact = failed(2, { evidence: { failedRun: both.id, withoutIt: one.id } });
-    const sentence = '#2 failed though nothing shows that #1 passes without it';
-    expect(unjust(proved, fact)).toEqual([]);
-    expect(unjust(red, fact)).toEqual([sentence]);
-    const otherBase = { ...one.composition, base: 'X' };
-    expect(unjust(withRun(red, one, { status: 'passed', composition: otherBase }), fact)).toEqual([sentence]);
-    const otherMembers = { ...one.composition, members: [3] };
-    expect(unjust(withRun(red, one, { status: 'passed', composition: otherMembers }), fact)).toEqual([
-      sentence,
-    ]);
-    const nowhere = failed(2, { evidence: { failedRun: both.id, withoutIt: 99 } });
-    expect(unjust(proved, nowhere)).toEqual([sentence]);
   });
 });
 

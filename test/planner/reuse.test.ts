@@ -72,6 +72,7 @@ describe('the prefix that a search proved', () => {
     world.submit(3, { noBatch: true });
     world.pass('1');
     world.fail('1+2');
+    world.fail('2');
     expect(world.outcome(2)).toBe('failed');
     expect([world.merged(), world.active()]).toEqual([[], ['3', '3+1']]);
   });
@@ -83,6 +84,7 @@ describe('the prefix that a search proved', () => {
     world.send({ kind: 'branch-moved', tip: 'X' });
     world.pass('1');
     world.fail('1+2');
+    world.fail('2');
     expect([world.merged(), world.outcome(2), world.state(1)]).toEqual([[], 'failed', 'testing']);
     expect(world.run('1').composition.base).toBe('X');
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { limitsWithoutHistory } from '#core/queue/planner/clock.ts';
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
-import { estimateFailureShare, usualFailureShare } from '#core/queue/planner/failure-share.ts';
+import { estimateFailureShare, usualFailureShare } from '#core/queue/planner/history.ts';
 import { noTargets } from '#core/queue/planner/lane.ts';
 import type { Item, QueuePosition, Run, Snapshot } from '#core/queue/planner/model.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';

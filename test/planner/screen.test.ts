@@ -58,7 +58,7 @@ describe('a screen', () => {
     world.fail('1+2');
     expect(world.active('search')).toEqual(['1']);
     world.pass('1');
-    expect(world.active('search')).toEqual(['1+2']);
+    expect(world.active('search')).toEqual(['2']);
     expect(world.outcome(2)).toBeUndefined();
   });
 
@@ -164,24 +164,27 @@ describe('one budget', () => {
 });
 
 describe('two failed runs', () => {
-  it('name the last entry of the shortest failing prefix, and one does not', () => {
+  it('remove the last entry of the shortest failing prefix, if the second is of it alone', () => {
     const world = screening({}, 1, 2);
     world.fail('1+2');
     world.pass('1');
-    world.fail('1+2');
-    expect(world.outcome(2)).toBe('failed');
     expect(world.merged()).toEqual([1]);
+    expect(world.outcome(2)).toBeUndefined();
+    expect(world.active('search')).toEqual(['2']);
+    world.fail('2');
+    expect(world.outcome(2)).toBe('failed');
   });
 
-  it('of a prefix are needed too: a prefix that passes the second time clears its last entry', () => {
+  it('are needed for the first entry too, and the others do not wait for the second', () => {
     const world = screening({}, 1, 2);
     world.fail('1+2');
     world.fail('1');
     expect(world.outcome(1)).toBeUndefined();
-    expect(world.active('search')).toEqual(['1']);
+    expect(world.active('search')).toEqual(['1', '2']);
     world.pass('1');
-    world.pass('1+2');
-    expect(world.merged()).toEqual([1, 2]);
+    world.pass('2');
+    expect(world.merged()).toEqual([1]);
+    expect(world.active('line')).toEqual(['2']);
   });
 
   it('are needed for an entry that is tested alone in the line', () => {
@@ -202,10 +205,7 @@ describe('two failed runs', () => {
     world.fail('2');
     expect(world.outcome(2)).toBe('failed');
     const failed = world.facts.findLast((fact) => fact.kind === 'failed');
-    expect(failed).toMatchObject({
-      reason: 'TEST_RUN_REQUIRED_STATUS_FAILED',
-      evidence: { withoutIt: 'branch' },
-    });
+    expect(failed).toMatchObject({ reason: 'TEST_RUN_REQUIRED_STATUS_FAILED' });
   });
 
   it('are not a failure and a run without a result', () => {
@@ -228,7 +228,7 @@ describe('two failed runs', () => {
       kind: 'failed',
       pr: 1,
       reason: 'TEST_RUN_REQUIRED_STATUS_FAILED',
-      evidence: { failedRun: failed.id, withoutIt: 'branch' },
+      evidence: { failedRun: failed.id },
     };
     const step = { snapshot: before, facts: [fact], actions: [] };
     expect(violationsOfStep(before, step, screenByTwos)).toEqual([`#1 failed by run ${failed.id} alone`]);

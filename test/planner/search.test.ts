@@ -1,6 +1,7 @@
 // How the culprit of a batch is found, run by run.
 import { describe, expect, it } from 'vitest';
 import type { QueueSettings } from '#core/queue/settings.ts';
+import { situations } from '#core/queue/planner/situation.ts';
 import { World } from './world.ts';
 
 const minutes = (count: number) => count * 60_000;
@@ -69,7 +70,6 @@ describe('what a prefix shows', () => {
     expect(factsOf(world, 1).at(-1)).toMatchObject({
       kind: 'failed',
       reason: 'TEST_RUN_REQUIRED_STATUS_FAILED',
-      evidence: { withoutIt: 'branch' },
     });
   });
 
@@ -86,16 +86,16 @@ describe('what a prefix shows', () => {
     expect(searched(other)).toEqual([6]);
   });
 
-  it('names the culprit by the run that failed with it and the one that passed without it', () => {
+  it('names the culprit by the run that failed with it, once exactly what passed without it has landed', () => {
     const world = searching(4, { bisectionConcurrency: 3 });
-    const [without, withIt] = [world.run('1+2').id, world.run('1+2+3').id];
+    world.landsByItself = false;
+    const withIt = world.run('1+2+3').id;
     world.pass('1+2');
-    expect(world.outcome(3)).toBeUndefined();
     world.fail('1+2+3');
-    expect(factsOf(world, 3).at(-1)).toMatchObject({
-      kind: 'failed',
-      evidence: { failedRun: withIt, withoutIt: without },
-    });
+    expect(world.outcome(3)).toBeUndefined();
+    expect(world.active('search')).toEqual([]);
+    world.send({ kind: 'landed', landing: world.snapshot.landing!.id, tip: 'T1' });
+    expect(factsOf(world, 3).at(-1)).toMatchObject({ kind: 'failed', evidence: { failedRun: withIt } });
     expect(world.snapshot.searches).toEqual([]);
   });
 
@@ -128,6 +128,64 @@ describe('what a prefix shows', () => {
     expect(world.snapshot.searches).toMatchObject([{ passes: 3, fails: 4, failedRun: null }]);
     world.send({ kind: 'state', state: 'RUNNING' });
     expect(world.active('search')).toEqual(['1+2+3+4']);
+  });
+});
+
+describe('an entry that its batch singles out while the branch moves', () => {
+  /** #1 passes without #2 and fails with it; the branch has moved, so #1 does not land by that. */
+  function singledOut(): World {
+    const world = searching(2);
+    world.send({ kind: 'branch-moved', tip: 'X' });
+    world.pass('1');
+    world.fail('1+2');
+    return world;
+  }
+
+  it('is tested alone on the branch, and nothing waits for it', () => {
+    const world = singledOut();
+    expect(world.outcome(2)).toBeUndefined();
+    expect(world.active('search')).toEqual(['2']);
+    expect(world.run('2').composition).toEqual({ base: 'X', members: [2], tested: 1 });
+    expect(world.active()).toEqual(['1']);
+    expect(situations(world.snapshot).get(2)).toMatchObject({ kind: 'bisected', isAlone: true });
+  });
+
+  it('is removed if it fails there too', () => {
+    const world = singledOut();
+    const { id } = world.run('2');
+    world.fail('2');
+    expect(factsOf(world, 2).at(-1)).toMatchObject({ kind: 'failed', evidence: { failedRun: id } });
+  });
+
+  it('waits for the last entry before it if it passes, and fails on the branch with it', () => {
+    const world = singledOut();
+    world.pass('2');
+    expect(world.state(2)).toBe('pending');
+    expect(world.active()).toEqual(['1']);
+    expect(situations(world.snapshot).get(2)).toMatchObject({ conflictsWith: 1, failedTogether: true });
+    world.pass('1');
+    expect(world.merged()).toEqual([1]);
+    world.fail('2');
+    expect(world.outcome(2)).toBe('failed');
+  });
+
+  it('lands if the entry before it is removed', () => {
+    const world = singledOut();
+    world.pass('2');
+    world.fail('1');
+    expect(world.outcome(1)).toBe('failed');
+    world.pass('2');
+    expect(world.merged()).toEqual([2]);
+  });
+
+  it('is tested alone if the landing that it waits for does not happen', () => {
+    const world = searching(2);
+    world.landsByItself = false;
+    world.pass('1');
+    world.fail('1+2');
+    expect(world.active('search')).toEqual([]);
+    world.send({ kind: 'landing-lost', landing: world.snapshot.landing!.id, tip: 'X' });
+    expect(world.active('search')).toEqual(['2']);
   });
 });
 

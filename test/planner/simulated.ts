@@ -43,8 +43,6 @@ export class Simulated {
   readonly answers = new Map<number, PlannerEvent>();
   /** The runs of all tests that passed. */
   readonly #passed = new Set<number>();
-  /** What CI said about each run. */
-  readonly #said = new Map<number, PlannerEvent>();
   /** The runs whose results the queue has, by what they tested. */
   readonly #results = new Map<string, number>();
   /** The landing that the host is at. */
@@ -76,10 +74,7 @@ export class Simulated {
     if (event !== null) {
       this.#begin();
       if (event.kind === 'submitted') this.#targets.set(event.item.pr, event.item.targets);
-      if (event.kind === 'run-passed' || event.kind === 'run-failed') {
-        this.#learn(event.run);
-        this.#said.set(event.run, event);
-      }
+      if (event.kind === 'run-passed' || event.kind === 'run-failed') this.#learn(event.run);
       if (event.kind === 'run-passed' && this.snapshot.runs.get(event.run)?.tests === undefined)
         this.#passed.add(event.run);
       const before = this.snapshot;
@@ -214,8 +209,10 @@ export class Simulated {
     if (settings.optimizationMode === 'off' || of.kind !== 'search' || attempt > 0) return;
     const known = this.#results.get(content.join());
     if (known === undefined) return;
+    // What landed after the failure of its batch may be the same as what that failure assumed, by another way.
     const isWhole = searches.some(
-      (search) => search.id === of.search && search.members.length === composition.members.length,
+      ({ id: search, members }) =>
+        search === of.search && members.length > 1 && members.length === composition.members.length,
     );
     // Numbers rise: a run that is younger than the search is the search's. What another search showed is forgotten.
     if (isWhole || known > of.search)
@@ -252,29 +249,19 @@ export class Simulated {
       if (!content.includes(pr)) yield `${members.join()} lands, but was tested with #${pr}`;
   }
 
-  /** The failed run tested the change on top of exactly what passed without it. */
+  /** The failed run tested the change alone, on a state that the branch had. */
   *#wronglyBlamed({ pr, evidence }: Extract<PlannerFact, { kind: 'failed' }>): Generator<string> {
     if (evidence === null) return;
     const tested = this.tested.get(evidence.failedRun)!;
     if (this.#passed.has(evidence.failedRun)) yield `#${pr} failed by a run that passed`;
     if (tested.at(-1) !== pr) yield `#${pr} failed by a run of ${tested.join()}`;
-    if (evidence.withoutIt === 'branch') return;
-    if (!this.#hasPassed(evidence.withoutIt, evidence.test))
-      yield `#${pr} failed though nothing passed without it`;
-    const without = this.tested.get(evidence.withoutIt)!;
-    // In lanes the two may have been built on different tips, with nothing of theirs between them.
-    if (this.snapshot.settings.mode === 'parallel') return;
-    if (without.join() !== tested.slice(0, -1).join())
-      yield `#${pr} failed against a run of ${without.join()}`;
-  }
-
-  /** Whether CI said that the run of all tests passed, or that this test passed in it. */
-  #hasPassed(run: number, test: string | undefined): boolean {
-    if (test === undefined || this.#passed.has(run)) return this.#passed.has(run);
-    const said = this.#said.get(run);
-    return (
-      said?.kind === 'run-passed' || (said?.kind === 'run-failed' && said.tests?.includes(test) === false)
-    );
+    const without = tested.slice(0, -1);
+    // In lanes the entries that it was tested on may have landed in another order.
+    const isBranch =
+      this.snapshot.settings.mode === 'parallel'
+        ? without.every((other) => this.branch.includes(other))
+        : without.every((other, index) => other === this.branch[index]);
+    if (!isBranch) yield `#${pr} failed on top of ${without.join()}, and the branch is ${this.branch.join()}`;
   }
 
   #demand(violations: Iterable<string>): void {

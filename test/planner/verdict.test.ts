@@ -18,7 +18,7 @@ describe('a failure', () => {
       kind: 'failed',
       pr: 1,
       reason: 'TEST_RUN_REQUIRED_STATUS_FAILED',
-      evidence: { failedRun, withoutIt: 'branch' },
+      evidence: { failedRun },
     });
   });
 

@@ -20,6 +20,8 @@ export type Situation =
       readonly kind: 'pending';
       /** It conflicts with this entry ahead of it; null: with none. */
       readonly conflictsWith: number | null;
+      /** It merges with the entries ahead, and passed alone: it failed on top of some, of which that one is the last. */
+      readonly failedTogether?: boolean;
       /** It is tested alone, even where the queue batches. */
       readonly startsAlone: boolean;
       /** It passed a screen, and waits for the group with which it is tested before it merges. */
@@ -46,7 +48,13 @@ export type Situation =
   | { readonly kind: 'retrying'; readonly isAfterFlake?: boolean; readonly isAside?: boolean }
   | { readonly kind: 'failed'; readonly ahead: NamedEntries; readonly isBatch: boolean }
   /** Its batch failed. One of the suspects is the culprit; those that are cleared passed together. */
-  | { readonly kind: 'bisected'; readonly suspects: NamedEntries; readonly cleared: NamedEntries };
+  | {
+      readonly kind: 'bisected';
+      readonly suspects: NamedEntries;
+      readonly cleared: NamedEntries;
+      /** A failure of its batch singled it out: it is tested alone. */
+      readonly isAlone?: boolean;
+    };
 
 /** How a queue forms the batches that it tests. */
 export type BatchRule = {
@@ -146,12 +154,15 @@ export function explainSituation(situation: Situation, context: SituationContext
 function explainPending(
   {
     conflictsWith,
+    failedTogether = false,
     startsAlone,
     isScreened = false,
     startsLater = false,
   }: Extract<Situation, { kind: 'pending' }>,
   { settings, position, queueSituation }: SituationContext,
 ): string {
+  if (conflictsWith !== null && failedTogether)
+    return `Its tests passed alone and failed on top of others, of which #${conflictsWith} is the last. It is tested again once #${conflictsWith} has merged or is removed from the queue.`;
   if (conflictsWith !== null)
     return `It conflicts with #${conflictsWith}, which is ahead of it. It waits until #${conflictsWith} merges or is removed from the queue.`;
   if (queueSituation === null) return notEvaluated;
@@ -256,7 +267,13 @@ function explainFailed({ ahead, isBatch }: Extract<Situation, { kind: 'failed' }
     : 'Its tests failed. Signalbox waits for the pull requests behind it before it decides.';
 }
 
-function explainBisected({ suspects, cleared }: Extract<Situation, { kind: 'bisected' }>): string {
+function explainBisected({
+  suspects,
+  cleared,
+  isAlone = false,
+}: Extract<Situation, { kind: 'bisected' }>): string {
+  if (isAlone)
+    return 'Its batch passed without this pull request and failed with it. It is tested alone, and removed if it fails again.';
   const suspected = `${list(suspects)} ${verb(suspects.count, 'is', 'are')} suspected`;
   const passed = cleared.count === 0 ? '' : `, ${list(cleared)} ${verb(cleared.count, 'is', 'are')} cleared`;
   return `The tests of its batch failed, and Signalbox bisects the batch: ${suspected}${passed}. All but the culprit return to the queue.`;

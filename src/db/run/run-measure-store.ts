@@ -4,8 +4,7 @@
 // they are left out of the durations, and one that passed also counts as one that failed by chance.
 
 import type { QueueId, RunId } from '#base/id.ts';
-import { attemptsMax, flakeRunsMax } from '#core/queue/planner/failure-share.ts';
-import { durationsMin, historyMax } from '#core/queue/planner/limits.ts';
+import { attemptsMax, durationsMin, flakeRunsMax, historyMax } from '#core/queue/planner/history.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
 

@@ -5,7 +5,7 @@ import type { Check } from '../check.ts';
 import { evolve } from '../evolve.ts';
 import type { Entry, Queue } from '../model.ts';
 import { limitsWithoutHistory } from '../planner/clock.ts';
-import { usualFailureShare, usualFlakeShare } from '../planner/failure-share.ts';
+import { usualFailureShare, usualFlakeShare } from '../planner/history.ts';
 import type { QueueSettings } from '../settings.ts';
 import { reconcile, type Reconciliation } from './reconcile.ts';
 import type { LandingReport, ReconcileInput, InputEntry, RunReport } from './reconcile-input.ts';

@@ -105,6 +105,7 @@ describe('what is stored about an entry', () => {
     { situation: null },
     { situation: testing },
     { situation: { kind: 'pending', conflictsWith: 4, startsAlone: false } },
+    { situation: { kind: 'pending', conflictsWith: 4, startsAlone: false, failedTogether: true } },
     { situation: { kind: 'pending', conflictsWith: null, startsAlone: true } },
   ])('is written if it differs by %j', (change) => {
     expect(isSameItem(item, { ...item, ...change })).toBe(false);

@@ -128,6 +128,7 @@ export const isSameItem = (a: StoredItem | null, b: StoredItem | null): boolean 
 const isSameSituation = (a: Situation | null, b: Situation | null): boolean =>
   a?.kind === 'pending' && b?.kind === 'pending'
     ? a.conflictsWith === b.conflictsWith &&
+      a.failedTogether === b.failedTogether &&
       a.startsAlone === b.startsAlone &&
       a.isScreened === b.isScreened &&
       a.startsLater === b.startsLater

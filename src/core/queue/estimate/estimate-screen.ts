@@ -20,7 +20,7 @@ import {
 import { type LineEntry, type LineGroup, placesMax } from './estimate-group.ts';
 
 /** The share of entries of a bisected batch that are screened again. */
-const screenedAgainShare = 0.4;
+const screenedAgainShare = 0.55;
 
 /** The share of groups in the chain that fail although each of their entries passed a screen. */
 const chainFailShare = 0.03;
@@ -116,15 +116,14 @@ function drawReady(draws: Draws, { kind, elapsedMs }: LineGroup, index: number):
   let readyAt = kind === 'waiting' ? slots[0]! + drawDuration(draws) : now + drawRemaining(draws, elapsedMs);
   takeSlot(slots, readyAt);
   if (kind === 'searched') {
-    // Runs of the bisection are left, the last of them to confirm its result.
-    const rounds = Math.floor(random() * (searchRounds[index]! + 2));
+    // Runs of the bisection are left.
+    const rounds = Math.floor(random() * (searchRounds[index]! + 1));
     for (let round = 0; round < rounds; round++) readyAt += drawDuration(draws);
     takeSlot(slots, readyAt);
     return random() < screenedAgainShare ? readyAt + drawDuration(draws) : readyAt;
   }
   if (drawFailure(draws, index, false)) {
-    // The result of a bisection is confirmed by one more run.
-    readyAt += drawDelay(draws, index, false) + drawDuration(draws);
+    readyAt += drawDelay(draws, index, false);
     takeSlot(slots, readyAt);
   }
   return readyAt;

@@ -56,6 +56,9 @@ class CountedMap<Key, Value> extends Map<Key, Value> {
 /** What a repeated run keeps of the one before. */
 type RunStart = Partial<Pick<Run, 'attempt' | 'timeouts' | 'flakes' | 'tests'>>;
 
+/** Where the entry is pending: the same as in its place. */
+type RequeueOptions = { alone?: boolean; behind?: number; failedTogether?: true };
+
 export class Draft {
   state: Snapshot['state'];
   settings: Snapshot['settings'];
@@ -165,13 +168,14 @@ export class Draft {
   }
 
   /** Moves the entry back to pending, where it keeps its seniority. */
-  requeue(pr: number, reason: QueuedReason, how: { alone?: boolean; behind?: number } = {}): void {
+  requeue(pr: number, reason: QueuedReason, how: RequeueOptions = {}): void {
     this.put(pr, {
       kind: 'pending',
       since: this.now,
       restarting: true,
       alone: how.alone ?? false,
       behind: how.behind ?? null,
+      ...(how.failedTogether === true ? { failedTogether: true } : {}),
     });
     this.facts.push({ kind: 'queued', pr, reason });
   }

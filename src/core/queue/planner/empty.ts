@@ -1,7 +1,7 @@
 import type { QueueSettings } from '../settings.ts';
 import { changeSettings, defaultSettings } from '../settings.ts';
 import { limitsWithoutHistory } from './clock.ts';
-import { usualFailureShare, usualFlakeShare } from './failure-share.ts';
+import { usualFailureShare, usualFlakeShare } from './history.ts';
 import type { Snapshot, Tip } from './model.ts';
 
 /** A running queue that nothing was submitted to yet. */

@@ -16,7 +16,6 @@ import {
   sameMembers,
   type Snapshot,
 } from './model.ts';
-import { isSameFailure } from './search.ts';
 import { situations } from './situation.ts';
 import { strategyFor } from './strategies.ts';
 import { isDirect, sharesSlots, type StrategyRules } from './strategy.ts';
@@ -188,7 +187,10 @@ function* unjust(before: Snapshot, { facts }: PlanStep): Generator<string> {
   }
 }
 
-/** If the strategy screens, two failed runs of the same commits single out an entry that failed. */
+/**
+ * If the strategy screens, two failed runs single out an entry that failed: of it alone, or of the batch in which it was the
+ * last change.
+ */
 function* namedByOneFailure({ runs }: Snapshot, { facts }: PlanStep): Generator<string> {
   for (const fact of facts) {
     if (fact.kind !== 'failed' || !redReasons.has(fact.reason) || fact.evidence === null) continue;
@@ -196,11 +198,17 @@ function* namedByOneFailure({ runs }: Snapshot, { facts }: PlanStep): Generator<
     if (failed === undefined) continue;
     const { test } = fact.evidence;
     const failures = [...runs.values()].filter(
-      (run) => isSameFailure(failed, run) && (test === undefined || failedIn(run, test)),
+      (run) => isFailureOf(fact.pr, failed, run) && (test === undefined || failedIn(run, test)),
     );
     if (failures.length < failuresToBlame) yield `#${fact.pr} failed by run ${failed.id} alone`;
   }
 }
+
+const isFailureOf = (pr: number, { of }: Run, run: Run): boolean =>
+  run.status === 'failed' &&
+  run.of.kind === of.kind &&
+  (run.of.kind === 'line' ? run.of.group : run.of.search) === (of.kind === 'line' ? of.group : of.search) &&
+  run.composition.members.at(-1) === pr;
 
 /**
  * If dependencies are direct, no entry fails by a run of the line that chance may have failed: only by one alone on the
@@ -228,11 +236,7 @@ const inconclusiveReasons: ReadonlySet<FailedReason> = new Set([
   'START_TEST_RUN_RETRY_EXHAUSTED',
 ]);
 
-function* unproved(
-  before: Snapshot,
-  pr: number,
-  { failedRun, withoutIt, test }: Evidence,
-): Generator<string> {
+function* unproved(before: Snapshot, pr: number, { failedRun, test }: Evidence): Generator<string> {
   const failed = before.runs.get(failedRun);
   if (failed === undefined || failed.status === 'passed') {
     yield `#${pr} failed by run ${failedRun}, which did not fail`;
@@ -240,26 +244,11 @@ function* unproved(
   }
   if (test !== undefined && !failedIn(failed, test))
     yield `#${pr} failed by the test ${test}, which did not fail in run ${failedRun}`;
-  const { base, members } = failed.composition;
+  const { members } = failed.composition;
   if (members.at(-1) !== pr) yield `#${pr} failed by a run in which #${members.at(-1)} is the last change`;
   const without = members.slice(0, -1);
-  if (withoutIt === 'branch') {
-    if (without.length > 0) yield `#${pr} failed on top of ${names(without)}, which is not the branch`;
-    return;
-  }
-  const passed = before.runs.get(withoutIt);
-  if (
-    passed === undefined ||
-    !hasPassed(passed, test) ||
-    passed.composition.base !== base ||
-    !sameMembers(passed.composition.members, without)
-  )
-    yield `#${pr} failed though nothing shows that ${names(without)} passes without it`;
+  if (without.length > 0) yield `#${pr} failed on top of ${names(without)}, which is not the branch`;
 }
-
-/** Whether the run passed, or at least this test in it. */
-const hasPassed = (run: Run, test: string | undefined): boolean =>
-  run.status === 'passed' || (test !== undefined && run.status === 'failed' && !failedIn(run, test));
 
 /** An entry keeps its seniority. */
 function* unfair(before: Snapshot, { snapshot }: PlanStep): Generator<string> {

@@ -4,7 +4,8 @@ import type { CancelledReason, FailedReason } from '../reason.ts';
 import { withOneMoreAttempt } from './clock.ts';
 import type { Draft } from './draft.ts';
 import { share, type Targets } from './lane.ts';
-import type { Landing, Run, Tip } from './model.ts';
+import { assumed } from './line.ts';
+import { type Landing, type Run, sameMembers, type Search, type Tip } from './model.ts';
 
 /** The landing happened. Runs on top of the branch with it are now runs on top of the branch itself. */
 export function landed(draft: Draft, tip: Tip): void {
@@ -22,6 +23,7 @@ export function landed(draft: Draft, tip: Tip): void {
         run.id,
         withOneMoreAttempt(rebased(draft, run, landing.members, landedTargets), draft.now),
       );
+  draft.searches = draft.searches.map((search) => followLanding(draft, search, before, landing.members));
   for (const pr of landing.members) {
     draft.facts.push({ kind: 'merged', pr, reason, proof: landing.proof, tip });
     const group = draft.line.find(({ members }) => members.includes(pr));
@@ -56,6 +58,17 @@ function rebased(draft: Draft, run: Run, members: readonly number[], targets: re
   const overtaken = run.overtaken || inPart;
   if (!isGroupApart) return run;
   return { ...moved, drifted: true, overtaken, ...(isDirectOnly ? { isDirectOnly } : {}) };
+}
+
+/** If exactly what the runs of a bisection assumed has landed, they were runs on the branch (search.ts). */
+function followLanding(draft: Draft, search: Search, before: Tip, landedMembers: readonly number[]): Search {
+  const runs = draft.runsOfSearch(search);
+  const isOnTop = (run: Run) => run.composition.base === before && sameMembers(assumed(run), landedMembers);
+  if (runs.length === 0 || !runs.every(isOnTop)) return search;
+  const { tip } = draft;
+  for (const run of runs)
+    draft.runs.set(run.id, { ...run, composition: { base: tip, members: search.members, tested: 1 } });
+  return { ...search, base: tip };
 }
 
 /** Nothing was pushed, because the branch had moved. */

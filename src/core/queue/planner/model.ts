@@ -23,6 +23,11 @@ export type QueuePosition =
       readonly alone: boolean;
       /** It conflicts with this entry ahead: it waits until that one has landed or left. */
       readonly behind: number | null;
+      /**
+       * Not Git says so, but the tests: it passed alone and failed on top of others, of which `behind` is the last.
+       * Absent: no.
+       */
+      readonly failedTogether?: true;
     }
   /** In a group of the line; `shown` is the state people see. `pending`: it keeps its position there without a run. */
   | {
@@ -237,14 +242,10 @@ export type Snapshot = {
 };
 
 /**
- * Why an entry is the culprit: the failed run in which it is the last change, and what passed without it. `test`: the test
- * that failed and passed there; absent: any.
+ * Why an entry is the culprit: a failed run of it alone, on a state that the branch had. `test`: the test that failed;
+ * absent: any.
  */
-export type Evidence = {
-  readonly failedRun: number;
-  readonly withoutIt: number | 'branch';
-  readonly test?: string;
-};
+export type Evidence = { readonly failedRun: number; readonly test?: string };
 
 export type PlannerFact =
   | { readonly kind: 'queued'; readonly pr: number; readonly reason: QueuedReason }

@@ -2,16 +2,21 @@
 //
 // Every candidate is the base plus an ordered prefix of the batch, never another part of it: two halves can
 // pass apart and fail together. With k free slots k prefixes are tested at once, so that each round leaves
-// 1/(k+1) of the batch. The culprit is the last entry of the first failing prefix, since the prefix before it
+// 1/(k+1) of the batch. The last entry of the first failing prefix is singled out, since the prefix before it
 // passed. If that prefix is the whole batch, which failed only in the line, it is run once more first: no
-// entry is blamed merely because it is left over. A queue that reuses known results takes the line's run of
+// entry is singled out merely because it is left over. A queue that reuses known results takes the line's run of
 // the very same commits for it.
 //
 // The longest prefix that passed is a proof: if the branch is still where the bisection began and nothing is
 // ahead of it, it lands as it is.
 //
-// If the strategy screens, two failed runs of the prefix must single an entry out before it is removed. The failed
-// runs of the whole batch in the line count, and the prefix that passed counts as screened.
+// An entry that is singled out may fail only together with one before it, which may never land. So it is not removed
+// yet: it is tested alone on the branch (a bisection of one entry, to which the failed run belongs now), and the others
+// go back. If it fails there too, it is removed. If it passes, it waits until the last entry before it has landed or
+// left. While the prefix before it is landing, the test alone waits: then the failed run itself was one on the branch.
+//
+// If the strategy screens, two failed runs must single an entry out before it is removed: the failed run of the prefix
+// counts as one. The prefix that passed counts as screened.
 //
 // If dependencies are direct, an entry that failed in the line stands aside: it leaves the line, so that no other waits
 // for it, and is tested on the branch, as a screen of one (screen.ts). It is removed once it has failed too often for
@@ -19,40 +24,19 @@
 //
 // The base stays fixed while the line continues, so a bisection is about one state of the branch.
 
-import type { QueuedReason } from '../reason.ts';
-import type { Draft } from './draft.ts';
-import { areConvincing } from './innocence.ts';
-import { LaneWalk } from './lane.ts';
-import {
-  type Group,
-  isActive,
-  isScreen,
-  type Run,
-  type ScreenResult,
-  sameMembers,
-  type Search,
-} from './model.ts';
 import { isRetriable } from './clock.ts';
-import { hasFailed } from './line.ts';
+import { addSearch, conclude, endSearch, isSearched, isShown, wasGivenUp } from './conclude.ts';
+import type { Draft } from './draft.ts';
+import { assumed } from './line.ts';
+import { type Group, isActive, isScreen, type Run, sameMembers, type Search } from './model.ts';
 import {
-  afterTests,
   areTestsSettled,
-  type Culprit,
-  failuresToBlame,
-  findCulprits,
+  isOfBatch,
   lengthOf,
   nextTargetedPrefixes,
   targetedTests,
   testRelevance,
-  unsettled,
 } from './targeted.ts';
-
-/** A bisection of which nothing has passed yet. */
-function addSearch(draft: Draft, begun: Pick<Search, 'base' | 'members' | 'fails' | 'tests'>): Search {
-  const search: Search = { id: draft.nextId++, passes: 0, passedRun: null, failedRun: null, ...begun };
-  draft.searches.push(search);
-  return search;
-}
 
 export function beginSearch(
   draft: Draft,
@@ -129,12 +113,6 @@ export function settleSearches(draft: Draft): boolean {
   return ended;
 }
 
-/** Whether the entry is still in the bisection: one that left may be back with another change. */
-function isSearched(draft: Draft, search: Search, pr: number): boolean {
-  const place = draft.items.get(pr)?.place;
-  return place?.kind === 'search' && place.search === search.id;
-}
-
 function learn(draft: Draft, search: Search): Search {
   // Each test has its own longest prefix that passes.
   if (search.tests !== undefined)
@@ -174,7 +152,7 @@ function searchByAllTests(draft: Draft, targeted: Search): Search {
   return search;
 }
 
-/** The culprit is shown by a run of the bisection or a reused one, or the whole batch passed after all. */
+/** A run of the bisection, or a reused one, singles out an entry; or the whole batch passed after all. */
 function isConcluded(draft: Draft, search: Search): boolean {
   if (search.tests !== undefined) return areTestsSettled(draft, search);
   return (
@@ -182,125 +160,11 @@ function isConcluded(draft: Draft, search: Search): boolean {
   );
 }
 
-/** Whether the shortest failing prefix has failed often enough. */
-function isShown(draft: Draft, search: Search): boolean {
-  if (search.failedRun === null) return false;
-  if (!draft.screens && !isTestedAlone(draft, search)) return true;
-  const failures = draft
-    .runsOfSearch(search)
-    .filter(({ status, composition }) => status === 'failed' && composition.members.length === search.fails);
-  if (draft.screens) return failures.length >= failuresToBlame;
-  const item = draft.items.get(search.members[0]!);
-  // One more for the failure in the line.
-  return item === undefined || areConvincing(draft, item, failures.length + 1);
-}
-
-/** The entry failed in the line, where dependencies are direct, and stands aside. */
-const isTestedAlone = (draft: Draft, { members }: Search): boolean => draft.direct && members.length === 1;
-
-/** A run was given up without a result: the bisection cannot continue. */
-const wasGivenUp = (draft: Draft, { tests, ...search }: Search): boolean =>
-  draft
-    .runsOfSearch(search)
-    .some(
-      (run) =>
-        (run.status !== 'failed' || (tests !== undefined && run.why !== null)) && hasFailed(draft, run),
-    );
-
-function conclude(draft: Draft, search: Search): void {
-  if (search.tests === undefined) concludePrefix(draft, search);
-  else concludeTests(draft, search);
-  endSearch(draft, search);
-}
-
-/**
- * Removes the first entry that a test singles out. Another may fail only together with it, so the rest is searched again
- * without it. If no test singles out an entry, all count as screened. If a run gave no result, the next failure of these entries
- * is searched by all tests.
- */
-function concludeTests(draft: Draft, search: Search): void {
-  if (!areTestsSettled(draft, search)) {
-    for (const pr of search.members) if (draft.items.has(pr)) draft.setScreen(pr, unsettled);
-    return;
-  }
-  const [first, ...others] = findCulprits(draft, search);
-  if (first !== undefined) draft.fail(first.pr, 'TEST_RUN_REQUIRED_STATUS_FAILED', first.evidence);
-  const rest = search.members.filter((pr) => pr !== first?.pr);
-  if (others.length === 0) for (const pr of rest) draft.setScreen(pr, afterTests);
-  else searchAgain(draft, search, rest, others);
-}
-
-/** Searches the rest of a batch by the tests that single out another entry than the one that was removed. */
-function searchAgain(
-  draft: Draft,
-  { base }: Search,
-  members: readonly number[],
-  others: readonly Culprit[],
-): void {
-  const tests = others.flatMap(({ evidence }) => evidence.test ?? []);
-  const search = addSearch(draft, { base, members, fails: members.length, tests });
-  for (const pr of members) draft.put(pr, { kind: 'search', search: search.id });
-}
-
-function concludePrefix(draft: Draft, search: Search): void {
-  const { members, passes, fails, passedRun, failedRun } = search;
-  const culprit = passes < members.length && fails === passes + 1 ? members[passes]! : null;
-  // Without a result of the repeated run, one failure names no entry.
-  if (culprit !== null && failedRun !== null && isShown(draft, search)) {
-    const evidence = { failedRun, withoutIt: passedRun ?? ('branch' as const) };
-    // Numbers rise: a run older than the bisection is the line's.
-    const reused =
-      failedRun < search.id && !draft.screens ? ('TEST_RUN_FAILED_BY_OPTIMIZATION' as const) : null;
-    const why = draft.runs.get(failedRun)?.why ?? reused ?? 'TEST_RUN_REQUIRED_STATUS_FAILED';
-    draft.fail(culprit, why, evidence);
-  }
-  if (draft.screens && passedRun !== null)
-    for (const pr of members.slice(0, passes)) draft.setScreen(pr, afterPass);
-  landPrefix(draft, search);
-}
-
-/** Puts the longest prefix that passed into the line, with its run, if that is what would be tested there. */
-function landPrefix(draft: Draft, { base, members, passes, passedRun }: Search): void {
-  const run = passedRun === null ? undefined : draft.runs.get(passedRun);
-  const prefix = members.slice(0, passes);
-  if (run === undefined || base !== draft.tip) return;
-  const walk = new LaneWalk(draft.settings.mode);
-  draft.line.forEach((group, index) => walk.add(index, draft.targetsOf(group)));
-  const group: Group = { id: draft.nextId++, members: prefix };
-  if (walk.dependencies(draft.targetsOf(group)).length > 0) return;
-  draft.append(group);
-  draft.runs.set(run.id, { ...run, of: { kind: 'line', group: group.id } });
-  for (const pr of prefix) {
-    draft.put(pr, { kind: 'line', group: group.id, shown: 'tests_passed' });
-    draft.facts.push({ kind: 'passed', pr, run: run.id });
-  }
-}
-
-const afterPass = {
-  none: 'passed',
-  passed: 'passed',
-  doubted: 'confirmed',
-  confirmed: 'confirmed',
-} as const satisfies Record<ScreenResult, ScreenResult>;
-
-function endSearch(draft: Draft, search: Search): void {
-  const alone = wasGivenUp(draft, search);
-  draft.dropSearch(search);
-  for (const pr of search.members)
-    if (isSearched(draft, search, pr)) draft.requeue(pr, endReason(draft, search), { alone });
-}
-
-function endReason(draft: Draft, search: Search): QueuedReason {
-  const isWhole = search.members.every((pr) => draft.items.has(pr));
-  if (!isScreen(search) || (search.tests !== undefined && isWhole)) return 'BISECTION_TEST_RUN_PASSED';
-  if (search.passes === search.members.length) return 'BATCH_TEST_RUN_PASSED';
-  return isWhole ? 'BISECTION_REQUIRED' : 'PREREQUISITE_MERGE_ITEM_CANCELLED';
-}
-
 /** Starts the next runs of the bisections, within their budget; drops runs that no longer matter. */
 export function runSearches(draft: Draft): void {
   for (const search of draft.searches) {
     dropNeedlessRuns(draft, search);
+    if (awaitsLanding(draft, search)) continue;
     const matters = relevance(draft, search);
     const known = draft.runsOfSearch(search).filter((run) => run.status !== 'failed' && matters(run));
     for (const run of known)
@@ -318,6 +182,18 @@ export function runSearches(draft: Draft): void {
       );
   }
 }
+
+/** Exactly the entries before the culprit in its failed runs are landing: then these runs tested it on the branch. */
+const awaitsLanding = (draft: Draft, search: Search): boolean =>
+  draft.landing !== null &&
+  draft
+    .runsOfSearch(search)
+    .some(
+      (run) =>
+        isOfBatch(search, run) &&
+        run.composition.base === draft.tip &&
+        sameMembers(assumed(run), draft.landing!.members),
+    );
 
 /** How often this prefix failed in nothing but flaky tests. */
 const flakesOf = (draft: Draft, search: Search, length: number): number =>

@@ -14,6 +14,7 @@ import {
   isScreen,
   isScreened,
   type Item,
+  type QueuePosition,
   type Run,
   type Search,
   type Snapshot,
@@ -27,8 +28,7 @@ export function situations(snapshot: Snapshot): ReadonlyMap<number, Situation> {
   const { items, line, searches, landing } = snapshot;
   const found = new Map<number, Situation>();
   for (const item of items.values())
-    if (item.place.kind === 'pending')
-      found.set(item.pr, pendingSituation(snapshot, item, item.place.behind));
+    if (item.place.kind === 'pending') found.set(item.pr, pendingSituation(snapshot, item, item.place));
   const runs = runsByGroup(snapshot.runs);
   for (const group of line) {
     const run = findShownRun(runs.get(group.id) ?? []);
@@ -72,12 +72,21 @@ const alone: Situation = { kind: 'pending', conflictsWith: null, startsAlone: tr
 const startingLater: Situation = { ...alone, startsLater: true };
 const screened: Situation = { kind: 'pending', conflictsWith: null, startsAlone: false, isScreened: true };
 
-function pendingSituation({ items, settings }: Snapshot, item: Item, behind: number | null): Situation {
+function pendingSituation(
+  { items, settings }: Snapshot,
+  item: Item,
+  { behind, failedTogether }: Extract<QueuePosition, { kind: 'pending' }>,
+): Situation {
   const startsAlone = mustBeAlone(item);
   const place = behind === null ? undefined : items.get(behind)?.place;
   // An entry that is not ready is not ahead of any other (start.ts).
   if (place !== undefined && place.kind !== 'not_ready')
-    return { kind: 'pending', conflictsWith: behind, startsAlone };
+    return {
+      kind: 'pending',
+      conflictsWith: behind,
+      startsAlone,
+      ...(failedTogether === true ? { failedTogether } : {}),
+    };
   if (startsAlone) return alone;
   // In lanes no entry is screened: one that was tested alone has the same mark.
   return isScreened(item) && strategyFor(settings).screens ? screened : together;
@@ -118,6 +127,7 @@ function searchSituation(snapshot: Snapshot, search: Search): Situation {
     kind: 'bisected',
     suspects: namedEntries(members.slice(passes, fails)),
     cleared: namedEntries(members.slice(0, passes)),
+    ...(members.length === 1 ? { isAlone: true } : {}),
   };
 }
 

@@ -3,20 +3,20 @@
 // test on its own, so that several culprits are found at once, and a test that fails by chance hides nothing.
 //
 // The whole batch comes first: a test that passes there failed by chance. For every other test the shortest prefix in which
-// it fails is searched, as for a run of all tests (search.ts). The culprit is the last entry of that prefix, once
-// the test has failed there often enough and passed in the prefix before it. If tests single out several entries, the first
-// of them is removed, and the rest is searched again without it, since another may fail only together with it. The entries
-// that no test singles out count as screened.
+// it fails is searched, as for a run of all tests (search.ts). The last entry of that prefix is singled out, if the test
+// passed in the prefix before it. If tests single out several entries, the first of them is tested alone, and removed if
+// its tests fail there too; the rest is searched again without it, since another may fail only together with it. The
+// entries that no test singles out count as screened.
 //
 // Example. #1 to #4 fail together, in the tests a and b. Both fail again in 1+2+3+4. In 1+2 only a fails, in 1 none, in
-// 1+2+3 only a. So a fails because of #2, and b because of #4. After a second failure of 1+2 and 1+2+3+4, #2 is removed, and
-// 1+3+4 is searched by b. #1 and #3 count as screened in the end.
+// 1+2+3 only a. So a singles out #2, and b #4. #2 is tested alone by a, fails and is removed; 1+3+4 is searched by b.
+// #1 and #3 count as screened in the end.
 //
 // A run of some tests proves nothing that lands: each entry that is left still needs a run of all tests.
 
 import type { Draft } from './draft.ts';
 import { areTestFailuresConvincing } from './innocence.ts';
-import { type Evidence, failedIn, type Run, type ScreenResult, type Search } from './model.ts';
+import { failedIn, type Run, type ScreenResult, type Search } from './model.ts';
 
 /** How many failed runs must single an entry out before it is removed, if the strategy screens. */
 export const failuresToBlame = 2;
@@ -63,18 +63,24 @@ type TestState = {
   readonly passes: number;
   /** The shortest longer prefix in which it failed; the whole batch, if none is known. */
   readonly fails: number;
-  readonly passedRun: number | null;
-  readonly failedRun: number | null;
+  readonly failedRun: Run | null;
   /** Its failures in that prefix, without the one that began the search: chance has a part in which tests are searched. */
   readonly failures: number;
 };
 
 export const lengthOf = ({ composition }: Run): number => composition.members.length;
 
+/** The failure of a batch that singled out the entry that is tested alone now. */
+export const isOfBatch = ({ members }: Search, run: Run): boolean => lengthOf(run) > members.length;
+
+export const countBatchFailures = (draft: Draft, search: Search): number =>
+  draft.runsOfSearch(search).filter((run) => isOfBatch(search, run)).length;
+
 function testStates(draft: Draft, search: Search): readonly TestState[] {
   const ended = draft
     .runsOfSearch(search)
-    .filter(({ status, why }) => status === 'passed' || (status === 'failed' && why === null));
+    .filter(({ status, why }) => status === 'passed' || (status === 'failed' && why === null))
+    .filter((run) => !isOfBatch(search, run));
   return (search.tests ?? []).map((test) => stateOf(test, search, ended));
 }
 
@@ -88,8 +94,7 @@ function stateOf(test: string, { members }: Search, ended: readonly Run[]): Test
     test,
     passes,
     fails,
-    passedRun: passed.find((run) => lengthOf(run) === passes)?.id ?? null,
-    failedRun: last.at(-1)?.id ?? null,
+    failedRun: last.at(-1) ?? null,
     failures: last.filter(({ tests }) => tests !== undefined).length,
   };
 }
@@ -98,27 +103,29 @@ function stateOf(test: string, { members }: Search, ended: readonly Run[]): Test
 const isTestSettled = (draft: Draft, search: Search, state: TestState): boolean =>
   state.passes === search.members.length || isCulpritShown(draft, search, state);
 
-function isCulpritShown(draft: Draft, { members }: Search, { passes, fails, failures }: TestState): boolean {
+function isCulpritShown(draft: Draft, search: Search, { passes, fails, failures }: TestState): boolean {
   if (fails !== passes + 1 || failures === 0) return false;
-  if (draft.screens) return failures >= failuresToBlame;
-  const item = draft.items.get(members[passes]!);
+  // An entry of a batch is singled out by one failure, and not removed by it.
+  if (search.members.length > 1) return true;
+  if (draft.screens) return failures + countBatchFailures(draft, search) >= failuresToBlame;
+  const item = draft.items.get(search.members[0]!);
   // One more for the failure in the line.
   return item === undefined || areTestFailuresConvincing(draft, item, failures + 1);
 }
 
-/** An entry that a test singles out, with the evidence. */
-export type Culprit = { readonly pr: number; readonly evidence: Evidence };
+/** An entry that a failed run singles out, by these tests. */
+export type Culprit = { readonly pr: number; readonly failed: Run; readonly tests: readonly string[] };
 
 /** The entries that tests single out so far, in the order of the batch. */
 export function findCulprits(draft: Draft, search: Search): readonly Culprit[] {
-  const culprits: Culprit[] = [];
+  const culprits = new Map<number, Culprit>();
   const states = testStates(draft, search).filter((state) => isCulpritShown(draft, search, state));
-  for (const { test, passes, failedRun, passedRun } of states.toSorted((a, b) => a.passes - b.passes)) {
+  for (const { test, passes, failedRun } of states.toSorted((a, b) => a.passes - b.passes)) {
     const pr = search.members[passes]!;
-    if (failedRun !== null && culprits.at(-1)?.pr !== pr)
-      culprits.push({ pr, evidence: { failedRun, withoutIt: passedRun ?? 'branch', test } });
+    const { failed, tests } = culprits.get(pr) ?? { failed: failedRun, tests: [] };
+    if (failed !== null && failedIn(failed, test)) culprits.set(pr, { pr, failed, tests: [...tests, test] });
   }
-  return culprits;
+  return [...culprits.values()];
 }
 
 const openTests = (draft: Draft, search: Search): readonly TestState[] =>

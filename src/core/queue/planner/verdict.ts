@@ -62,7 +62,7 @@ export function settleFailure(draft: Draft): boolean {
     if (group.members.length === 1) {
       // CI may have an outage: no other entry is removed for this reason before CI has given a result again.
       if (isInconclusive(main) && main.why === null) draft.outageSince = draft.now;
-      draft.fail(group.members[0]!, failureReason(main), { failedRun: main.id, withoutIt: 'branch' });
+      draft.fail(group.members[0]!, failureReason(main), { failedRun: main.id });
       return true;
     }
     // A batch without a result is not bisected: each of its entries is tested alone.

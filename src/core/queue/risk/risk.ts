@@ -14,7 +14,7 @@
 // failed, ada's next one may count with 2 %, and ben's with 15 %.
 
 import { hourMs } from '#base/duration.ts';
-import { usualFailureShare } from '../planner/failure-share.ts';
+import { usualFailureShare } from '../planner/history.ts';
 import { createLearner, createRecalibration, logOdds } from './logistic.ts';
 
 /** An attempt as it was known when it was submitted. */

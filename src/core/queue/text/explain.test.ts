@@ -174,6 +174,10 @@ describe('a pending entry', () => {
       { situation: pending({ conflictsWith: 3 }) },
       'It conflicts with #3, which is ahead of it. It waits until #3 merges or is removed from the queue.',
     ],
+    [
+      { situation: pending({ conflictsWith: 3, failedTogether: true }) },
+      'Its tests passed alone and failed on top of others, of which #3 is the last. It is tested again once #3 has merged or is removed from the queue.',
+    ],
     // An entry ahead left the queue since it was evaluated.
     [
       { context: { position: 4 } },
@@ -282,6 +286,10 @@ describe('an entry under test', () => {
     [
       { kind: 'bisected', suspects: two, cleared: { first: [1, 2, 3], count: 4 } },
       'The tests of its batch failed, and Signalbox bisects the batch: #4, #5 are suspected, #1, #2, #3 and 1 more are cleared. All but the culprit return to the queue.',
+    ],
+    [
+      { kind: 'bisected', suspects: one, cleared: none, isAlone: true },
+      'Its batch passed without this pull request and failed with it. It is tested alone, and removed if it fails again.',
     ],
   ] satisfies [Situation, string][])('says what its result waits for (%#)', (situation, sentence) => {
     expect(explained({ entry, situation })).toEqual([sentence]);

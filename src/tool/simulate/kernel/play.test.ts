@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sketchWorkload, describeDecisions } from './fixture.ts';
 import { playPlanner } from './play.ts';
-import type { Timing } from './workload.ts';
+import { computeResult } from './result.ts';
+import { createLineWorkload, type Timing } from './workload.ts';
 
 const timing: Timing = {
   startMin: [1],
@@ -102,3 +103,26 @@ describe('a queue on a virtual clock', () => {
     expect(played.runsStarted - played.runsAborted).toBe(3);
   });
 });
+
+it.each([{}, { batch: true, batchingMinSize: 6, bisectionConcurrency: 8 }])(
+  'removes no sound change where no run fails by chance, however many pairs conflict (%j)',
+  (settings) => {
+    const workload = createLineWorkload({
+      seed: 1,
+      count: 250,
+      arrivalsPerHour: 60,
+      passProbability: 0.95,
+      flakeProbability: 0,
+      pairConflictProbability: 0.003,
+      predictor: { kind: 'prior' },
+    });
+    const result = computeResult(
+      'planner',
+      workload,
+      playPlanner(workload, { concurrency: 16, ...settings }),
+    );
+    expect(result).toMatchObject({ falseEvictions: 0, badMerges: 0 });
+    // Some of those that conflict are removed for it, besides those that fail alone.
+    expect(result.failed).toBeGreaterThan(workload.changes.filter(({ isGood }) => !isGood).length);
+  },
+);

@@ -9,12 +9,14 @@ import { limitsWithoutHistory } from '#core/queue/planner/clock.ts';
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
 import {
   attemptsMax,
+  durationsMin,
   estimateFailureShare,
   estimateFlakeShare,
   flakeRunsMax,
+  historyMax,
+  limitsFrom,
   usualFlakeShare,
-} from '#core/queue/planner/failure-share.ts';
-import { durationsMin, historyMax, limitsFrom } from '#core/queue/planner/limits.ts';
+} from '#core/queue/planner/history.ts';
 import type { Action, PlannerFact, Run, Snapshot } from '#core/queue/planner/model.ts';
 import { type PlannerEvent, observe } from '#core/queue/planner/observe.ts';
 import { plan } from '#core/queue/planner/plan.ts';

@@ -1,7 +1,7 @@
 // How long CI may take, by what it took before.
 import { expect, it } from 'vitest';
 import { limitsWithoutHistory } from '#core/queue/planner/clock.ts';
-import { limitsFrom } from '#core/queue/planner/limits.ts';
+import { limitsFrom } from '#core/queue/planner/history.ts';
 
 const minutes = (count: number): number => count * 60_000;
 
