@@ -104,7 +104,12 @@ const signs: readonly (readonly [GitErrorKind, RegExp])[] = [
   ],
   [
     'damaged',
-    /is corrupt|object file \S+ is empty|packfile \S+ (cannot be accessed|is far too short|is truncated|claims to have|does not match)|inflate: |bad packed object|index file \S+ is too small|garbage at end of loose object|hash mismatch|unable to unpack|unable to read [0-9a-f]{40}|not a git repository:/i,
+    /is corrupt|object file \S+ is empty|packfile \S+ (cannot be accessed|is far too short|is truncated|claims to have|does not match)|inflate: |bad packed object|index file \S+ is too small|garbage at end of loose object|hash mismatch|unable to unpack|unable to read [0-9a-f]{40}/i,
+  ],
+  // Another job removes a damaged mirror while git works in it (git, setup.c, builtin/index-pack.c).
+  [
+    'damaged',
+    /not a git repository|--stdin requires a git repository|unable to read current working directory/i,
   ],
   [
     'missing',

@@ -208,6 +208,10 @@ it.each([
   ['fatal: bad object refs/pull/17/head\nerror: the remote did not send all necessary objects', 'damaged'],
   ['error: wrong index v1 file size in ./objects/pack/pack-0123.idx\nfatal: bad object 0123', 'damaged'],
   ['error: file ./objects/pack/pack-0123.pack is not a GIT packfile', 'damaged'],
+  ["fatal: not a git repository: '/mirror'", 'damaged'],
+  ['fatal: not a git repository (or any of the parent directories): .git', 'damaged'],
+  ['fatal: --stdin requires a git repository\nfatal: fetch-pack: invalid index-pack output', 'damaged'],
+  ['fatal: Unable to read current working directory: No such file or directory', 'damaged'],
   [
     'error: Could not read 8a33a105e6a73a73ae2da9ec5be751fd9f77e569\nfatal: refusing to merge unrelated histories',
     'damaged',
