@@ -1,6 +1,7 @@
 // Classifies tests and writes what changed: status and quarantine of each, with a fact for webhook
 // subscribers. The input is the given history; the trigger is an upload, the passing of time, or a person.
 
+import type { RepositoryId } from '#base/id.ts';
 import { countRepeats } from '#core/health/accuracy/accuracy.ts';
 import { evaluate, type Evaluation } from '#core/health/monitor/monitor.ts';
 import { emptyHistory, type TestCaseHistory } from '#core/health/history.ts';
@@ -58,16 +59,9 @@ export async function classifyTests(
   tests: readonly TestToClassify[],
   { settings, trigger, now }: Occasion,
 ): Promise<ReadonlyMap<string, ClassifiedTest>> {
-  const ids = tests.map((test) => test.testCaseId);
-  if (ids.length === 0) return new Map();
-  const testHealthById = await findTestHealth(tx, lock.repositoryId, ids);
-  const mutes = await findMutes(tx, lock.repositoryId, ids, now);
-  const evaluated = tests.flatMap(({ testCaseId, history, activeMonitors }) => {
-    const before = testHealthById.get(testCaseId);
-    if (before === undefined) return [];
-    const known = { before, history, activeMonitors, mutes: mutes.get(testCaseId) ?? [] };
-    return [{ known, ...evaluateTest(known, settings, now) }];
-  });
+  if (tests.length === 0) return new Map();
+  const allKnown = await readKnownTests(tx, lock.repositoryId, tests, now);
+  const evaluated = allKnown.map((known) => ({ known, ...evaluateTest(known, settings, now) }));
   const classifications = new Map<string, ClassifiedTest>();
   const verdicts: TestClassification[] = [];
   const facts: TestFact[] = [];
@@ -108,6 +102,24 @@ export type KnownTest = Omit<TestToClassify, 'testCaseId'> & {
   readonly before: TestHealthRow;
   readonly mutes: readonly Mute[];
 };
+
+/** What else decides about these tests; a test that was deleted is left out. */
+export async function readKnownTests(
+  db: Tx,
+  repositoryId: RepositoryId,
+  tests: readonly TestToClassify[],
+  now: Date,
+): Promise<readonly KnownTest[]> {
+  const ids = tests.map(({ testCaseId }) => testCaseId);
+  const rows = await findTestHealth(db, repositoryId, ids);
+  const mutes = await findMutes(db, repositoryId, ids, now);
+  return tests.flatMap(({ testCaseId, history, activeMonitors }) => {
+    const before = rows.get(testCaseId);
+    return before === undefined
+      ? []
+      : [{ before, history, activeMonitors, mutes: mutes.get(testCaseId) ?? [] }];
+  });
+}
 
 type EvaluatedTest = {
   readonly evaluation: Evaluation;

@@ -38,20 +38,30 @@ export type RepositoryChange = {
 };
 export type TestChange = RepositoryChange & { readonly testCaseId: string };
 
-type Write = (tx: Tx, lock: TestsLock, before: OverrideRow) => Promise<{ before: unknown; after: unknown }>;
+type Write<Result> = (tx: Tx, lock: TestsLock, before: OverrideRow) => Promise<Result>;
 
-/** Null: the repository has no such test. */
-function changeTest(change: TestChange, action: string, write: Write): Promise<OverrideRow | null> {
+/** Writes a change of one test and classifies the test again. Null: the repository has no such test. */
+function writeTest(change: TestChange, write: Write<void>): Promise<OverrideRow | null> {
   const { cell, repository, testCaseId, by } = change;
   return withTestsLock(cell, repository.id, async (tx, lock) => {
     const before = await findOverride(tx, repository.id, testCaseId);
     if (before === null) return null;
-    const subject = `${fullName(repository)} ${testCaseId} ${before.name}`;
-    await recordAudit(tx, by, { action, subject, ...(await write(tx, lock, before)) });
+    await write(tx, lock, before);
     await reclassify(tx, lock, [testCaseId], by);
     return findOverride(tx, repository.id, testCaseId);
   });
 }
+
+/** The same, with a line in the audit log of what was before and what is after. */
+const changeTest = (
+  change: TestChange,
+  action: string,
+  write: Write<{ before: unknown; after: unknown }>,
+): Promise<OverrideRow | null> =>
+  writeTest(change, async (tx, lock, before) => {
+    const subject = `${fullName(change.repository)} ${change.testCaseId} ${before.name}`;
+    await recordAudit(tx, change.by, { action, subject, ...(await write(tx, lock, before)) });
+  });
 
 type RequestedQuarantine = Omit<QuarantineUpdate, 'warnedDays'>;
 
@@ -59,10 +69,7 @@ export const setQuarantine = (
   change: TestChange,
   requested: RequestedQuarantine,
 ): Promise<OverrideRow | null> =>
-  withTestsLock(change.cell, change.repository.id, async (tx, lock) => {
-    const { repository, testCaseId, by } = change;
-    const before = await findOverride(tx, repository.id, testCaseId);
-    if (before === null) return null;
+  writeTest(change, async (tx, lock, before) => {
     const known = {
       name: before.name,
       setting: before.quarantine_setting,
@@ -71,8 +78,6 @@ export const setQuarantine = (
       note: before.quarantine_note,
     };
     await applyQuarantine(tx, lock, change, known, requested);
-    await reclassify(tx, lock, [testCaseId], by);
-    return findOverride(tx, repository.id, testCaseId);
   });
 
 /** Writes what was requested for a test; the caller classifies the test again. */
@@ -150,7 +155,7 @@ export async function linkTestTicket(
   return true;
 }
 
-export function changeSettings(
+export function changeHealthSettings(
   { cell, repository, by }: RepositoryChange,
   requested: HealthSettingsOverrides,
 ): Promise<ResolvedHealthSettings> {

@@ -25,13 +25,8 @@ import { trialDays, type TrialKind, trialKinds } from '#core/health/trial/trial-
 import type { Tx } from '#db/cell.ts';
 import { findHealthChange } from '#db/health/health-settings-store.ts';
 import { listHistoriesFailedSince } from '#db/health/history-store.ts';
-import {
-  findMutes,
-  findTestHealth,
-  readQuarantineRoom,
-  type TestHealthRow,
-} from '#db/health/verdict-store.ts';
-import { classifyTest, type KnownTest, unlimitedRoom } from './classify-tests.ts';
+import { readQuarantineRoom, type TestHealthRow } from '#db/health/verdict-store.ts';
+import { classifyTest, type KnownTest, readKnownTests, unlimitedRoom } from './classify-tests.ts';
 import { mergeSettings } from './override-test.ts';
 
 type TrialLimits = {
@@ -138,18 +133,7 @@ async function readPage(
   now: Date,
 ): Promise<{ readonly tests: readonly KnownTest[]; readonly last: string | null }> {
   const { tests, last } = await listHistoriesFailedSince(db, repositoryId, since, { after, limit: pageSize });
-  const ids = tests.map(({ testCaseId }) => testCaseId);
-  const [rows, mutes] = await Promise.all([
-    findTestHealth(db, repositoryId, ids),
-    findMutes(db, repositoryId, ids, now),
-  ]);
-  const known = tests.flatMap(({ testCaseId, history, activeMonitors }) => {
-    const before = rows.get(testCaseId);
-    return before === undefined
-      ? []
-      : [{ before, history, activeMonitors, mutes: mutes.get(testCaseId) ?? [] }];
-  });
-  return { tests: known, last };
+  return { tests: await readKnownTests(db, repositoryId, tests, now), last };
 }
 
 type BothSettings = { readonly saved: ResolvedHealthSettings; readonly tried: ResolvedHealthSettings };

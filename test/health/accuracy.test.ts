@@ -160,7 +160,7 @@ it('counts runs that the queue ran again, and names a share from ten on', async 
   expect(share!.high).toBeCloseTo(0.943, 2);
 });
 
-it('is for whoever may read, of this organization alone', async () => {
+it('answers everyone who may read this organization, and no one else', async () => {
   const { health, client } = await openFlaky();
   await (await health.world.client('acme', ['read'])).call('getTestAccuracy', asked);
   await client.refusal('getTestAccuracy', { ...asked, repo: 7 }, 400);
@@ -170,6 +170,6 @@ it('is for whoever may read, of this organization alone', async () => {
   const { verdicts } = await stranger.call('getTestAccuracy', { ...asked, org_url_slug: 'globex' });
   expect(verdicts.every(({ confirmed, overturned, open }) => confirmed + overturned + open === 0)).toBe(true);
   const { path } = endpoints.getTestAccuracy;
-  const nobody = clientOf(health.world.server, '');
-  expect((await nobody.send({ path, body: JSON.stringify(asked) })).status).toBe(401);
+  const anonymous = clientOf(health.world.server, '');
+  expect((await anonymous.send({ path, body: JSON.stringify(asked) })).status).toBe(401);
 });

@@ -184,12 +184,12 @@ it('refuses what is no test, who may not read, and another organization', async 
   expect((await client.refusal('getTestHistory', none, 404)).code).toBe('TEST_CASE_NOT_FOUND');
   const uploader = await world.client('acme', ['upload']);
   const stranger = await world.client('globex');
-  const nobody = clientOf(world.server, '');
+  const anonymous = clientOf(world.server, '');
   for (const operation of ['getTestHistory', 'getQuarantineSummary'] as const) {
     await uploader.refusal(operation, input, 403);
     expect((await stranger.refusal(operation, input, 404)).code).toBe('ORGANIZATION_NOT_FOUND');
     const { path } = endpoints[operation];
-    expect((await nobody.send({ path, body: JSON.stringify(input) })).status).toBe(401);
+    expect((await anonymous.send({ path, body: JSON.stringify(input) })).status).toBe(401);
   }
   const own = { ...input, org_url_slug: 'globex' };
   expect((await stranger.refusal('getTestHistory', own, 404)).code).toBe('TEST_CASE_NOT_FOUND');

@@ -84,8 +84,8 @@ it('refuses what is no search, who may not read, and another organization', asyn
   const refusal = await client.refusal('searchTests', { ...query, query: '', take: 21 }, 400);
   expect(refusal.details?.map(({ path }) => path).toSorted()).toEqual(['query', 'take']);
   const { path } = endpoints.searchTests;
-  const nobody = clientOf(world.server, '');
-  expect((await nobody.send({ path, body: JSON.stringify(query) })).status).toBe(401);
+  const anonymous = clientOf(world.server, '');
+  expect((await anonymous.send({ path, body: JSON.stringify(query) })).status).toBe(401);
   const uploader = await world.client('acme', ['upload']);
   expect((await uploader.refusal('searchTests', query, 403)).code).toBe('INSUFFICIENT_SCOPE');
   const stranger = await world.client('globex');

@@ -136,7 +136,7 @@ it('leaves out tests without a failure in the last 14 days, and says which setti
   expect(nothing.not_tried).toEqual([]);
 });
 
-it('is for whoever may read, and refuses the same settings as an update', async () => {
+it('answers everyone who may read, and refuses the same settings as an update', async () => {
   const health = await openHealthWorld();
   const reader = await health.world.client('acme', ['read']);
   const input = { ...asked, settings: other };
@@ -148,9 +148,9 @@ it('is for whoever may read, and refuses the same settings as an update', async 
   await (await health.world.client('acme', ['upload'])).refusal('tryHealthSettings', input, 403);
   const stranger = await health.world.client('globex');
   expect((await stranger.refusal('tryHealthSettings', input, 404)).code).toBe('ORGANIZATION_NOT_FOUND');
-  const nobody = clientOf(health.world.server, '');
+  const anonymous = clientOf(health.world.server, '');
   const { path } = endpoints.tryHealthSettings;
-  expect((await nobody.send({ path, body: JSON.stringify(input) })).status).toBe(401);
+  expect((await anonymous.send({ path, body: JSON.stringify(input) })).status).toBe(401);
 });
 
 /** So many watched tests, each contradicted on three commits of the last days. */

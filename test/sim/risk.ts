@@ -1,6 +1,6 @@
 // `npm run sim -- risk`: what the prediction of failures buys. The workloads are rows of the goals whose bad changes come from a
 // world in which a known share of a failure can be foreseen (risk-world.ts). Each is played without predictions, with those of the
-// model, which has learned from 3,000 changes before and goes on learning, and with the best that anything could predict.
+// model, which has learned from 3,000 changes before and continues to learn, and with the best that anything could predict.
 
 import { assert } from '#base/assert.ts';
 import { replayAttempts } from '#core/queue/risk/risk.ts';

@@ -38,7 +38,7 @@ export async function showSettings(context: CliContext, given: Given): Promise<n
   return 0;
 }
 
-export async function changeSettings(context: CliContext, given: Given): Promise<number> {
+export async function setSettings(context: CliContext, given: Given): Promise<number> {
   const { names, change } = healthSettingsIn(given.args[0] as readonly string[]);
   const { api, scope, isJson } = await openTests(context, given);
   if (given.options['try'] === true) {

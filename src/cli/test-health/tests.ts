@@ -104,5 +104,5 @@ function addSettings(add: AddTestCommand, { context, run }: Parameters<AddComman
       does: 'quarantine flaky tests from now on',
     },
   );
-  run(set, async (given) => (await import('./settings-action.ts')).changeSettings(context, given));
+  run(set, async (given) => (await import('./settings-action.ts')).setSettings(context, given));
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { v5 } from 'uuid';
 import { hourMs } from '#base/duration.ts';
 import {
-  changeSettings,
+  changeHealthSettings,
   flagTest,
   muteMonitor,
   setQuarantine,
@@ -122,7 +122,7 @@ export const quarantineHandlers: Handlers<
     const repository = await ensuredRepository(context, input.repo);
     const { cell } = context;
     const changes = settingsFromWire(input.settings);
-    const settings = await changeSettings({ cell, repository, by: auditorFrom(context) }, changes);
+    const settings = await changeHealthSettings({ cell, repository, by: auditorFrom(context) }, changes);
     return { settings: settingsToWire(settings) };
   },
 };
