@@ -134,9 +134,23 @@ it('removes the two that break different tests of a batch, and lands the others 
   await story.expectFailed(2);
   await story.expectFailed(4);
   await story.expectMerged(1, 3);
-  // Without the first culprit, only the test of the second is left.
-  const asked = new Set(ofSome(runs).map(({ tests }) => tests!.toSorted().join()));
-  expect([...asked]).toEqual(['adds,sorts', 'sorts']);
+  // Each culprit is tested alone by the test that it breaks, and the rest of the batch by the test of the second.
+  const asked = new Set(
+    ofSome(runs).map(({ members, tests }) => `${members.join('+')} ${tests!.toSorted().join()}`),
+  );
+  expect(asked).toEqual(
+    new Set([
+      '1+2+3+4 adds,sorts',
+      '1+2 adds,sorts',
+      '1 adds,sorts',
+      '1+2+3 adds,sorts',
+      '2 adds',
+      '1+3+4 sorts',
+      '1 sorts',
+      '1+3 sorts',
+      '4 sorts',
+    ]),
+  );
   const whole = runs
     .filter(({ tests }) => tests === null)
     .map(({ members, failed }) => ({ members, failed }));
