@@ -33,16 +33,19 @@ export function isSearched(draft: Draft, search: Search, pr: number): boolean {
 
 /** Whether the shortest failing prefix has failed often enough: to single out an entry of a batch, or to remove one alone. */
 export function isShown(draft: Draft, search: Search): boolean {
-  const { members, fails, failedRun } = search;
+  const { members, failedRun } = search;
   if (failedRun === null) return false;
   if (members.length > 1 || !(draft.screens || draft.direct)) return true;
-  const runs = draft.runsOfSearch(search);
-  const failures = runs.filter((run) => run.status === 'failed' && lengthOf(run) === fails).length;
+  const failures = listFailures(draft, search).length;
   if (draft.screens) return failures + countBatchFailures(draft, search) >= failuresToBlame;
   const item = draft.items.get(members[0]!);
   // One more for the failure in the line.
   return item === undefined || areConvincing(draft, item, failures + 1);
 }
+
+/** The failed runs of the shortest failing prefix. */
+const listFailures = (draft: Draft, search: Search): readonly Run[] =>
+  draft.runsOfSearch(search).filter((run) => run.status === 'failed' && lengthOf(run) === search.fails);
 
 /** A run was given up without a result: the bisection cannot continue. */
 export const wasGivenUp = (draft: Draft, { tests, ...search }: Search): boolean =>
@@ -105,16 +108,10 @@ function concludePrefix(draft: Draft, search: Search): void {
     const why = failed.why ?? (isReused ? 'TEST_RUN_FAILED_BY_OPTIMIZATION' : null);
     if ((passes === 0 && !draft.screens) || members.length === 1)
       draft.fail(culprit, why ?? 'TEST_RUN_REQUIRED_STATUS_FAILED', { failedRun: failed.id });
-    else
-      testCulpritAlone(
-        draft,
-        search,
-        culprit,
-        draft
-          .runsOfSearch(search)
-          .filter((run) => run.status === 'failed' && lengthOf(run) === fails)
-          .map((run) => ({ ...run, why })),
-      );
+    else {
+      const failures = listFailures(draft, search).map((run) => ({ ...run, why }));
+      testCulpritAlone(draft, search, culprit, failures);
+    }
   }
   if (draft.screens && passedRun !== null)
     for (const pr of members.slice(0, passes)) draft.setScreen(pr, afterPass);

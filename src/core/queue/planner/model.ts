@@ -24,8 +24,8 @@ export type QueuePosition =
       /** It conflicts with this entry ahead: it waits until that one has landed or left. */
       readonly behind: number | null;
       /**
-       * Not Git says so, but the tests: it passed alone and failed on top of others, of which `behind` is the last.
-       * Absent: no.
+       * The conflict is one of the tests: the entry passed alone and failed on top of others, of which `behind` is the
+       * last. Absent: Git cannot merge the two.
        */
       readonly failedTogether?: true;
     }
