@@ -62,6 +62,22 @@ describe('a screen', () => {
     expect(world.outcome(2)).toBeUndefined();
   });
 
+  it('that CI never ran is no failure of a check: the entry needs two of its own', () => {
+    const world = screening({}, 1, 2);
+    world.send({
+      kind: 'run-failed',
+      run: world.run('1+2').id,
+      why: 'START_TEST_RUN_NO_REQUIRED_STATUSES',
+    });
+    // The prefix that passes does not land: the entry behind it is tested alone.
+    moveBranch(world);
+    world.pass('1');
+    world.fail('2');
+    expect(world.outcome(2)).toBeUndefined();
+    world.fail('2');
+    expect(world.outcome(2)).toBe('failed');
+  });
+
   it('ends if one of its entries leaves, and the others are screened without it', () => {
     const world = screening({}, 1, 2);
     world.send({ kind: 'ended', pr: 1, reason: 'USER_REQUESTED' });

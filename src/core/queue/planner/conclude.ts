@@ -35,7 +35,9 @@ export function isSearched(draft: Draft, search: Search, pr: number): boolean {
 export function isShown(draft: Draft, search: Search): boolean {
   const { members, failedRun } = search;
   if (failedRun === null) return false;
-  if (members.length > 1 || !(draft.screens || draft.direct)) return true;
+  // CI never ran: that is no chance, and needs no second run.
+  const isRefused = draft.runs.get(failedRun)?.why !== null;
+  if (members.length > 1 || isRefused || !(draft.screens || draft.direct)) return true;
   const failures = listFailures(draft, search).length;
   if (draft.screens) return failures + countBatchFailures(draft, search) >= failuresToBlame;
   const item = draft.items.get(members[0]!);

@@ -206,6 +206,7 @@ function* namedByOneFailure({ runs }: Snapshot, { facts }: PlanStep): Generator<
 
 const isFailureOf = (pr: number, { of }: Run, run: Run): boolean =>
   run.status === 'failed' &&
+  run.why === null &&
   run.of.kind === of.kind &&
   (run.of.kind === 'line' ? run.of.group : run.of.search) === (of.kind === 'line' ? of.group : of.search) &&
   run.composition.members.at(-1) === pr;

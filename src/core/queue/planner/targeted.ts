@@ -73,8 +73,9 @@ export const lengthOf = ({ composition }: Run): number => composition.members.le
 /** The failure of a batch that singled out the entry that is tested alone now. */
 export const isOfBatch = ({ members }: Search, run: Run): boolean => lengthOf(run) > members.length;
 
+/** A run that CI never ran does not count: no check failed in it. */
 export const countBatchFailures = (draft: Draft, search: Search): number =>
-  draft.runsOfSearch(search).filter((run) => isOfBatch(search, run)).length;
+  draft.runsOfSearch(search).filter((run) => isOfBatch(search, run) && run.why === null).length;
 
 function testStates(draft: Draft, search: Search): readonly TestState[] {
   const ended = draft
