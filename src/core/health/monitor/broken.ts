@@ -70,6 +70,8 @@ type SourcePlace = SourceCounts & {
   readonly source: string;
   readonly at: number;
   readonly isSuspect: boolean;
+  /** The fingerprints of its failures; null: one that gives no reason. */
+  readonly causes: readonly (string | null)[];
 };
 
 /**
@@ -84,7 +86,8 @@ function groupRunsBySource(
   const bySource = new Map<number, { -readonly [key in keyof SourcePlace]: SourcePlace[key] }>();
   for (const run of runs) {
     const { at, source, sourceHash } = run;
-    const place = bySource.get(sourceHash) ?? { passed: 0, failed: 0, source: '', at, isSuspect: false };
+    const place = bySource.get(sourceHash) ?? { ...emptyPlace, at };
+    if (run.outcome !== 'passed') place.causes = [...place.causes, run.fingerprint];
     if (isUnexpected(run)) place.failed++;
     else place.passed++;
     if (place.source === '') place.source = source;
@@ -98,8 +101,10 @@ function groupRunsBySource(
   const earlier = countBeforeRing(history);
   if (earlier.passed <= 0) return kept;
   const before = { passed: Math.ceil(earlier.passed / jobs), failed: Math.floor(earlier.failed / jobs) };
-  return [{ ...before, source: '', at: 0, isSuspect: false }, ...kept];
+  return [{ ...emptyPlace, ...before }, ...kept];
 }
+
+const emptyPlace: SourcePlace = { passed: 0, failed: 0, source: '', at: 0, isSuspect: false, causes: [] };
 
 /** Runs of the default branch of the last days that the ring no longer holds. */
 function countBeforeRing({ onDefault, days }: TestCaseHistory): SourceCounts {
@@ -198,14 +203,26 @@ function countUnlikelyRow({ contradictions }: TestCaseHistory, places: readonly 
 
 /**
  * The change lies in its range with 99 %, which allows for passes of a broken test. Where every place of the range before the
- * change passed, and every one since then failed, it lies between the last pass and the first failure.
+ * change passed, and every one since then failed, it lies between the last pass and the first failure. A flaky test may fail
+ * before the change too: then it is found by the way in which the test fails since then, and never failed before.
  */
 function locate(places: readonly SourcePlace[], change: Change): Pick<BrokenView, 'culprit' | 'edge'> {
   const culprit = locateCulprit(places, change);
   const { at, after } = change;
   const isSharp =
     !places.slice(after + 1, at).some(({ failed }) => failed > 0) && places.slice(at).every(hasFailed);
-  return { culprit, edge: isSharp ? locateCulprit(places, { at, after: at - 1, upTo: at }) : culprit };
+  const first = isSharp ? at : findNewCause(places);
+  if (first === null) return { culprit, edge: culprit };
+  return { culprit, edge: locateCulprit(places, { at: first, after: first - 1, upTo: first }) };
+}
+
+/** The first of the places up to the newest that all failed, in one way in which none failed before; null: there is none. */
+function findNewCause(places: readonly SourcePlace[]): number | null {
+  const cause = places.at(-1)?.causes.at(-1) ?? null;
+  const first = places.findLastIndex((place) => !hasFailed(place)) + 1;
+  const isOnly = places.slice(first).every(({ causes }) => causes.every((other) => other === cause));
+  const isNew = !places.slice(0, first).some(({ causes }) => causes.includes(cause));
+  return cause !== null && first > 0 && first < places.length && isOnly && isNew ? first : null;
 }
 
 /** Names are kept around failures only: if one is missing, the range extends to the nearest name outside. */

@@ -196,6 +196,33 @@ describe('the changepoint monitor', () => {
     expect(mixed.edge).toEqual(mixed.culprit);
   });
 
+  it('finds the first failure of a flaky test by the way in which it fails now, and never failed before', () => {
+    const course = `${'p'.repeat(50)}fpfpffffff`;
+    const flakes = [51, 53];
+    const failing = (cause: (number: number) => string | null) =>
+      Array.from(course).reduce((history, mark, at) => {
+        const outcome = mark === 'f' ? 'failed' : 'passed';
+        const fingerprint = mark === 'f' ? cause(at + 1) : null;
+        return record(history, fact({ at: begunAt + at * hour, source: sha(at + 1), outcome, fingerprint }));
+      }, emptyHistory);
+    const edgeOf = (cause: (number: number) => string | null) => {
+      const { status, edge, culprit } = classify(failing(cause), begunAt + 60 * hour);
+      expect(status.value).toBe('broken');
+      return { edge, culprit };
+    };
+    const another = edgeOf((number) => (flakes.includes(number) ? 'timeout' : 'sum'));
+    expect(another.edge).toEqual({ after: sha(54), upTo: sha(55) });
+    expect(another.culprit).not.toEqual(another.edge);
+    for (const cause of [
+      () => 'timeout',
+      () => null,
+      (number: number) => (flakes.includes(number) ? 'timeout' : `sum ${number % 2}`),
+    ]) {
+      const { edge, culprit } = edgeOf(cause);
+      expect(edge).toEqual(culprit);
+    }
+  });
+
   it('does not for one failure, nor for what fails elsewhere', () => {
     expect(classify(play('ppf', passes), begunAt + 3 * hour).status.value).toBe('healthy');
     const elsewhere = play('ppfffff', passes, { branchClass: 'pull_request' });
