@@ -1,9 +1,13 @@
 // The import ladder: which folders of src/ a folder may import from. The one table behind the lint's
 // allow-lists (.oxlintrc.json) and the folder tables of ARCHITECTURE.md; test/project/tidy.test.ts compares all three.
 
-export type Room = { readonly folder: string; readonly imports: readonly string[]; readonly holds: string };
+export type FolderRule = {
+  readonly folder: string;
+  readonly imports: readonly string[];
+  readonly holds: string;
+};
 
-export const ladder: readonly Room[] = [
+export const ladder: readonly FolderRule[] = [
   {
     folder: 'base',
     imports: [],
@@ -86,26 +90,26 @@ export const ladder: readonly Room[] = [
 ];
 
 /** The sandbox keeps what it hosts in the cell that it serves, so it may import more than the other hosts. */
-export const sandboxRoom: Room = {
+export const sandboxFolder: FolderRule = {
   folder: 'host/sandbox',
   imports: ['base', 'core', 'git', 'host', 'db', 'command'],
   holds:
     'a complete host without an account: repositories, pull requests, CI and webhooks, in the database and on disk',
 };
 
-/** A folder of src with rooms of its own, by what they do. */
-export type Inner = {
+/** A folder of src whose subfolders have rules of their own. */
+export type DividedFolder = {
   readonly folder: string;
-  readonly rooms: readonly Room[];
-  /** Files of the folder itself that put its rooms together. What else lies there is for all rooms, and imports none. */
+  readonly subfolders: readonly FolderRule[];
+  /** Files of the folder itself that put its subfolders together. What else lies there is for all subfolders, and imports none. */
   readonly composing: readonly string[];
 };
 
-/** Every Git host that is reached over the network has the same rooms. */
-const hostRooms = (name: string, client: string): Inner => ({
+/** Every Git host that is reached over the network has the same subfolders. */
+const foldersOfHost = (name: string, client: string): DividedFolder => ({
   folder: `host/${name}`,
   composing: ['host.ts', 'webhook.ts'],
-  rooms: [
+  subfolders: [
     { folder: 'client', imports: [], holds: client },
     {
       folder: 'rule',
@@ -120,12 +124,12 @@ const hostRooms = (name: string, client: string): Inner => ({
   ],
 });
 
-/** The same inside the larger folders: which of its rooms a room may import from. */
-export const innerRooms: readonly Inner[] = [
+/** The same inside the larger folders: which of its subfolders a subfolder may import from. */
+export const dividedFolders: readonly DividedFolder[] = [
   {
     folder: 'core/queue',
     composing: [],
-    rooms: [
+    subfolders: [
       {
         folder: 'rule',
         imports: [],
@@ -153,7 +157,7 @@ export const innerRooms: readonly Inner[] = [
   {
     folder: 'core/health',
     composing: ['settings.ts'],
-    rooms: [
+    subfolders: [
       { folder: 'codeowners', imports: [], holds: 'who owns a test, by the CODEOWNERS file' },
       { folder: 'fingerprint', imports: [], holds: 'which failures are the same failure' },
       { folder: 'monitor', imports: [], holds: 'one file per monitor, and what they conclude' },
@@ -183,7 +187,7 @@ export const innerRooms: readonly Inner[] = [
   {
     folder: 'contract',
     composing: [],
-    rooms: [
+    subfolders: [
       { folder: 'health', imports: [], holds: 'uploads, the history of tests, quarantine' },
       {
         folder: 'text',
@@ -200,7 +204,7 @@ export const innerRooms: readonly Inner[] = [
   {
     folder: 'report',
     composing: [],
-    rooms: [
+    subfolders: [
       { folder: 'format', imports: [], holds: 'JUnit XML and CTRF, read piece by piece' },
       { folder: 'bundle', imports: ['format'], holds: 'uploaded bytes: bundles, archives, single reports' },
     ],
@@ -208,7 +212,7 @@ export const innerRooms: readonly Inner[] = [
   {
     folder: 'git',
     composing: [],
-    rooms: [
+    subfolders: [
       { folder: 'mirror', imports: [], holds: 'our copy of a repository: fetches, merges, pushes' },
       {
         folder: 'candidate',
@@ -217,12 +221,12 @@ export const innerRooms: readonly Inner[] = [
       },
     ],
   },
-  hostRooms('github', 'calls within the limits of GitHub, credentials, checks'),
-  hostRooms('gitea', 'calls, credentials, versions, checks'),
+  foldersOfHost('github', 'calls within the limits of GitHub, credentials, checks'),
+  foldersOfHost('gitea', 'calls, credentials, versions, checks'),
   {
     folder: 'db',
     composing: [],
-    rooms: [
+    subfolders: [
       { folder: 'webhook', imports: [], holds: 'outgoing webhooks: endpoints, events, deliveries' },
       { folder: 'health', imports: ['webhook'], holds: 'tests, uploads, verdicts, quarantine' },
       { folder: 'host', imports: [], holds: 'what a Git host answered: heads, comments, content; mirrors' },
@@ -253,7 +257,7 @@ export const innerRooms: readonly Inner[] = [
   {
     folder: 'job',
     composing: [],
-    rooms: [
+    subfolders: [
       { folder: 'queue', imports: [], holds: 'reconcile, runs, required checks, polling, status comments' },
       {
         folder: 'landing',
@@ -273,7 +277,7 @@ export const innerRooms: readonly Inner[] = [
   {
     folder: 'http',
     composing: ['app.ts', 'sandbox-git.ts', 'webhook.ts'],
-    rooms: [
+    subfolders: [
       { folder: 'guard', imports: [], holds: 'authentication, limits, shares per organization' },
       { folder: 'body', imports: [], holds: 'request bodies within their budgets' },
       {
@@ -292,7 +296,7 @@ export const innerRooms: readonly Inner[] = [
   {
     folder: 'cli',
     composing: [],
-    rooms: [
+    subfolders: [
       {
         folder: 'terminal',
         imports: [],
@@ -329,7 +333,7 @@ export const innerRooms: readonly Inner[] = [
   {
     folder: 'tool',
     composing: [],
-    rooms: [
+    subfolders: [
       {
         folder: 'simulate',
         imports: [],
@@ -347,7 +351,7 @@ export const innerRooms: readonly Inner[] = [
   {
     folder: 'tool/simulate',
     composing: [],
-    rooms: [
+    subfolders: [
       {
         folder: 'kernel',
         imports: [],

@@ -1,9 +1,16 @@
 // Writes .oxlintrc.json from the ladder: `npm run lint:config`.
 import { writeFileSync } from 'node:fs';
-import { type Inner, innerRooms, ladder, packageFree, type Room, sandboxRoom } from './ladder.ts';
+import {
+  type DividedFolder,
+  dividedFolders,
+  type FolderRule,
+  ladder,
+  packageFree,
+  sandboxFolder,
+} from './ladder.ts';
 
 const otherFolders = (imports: readonly string[], own: string) =>
-  ladder.map((room) => room.folder).filter((folder) => folder !== own && !imports.includes(folder));
+  ladder.map((rule) => rule.folder).filter((folder) => folder !== own && !imports.includes(folder));
 
 const pureGroup = (imports: readonly string[]) => [
   '**',
@@ -12,7 +19,7 @@ const pureGroup = (imports: readonly string[]) => [
   ...imports.map((other) => `!#${other}/**`),
 ];
 
-const patternOf = ({ folder, imports }: Room) => ({
+const patternOf = ({ folder, imports }: FolderRule) => ({
   group: packageFree.includes(folder)
     ? pureGroup(imports)
     : otherFolders(imports, folder).map((other) => `#${other}/**`),
@@ -21,7 +28,7 @@ const patternOf = ({ folder, imports }: Room) => ({
 
 /** Of the folder at the top: a later override takes the place of an earlier one, so each has its pattern too. */
 const outerPattern = (folder: string) => {
-  const top = ladder.find((room) => room.folder === folder.split('/')[0])!;
+  const top = ladder.find((rule) => rule.folder === folder.split('/')[0])!;
   return packageFree.includes(folder)
     ? {
         group: pureGroup(['base', 'core']),
@@ -30,8 +37,8 @@ const outerPattern = (folder: string) => {
     : patternOf(top);
 };
 
-/** The rooms of a folder, and the files of the folder itself, which import no room unless they compose them. */
-function innerOverrides({ folder, rooms, composing }: Inner): readonly object[] {
+/** The subfolders of a folder, and the files of the folder itself, which import no subfolder unless they compose them. */
+function innerOverrides({ folder, subfolders, composing }: DividedFolder): readonly object[] {
   const override = (files: readonly string[], patterns: readonly object[], within = folder) => ({
     files,
     rules: { 'eslint/no-restricted-imports': ['error', { patterns: [outerPattern(within), ...patterns] }] },
@@ -41,8 +48,8 @@ function innerOverrides({ folder, rooms, composing }: Inner): readonly object[] 
       [`src/${folder}/*.ts`],
       [
         {
-          group: rooms.map((room) => `./${room.folder}/**`),
-          message: `What lies in src/${folder} itself is for all of its rooms, and imports none of them.`,
+          group: subfolders.map((rule) => `./${rule.folder}/**`),
+          message: `What lies in src/${folder} itself is for all of its subfolders, and imports none of them.`,
         },
       ],
     ),
@@ -54,20 +61,20 @@ function innerOverrides({ folder, rooms, composing }: Inner): readonly object[] 
             [],
           ),
         ]),
-    ...rooms.map((room) =>
+    ...subfolders.map((rule) =>
       override(
-        [`src/${folder}/${room.folder}/**/*.ts`],
+        [`src/${folder}/${rule.folder}/**/*.ts`],
         [
           {
-            group: rooms.flatMap(({ folder: other }) =>
-              other === room.folder || room.imports.includes(other)
+            group: subfolders.flatMap(({ folder: other }) =>
+              other === rule.folder || rule.imports.includes(other)
                 ? []
                 : [`../${other}/**`, `#${folder}/${other}/**`],
             ),
-            message: `src/${folder}/${room.folder} may import only ${['itself', ...room.imports].join(', ')} of src/${folder}.`,
+            message: `src/${folder}/${rule.folder} may import only ${['itself', ...rule.imports].join(', ')} of src/${folder}.`,
           },
         ].filter(({ group }) => group.length > 0),
-        `${folder}/${room.folder}`,
+        `${folder}/${rule.folder}`,
       ),
     ),
   ];
@@ -107,11 +114,11 @@ export function lintConfig(): object {
     },
     ignorePatterns: ['dist', 'node_modules', 'coverage', '.data'],
     overrides: [
-      ...[...ladder, sandboxRoom].map((room) => ({
-        files: [`src/${room.folder}/**/*.ts`],
-        rules: { 'eslint/no-restricted-imports': ['error', { patterns: [patternOf(room)] }] },
+      ...[...ladder, sandboxFolder].map((rule) => ({
+        files: [`src/${rule.folder}/**/*.ts`],
+        rules: { 'eslint/no-restricted-imports': ['error', { patterns: [patternOf(rule)] }] },
       })),
-      ...innerRooms.flatMap(innerOverrides),
+      ...dividedFolders.flatMap(innerOverrides),
       {
         files: ['**/*.test.ts', 'test/**/*.ts', 'script/**/*.ts'],
         rules: {

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { innerRooms, ladder, sandboxRoom } from '../../script/ladder.ts';
+import { dividedFolders, ladder, sandboxFolder } from '../../script/ladder.ts';
 import { lintConfig } from '../../script/lint-config.ts';
 import { referencePages } from '../../script/reference.ts';
 import { taskNames } from '#db/job/job.ts';
@@ -23,17 +23,17 @@ describe('the folders of src', () => {
   const folders = readdirSync('src').filter((name) => statSync(`src/${name}`).isDirectory());
 
   it('are those of the ladder', () => {
-    expect(folders.toSorted()).toEqual(ladder.map((room) => room.folder).toSorted());
+    expect(folders.toSorted()).toEqual(ladder.map((rule) => rule.folder).toSorted());
   });
 
   it('are those of the tables in ARCHITECTURE.md, with the same imports', () => {
     const rows = [...read('ARCHITECTURE.md').matchAll(/^\| `src\/([\w/-]+)` \| ([^|]+) \| ([^|]+) \|$/gm)];
-    const inner = innerRooms.flatMap(({ folder, rooms: list }) =>
-      list.map((room) => ({ ...room, folder: `${folder}/${room.folder}` })),
+    const inner = dividedFolders.flatMap(({ folder, subfolders: list }) =>
+      list.map((rule) => ({ ...rule, folder: `${folder}/${rule.folder}` })),
     );
-    const rooms = [...ladder, sandboxRoom, ...inner];
+    const rules = [...ladder, sandboxFolder, ...inner];
     expect(rows.map(([, folder, imports, holds]) => [folder, imports!.trim(), holds!.trim()])).toEqual(
-      rooms.map(({ folder, imports, holds }) => [folder, imports.join(', ') || 'nothing', holds]),
+      rules.map(({ folder, imports, holds }) => [folder, imports.join(', ') || 'nothing', holds]),
     );
   });
 
@@ -43,11 +43,11 @@ describe('the folders of src', () => {
     expect(rows.toSorted()).toEqual([...taskNames].toSorted());
   });
 
-  it.each(innerRooms)('and those of src/$folder are its rooms', ({ folder, rooms }) => {
+  it.each(dividedFolders)('and those of src/$folder are its subfolders', ({ folder, subfolders }) => {
     const found = readdirSync(`src/${folder}`).filter((name) =>
       statSync(`src/${folder}/${name}`).isDirectory(),
     );
-    expect(found.toSorted()).toEqual(rooms.map((room) => room.folder).toSorted());
+    expect(found.toSorted()).toEqual(subfolders.map((rule) => rule.folder).toSorted());
   });
 
   it('have the lint lists that the ladder makes', () => {
