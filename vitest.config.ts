@@ -34,13 +34,15 @@ const ownProcess = [
 const testTimeout = 60_000;
 const expect = { poll: { timeout: 10_000 } };
 
+// `isolate: false`: files share a process, which loads the service once; half of their time was loading it. Each test opens a
+// database of its own, and no module keeps anything between two of them.
 export default defineConfig({
   test: {
     // By default a core is left idle.
     maxWorkers: '100%',
     env: compileCache,
     projects: [
-      { test: { name: 'unit', include: unit, exclude: model, testTimeout } },
+      { test: { name: 'unit', include: unit, exclude: model, isolate: false, testTimeout } },
       // After all others, beside each other: the model check takes only what a Gitea with its CI leaves of the cores.
       { test: { name: 'model', include: model, maxWorkers: 2, sequence: { groupOrder: 1 } } },
       {
@@ -70,8 +72,6 @@ export default defineConfig({
           name: 'database',
           include: ['{src,test}/**/*.test.ts'],
           exclude: [...unit, ...gitea, ...ownProcess],
-          // Files share a process, which loads the service once: half of their time was loading it. Each test opens a
-          // database of its own, and no module keeps anything between two of them.
           isolate: false,
           globalSetup: ['test/support/global-setup.ts'],
           testTimeout,

@@ -186,28 +186,44 @@ async function writePullRequests(
   repository: HostRepository,
   pullRequests: readonly SandboxPullRequest[],
 ): Promise<void> {
-  const objects = pullRequests.flatMap(({ number, revision, headSha }) => {
-    const made = headObjects(repository, number, revision);
-    return made.at(-1)!.sha === headSha ? made : [];
-  });
-  if (objects.length > 0) await writeObjects(directory, objects);
-  const commits = await knownCommits(
-    directory,
-    pullRequests.map(({ headSha }) => headSha),
-  );
   const refs = await listRefs(directory, 'refs/pull', 'refs/sandbox/branch');
   const branches = new Set(pullRequests.map(({ baseBranch }) => baseBranch));
   for (const branch of branches)
     if (!refs.has(madeRef(branch))) await changeRefs(directory, branchChanges(branch, rootSha(repository)));
+  const wanted = pullRequests.map(({ number, headSha, state }) => ({
+    number,
+    from: refs.get(remotePullRef(number)) ?? null,
+    to: state === 'missing' ? null : headSha,
+  }));
+  // Most changes of a pull request leave its head where it is.
+  const moved = new Set(wanted.flatMap(({ number, from, to }) => (from === to ? [] : [number])));
+  const written = await writeHeads(
+    directory,
+    repository,
+    pullRequests.filter(({ number }) => moved.has(number)),
+  );
   // A head that is no commit of this repository gets no ref: it cannot be fetched.
-  const changes = pullRequests.flatMap(({ number, headSha, state }): RefChange[] => {
-    const ref = remotePullRef(number);
-    const from = refs.get(ref) ?? null;
-    const to = state !== 'missing' && commits.has(headSha) ? headSha : null;
-    return from === to ? [] : [{ ref, from, to }];
+  const changes = wanted.flatMap(({ number, from, to }): RefChange[] => {
+    const known = to !== null && (from === to || written.has(to)) ? to : null;
+    return from === known ? [] : [{ ref: remotePullRef(number), from, to: known }];
   });
   if (await changeRefs(directory, changes)) return;
   // Another process wrote some of them at the same time: the rest is written one by one, the database
   // decides.
   for (const { ref, to } of changes) await changeRefs(directory, [{ ref, to }]);
+}
+
+/** Writes those heads that are made up; returns the heads that the repository has. */
+async function writeHeads(
+  directory: string,
+  repository: HostRepository,
+  pullRequests: readonly SandboxPullRequest[],
+): Promise<ReadonlySet<string>> {
+  const made = pullRequests
+    .map(({ number, revision }) => headObjects(repository, number, revision))
+    .filter((objects, index) => objects.at(-1)!.sha === pullRequests[index]!.headSha);
+  if (made.length > 0) await writeObjects(directory, made.flat());
+  const written = new Set(made.map((objects) => objects.at(-1)!.sha));
+  const others = pullRequests.map(({ headSha }) => headSha).filter((sha) => !written.has(sha));
+  return new Set([...written, ...(await knownCommits(directory, others))]);
 }
