@@ -198,7 +198,7 @@ describe('the changepoint monitor', () => {
 
   it('finds the first failure of a flaky test by the way in which it fails now, and never failed before', () => {
     const course = `${'p'.repeat(50)}fpfpffffff`;
-    const flakes = [51, 53];
+    const flakes = new Set([51, 53]);
     const failing = (cause: (number: number) => string | null) =>
       Array.from(course).reduce((history, mark, at) => {
         const outcome = mark === 'f' ? 'failed' : 'passed';
@@ -210,13 +210,13 @@ describe('the changepoint monitor', () => {
       expect(status.value).toBe('broken');
       return { edge, culprit };
     };
-    const another = edgeOf((number) => (flakes.includes(number) ? 'timeout' : 'sum'));
+    const another = edgeOf((number) => (flakes.has(number) ? 'timeout' : 'sum'));
     expect(another.edge).toEqual({ after: sha(54), upTo: sha(55) });
     expect(another.culprit).not.toEqual(another.edge);
     for (const cause of [
       () => 'timeout',
       () => null,
-      (number: number) => (flakes.includes(number) ? 'timeout' : `sum ${number % 2}`),
+      (number: number) => (flakes.has(number) ? 'timeout' : `sum ${number % 2}`),
     ]) {
       const { edge, culprit } = edgeOf(cause);
       expect(edge).toEqual(culprit);
