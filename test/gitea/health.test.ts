@@ -1,12 +1,10 @@
 // The life of a flaky test on a real Gitea: it is found, quarantined, and has an issue with its owner; a regression breaks
 // it meanwhile, which is not excused, and the pull request that did it is named; it is fixed, and the issue is closed.
 
-import { expect, it, onTestFinished } from 'vitest';
-import { connectRepository } from '../authority/matrix.ts';
+import { expect, it } from 'vitest';
 import { bundleOf, junit, type Outcome } from '../health/bundle.ts';
 import { shaOf } from '../health/world.ts';
-import { createGiteaWorld } from '../host-contract/gitea-world.ts';
-import { openWorld } from '../support/harness.ts';
+import { openGiteaQueue } from './queue.ts';
 
 const timeout = 'Timeout of 5000ms exceeded';
 const wrongSum = 'expected 3, got 4';
@@ -19,29 +17,8 @@ const waits = (failure?: string): Outcome => ({
 type Issue = { readonly title: string; readonly body: string; readonly state: 'open' | 'closed' };
 
 async function openRepository() {
-  const gitea = await createGiteaWorld();
-  onTestFinished(gitea.close);
-  const place = await gitea.createRepository();
-  const { repository } = place;
-  const world = await openWorld({
-    wrapHosts: (others) => (cell, name) => (name === repository.host ? gitea.host : others(cell, name)),
-  });
-  onTestFinished(world.close);
-  await connectRepository(world, repository);
-  const client = await world.client('matrix');
-  const { host, owner, name } = repository;
-  const repo = { host, owner, name };
-  const main = { repo, targetBranch: 'main' };
-  await client.call('createQueue', { ...main, requiredStatuses: ['ci/test'] });
-  const author = gitea.people.get(gitea.author)!;
-  const ask = <Answer>(method: string, path: string, body?: object) =>
-    gitea.gitea.call<Answer>(author.token, method, `/repos/${owner}/${name}${path}`, body);
-  const settle = async () => {
-    await world.runJobs();
-    await world.makeJobsDue();
-    await world.runJobs();
-    expect(world.jobErrors).toEqual([]);
-  };
+  const { world, client, main, ask, settle, propose, submit, pass, state } = await openGiteaQueue();
+  const { repo } = main;
 
   let sent = 0;
   /** CI uploads what the tests did on a commit of main, with its CODEOWNERS. The jobs are not run. */
@@ -67,21 +44,12 @@ async function openRepository() {
   /** The same of a commit of which nothing else is known. */
   const reportFurther = (outcome: Outcome) => report(shaOf((commits += 1)), outcome);
 
-  /** A pull request that adds a file lands by the queue. Returns its number and the commit of main. */
+  /** A pull request lands by the queue. Returns its number and the commit of main. */
   const land = async (branch: string) => {
-    const content = Buffer.from(branch).toString('base64');
-    await ask('POST', `/contents/${branch}.txt`, { new_branch: branch, message: branch, content });
-    const number = await place.openPullRequest({ branch, title: branch });
-    const mergeability = async () => (await gitea.host.readPullRequest({ repository, number }))?.mergeability;
-    await expect.poll(mergeability).toBe('mergeable');
-    await client.call('submitPullRequest', { ...main, pr: { number } });
-    await settle();
-    const answer = await client.call('getMergeQueueTestingDetails', main);
-    for (const { testBranchSha } of 'testRuns' in answer ? answer.testRuns : [])
-      await ask('POST', `/statuses/${testBranchSha!}`, { context: 'ci/test', state: 'success' });
-    await settle();
-    const entry = await client.call('getSubmittedPullRequest', { ...main, pr: { number } });
-    expect(entry).toMatchObject({ state: 'merged' });
+    const number = await propose(branch);
+    await submit(number);
+    await pass();
+    expect(await state(number)).toBe('merged');
     const { commit } = await ask<{ commit: { id: string } }>('GET', '/branches/main');
     return { number, sha: commit.id };
   };
@@ -112,7 +80,7 @@ async function openRepository() {
         ...asked,
         settings: { quarantine: { enabled: true, open_issues: true } },
       }),
-    /** Whether CI is told that a failure with this message does not count. */
+    /** Whether a failure with this message does not count in CI. */
     isExcused: async (failure: string) => {
       const { test } = await findTest();
       const { testIds } = await client.call('getQuarantineConfig', {

@@ -35,8 +35,8 @@ export function isSearched(draft: Draft, search: Search, pr: number): boolean {
 export function isShown(draft: Draft, search: Search): boolean {
   const { members, failedRun } = search;
   if (failedRun === null) return false;
-  // CI never ran: that is no chance, and needs no second run.
-  const isRefused = draft.runs.get(failedRun)?.why !== null;
+  // A run that CI never ran did not fail by chance: no second run is needed.
+  const isRefused = (draft.runs.get(failedRun)?.why ?? null) !== null;
   if (members.length > 1 || isRefused || !(draft.screens || draft.direct)) return true;
   const failures = listFailures(draft, search).length;
   if (draft.screens) return failures + countBatchFailures(draft, search) >= failuresToBlame;
