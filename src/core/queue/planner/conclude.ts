@@ -35,11 +35,13 @@ export function isSearched(draft: Draft, search: Search, pr: number): boolean {
 export function isShown(draft: Draft, search: Search): boolean {
   const { members, failedRun } = search;
   if (failedRun === null) return false;
-  // A run that CI never ran did not fail by chance: no second run is needed.
-  const isRefused = (draft.runs.get(failedRun)?.why ?? null) !== null;
-  if (members.length > 1 || isRefused || !(draft.screens || draft.direct)) return true;
+  if (members.length > 1 || !(draft.screens || draft.direct)) return true;
   const failures = listFailures(draft, search).length;
-  if (draft.screens) return failures + countBatchFailures(draft, search) >= failuresToBlame;
+  if (draft.screens) {
+    // A run that CI never ran did not fail by chance: no second run is needed.
+    const isRefused = (draft.runs.get(failedRun)?.why ?? null) !== null;
+    return isRefused || failures + countBatchFailures(draft, search) >= failuresToBlame;
+  }
   const item = draft.items.get(members[0]!);
   // One more for the failure in the line.
   return item === undefined || areConvincing(draft, item, failures + 1);
