@@ -36,6 +36,8 @@ export const someMoves = (max: number) =>
   );
 
 export const someSettings = fc.record({
+  // Changes have odds only where the queue predicts them: they are no evidence, so a wrong one may cost time only.
+  predictFailures: fc.constant(true),
   mode: fc.constantFrom<QueueSettings['mode']>('single', 'parallel'),
   weight: fc.constantFrom<QueueSettings['weight']>('time', 'ci_minutes'),
   concurrency: fc.integer({ min: 1, max: 5 }),

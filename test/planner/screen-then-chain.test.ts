@@ -44,8 +44,14 @@ const now = hourMs;
 /** Runs that usually take half an hour. */
 const longRuns = { startByMs: minuteMs, finishByMs: 2 * hourMs, usualMs: 30 * minuteMs };
 
+/** An entry under bisection that probably fails: with it in the queue only free slots make the queue quiet. */
+const suspect = entry(800, { place: { kind: 'search', search: 1 }, odds: 0.1 });
+
+const itemsOf = (items: readonly Item[]): Snapshot['items'] => new Map(items.map((item) => [item.pr, item]));
+
 function propose(pending: readonly Item[], free: number, queue: Partial<Snapshot> = {}) {
-  const snapshot = { ...emptySnapshot({ concurrency: slots }, 'T'), limits: longRuns, ...queue };
+  const items = itemsOf([suspect, ...pending]);
+  const snapshot = { ...emptySnapshot({ concurrency: slots }, 'T'), limits: longRuns, items, ...queue };
   return screenThenChain.propose({ queue: snapshot, pending, free, now, dependencies: [] });
 }
 
@@ -282,7 +288,7 @@ describe('the batches, for people', () => {
   });
 
   it('wait longer if slots are taken, or if CI minutes matter more', () => {
-    const taken = lineOf(8, now);
+    const taken = { ...lineOf(8, now), items: itemsOf([suspect]) };
     expect(describeBatches({})).toEqual({ size: 6, waitMs: minuteMs, failureShare: 0.05 });
     expect(describeBatches(taken)).toMatchObject({ waitMs: 5 * minuteMs });
     expect(describeBatches({}, { weight: 'ci_minutes' })).toMatchObject({ waitMs: 6 * minuteMs });
@@ -300,9 +306,22 @@ describe('a quiet queue', () => {
     expect(shapes(propose(entries(12), slots, { settings }))).toEqual(['screen 6', 'screen 6']);
   });
 
-  it('tests entries in the line at once, as many as pass together with a probability of a half', () => {
+  it('tests entries in the line at once, as many as pass together with a probability of 0.7', () => {
     expect(shapes(propose(entries(2, { place: pendingSince(now) }), slots))).toEqual(['group 2']);
-    expect(shapes(propose(entries(20), slots))[0]).toBe('group 13');
+    expect(shapes(propose(entries(20), slots))[0]).toBe('group 6');
+  });
+
+  it('counts the entries that are in the line already without a screen', () => {
+    const line = lineOf(4, now);
+    const inLine = (screen: Item['screen']) =>
+      line.line.map(({ id, members }) =>
+        entry(members[0]!, { screen, place: { kind: 'line', group: id, shown: 'testing' } }),
+      );
+    const pending = entries(20);
+    const shapesWith = (screen: Item['screen']) =>
+      shapes(propose(pending, slots, { ...line, items: itemsOf([...inLine(screen), ...pending]) }));
+    expect(shapesWith('none')[0]).toBe('group 2');
+    expect(shapesWith('passed')[0]).toBe('group 6');
   });
 
   it('has one group of those that passed a screen and of others, at most 60, without those that must be alone', () => {
@@ -318,6 +337,21 @@ describe('a quiet queue', () => {
     const pending = entries(2, { place: pendingSince(now) });
     expect(shapes(propose(pending, 11))).toEqual(['group 2']);
     expect(shapes(propose(pending, 10))).toEqual([]);
+  });
+
+  it('is one with a quarter of its slots free, while all that was not screened passes with a probability of 0.65', () => {
+    const pending = entries(2, { place: pendingSince(now) });
+    const withOthers = (count: number, rest: Partial<Item>, free = 4) => {
+      const others = entries(2 + count, rest).slice(2);
+      return shapes(propose(pending, free, { items: itemsOf([...pending, ...others]) }));
+    };
+    const place: QueuePosition = { kind: 'search', search: 1 };
+    // 0.95 to the power of eight is 0.66.
+    expect(withOthers(6, { place })).toEqual(['group 2']);
+    expect(withOthers(6, { place }, 3)).toEqual([]);
+    expect(withOthers(7, { place })).toEqual([]);
+    expect(withOthers(7, { place: { kind: 'not_ready' } })).toEqual(['group 2']);
+    expect(withOthers(7, { place, screen: 'passed' })).toEqual(['group 2']);
   });
 });
 

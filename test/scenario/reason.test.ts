@@ -127,14 +127,14 @@ const queued = {
     pairs,
   ],
   BATCH_TEST_RUN_PASSED: [
-    'it was tested in a batch beside another that is under test',
+    'the last free slot tested it in a batch beside others that are under test',
     async (story) => {
-      await submit(story, 1, 2);
+      await submit(story, 1, 2, 3, 4, 5);
       await story.time.pass(1);
-      await story.ci.pass(2);
-      return 2;
+      await story.ci.pass(5);
+      return 5;
     },
-    { settings: { strategy: 'adaptive', concurrency: 2 } },
+    { settings: { strategy: 'adaptive', concurrency: 5 } },
   ],
 } as const satisfies Partial<Record<Reason, Tale>>;
 

@@ -66,6 +66,11 @@ describe('the interval of an estimate holds its landing', () => {
       { arrivalsPerHour: 16, passProbability: 0.95, flakeProbability: 0.02 },
       { concurrency: 5 },
     ],
+    [
+      'has half of few slots free',
+      { arrivalsPerHour: 8, passProbability: 0.95, flakeProbability: 0.02 },
+      { concurrency: 8 },
+    ],
     ['is rough', { arrivalsPerHour: 30, passProbability: 0.85, flakeProbability: 0.05 }, { concurrency: 16 }],
   ])('in a line with the strategy adaptive that %s', (_name, line, settings) => {
     const share = lineShare(line, { ...adaptive, ...settings }, otherSeeds);

@@ -46,6 +46,7 @@ const figures: readonly { figure: keyof Summary; label: string; kind: 'at-least'
   { figure: 'p50OverOracle', label: 'P50 over oracle', kind: 'at-most' },
   { figure: 'p95OverOracle', label: 'P95 over oracle', kind: 'at-most' },
   { figure: 'p99OverOracle', label: 'P99 over oracle', kind: 'at-most' },
+  { figure: 'p50Min', label: 'P50 minutes', kind: 'at-most' },
   { figure: 'p95Min', label: 'P95 minutes', kind: 'at-most' },
   { figure: 'badMerges', label: 'bad merges', kind: 'at-most' },
 ];
@@ -203,6 +204,12 @@ const goalRows: readonly GoalRow[] = [
     settings: { weight: 'ci_minutes' },
   },
   line('L8', '8/h', { ...busy, arrivalsPerHour: 8, hours: 100 }, { p95Min: 110 }),
+  line(
+    'L12',
+    '8/h on 8 slots',
+    { ...busy, slots: 8, arrivalsPerHour: 8, hours: 100 },
+    { p50Min: 45, p95Min: 125, ciMinutesPerChange: 38 },
+  ),
   withEverything(),
   withSlots(8, 27),
   withSlots(32, 103),

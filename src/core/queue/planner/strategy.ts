@@ -40,7 +40,7 @@ type StrategyView = {
 };
 
 /** What decides the size of batches. */
-export type BatchView = Pick<Snapshot, 'settings' | 'limits' | 'failureShare' | 'runs'>;
+export type BatchView = Pick<Snapshot, 'settings' | 'limits' | 'failureShare' | 'items' | 'runs'>;
 
 export type Proposal =
   /** A new group at the end of the line, in order. Its run contains every entry ahead that it depends on. */

@@ -33,9 +33,12 @@ const groupMax = 60;
 
 /** While so much of the slots is free, the queue is quiet. */
 const quietShare = 2 / 3;
+/** With less of them free, down to this, it is quiet too while all that was not screened yet passes this probably. */
+const calmShare = 1 / 4;
+const calmOdds = 0.65;
 
 type ChainPace = {
-  /** Unscreened entries join a group of the line while they pass together at least this probably; 1: never. */
+  /** Unscreened entries join the line while those in it pass together at least this probably; 1: never. */
   readonly directOdds: number;
   /** The time between two groups of the chain. */
   readonly chainEveryMs: number;
@@ -45,7 +48,7 @@ type ChainPace = {
   readonly fillWaitMs: number;
 };
 
-const quiet: ChainPace = { directOdds: 0.5, chainEveryMs: 0, chainMax: 12, fillWaitMs: minuteMs };
+const quiet: ChainPace = { directOdds: 0.7, chainEveryMs: 0, chainMax: 12, fillWaitMs: minuteMs };
 const busy: ChainPace = { directOdds: 1, chainEveryMs: 15 * minuteMs, chainMax: 6, fillWaitMs: 5 * minuteMs };
 /** Where CI minutes matter more than time. */
 const thrifty: ChainPace = { ...busy, chainEveryMs: 27 * minuteMs, fillWaitMs: 6 * minuteMs };
@@ -55,9 +58,22 @@ const usualMsWithoutHistory = minuteMs;
 
 type QueueView = BatchView & Pick<Snapshot, 'line'>;
 
-function choosePace({ settings: { concurrency, weight } }: BatchView, free: number): ChainPace {
+function choosePace(queue: BatchView, free: number): ChainPace {
+  const { concurrency, weight } = queue.settings;
   if (weight === 'ci_minutes') return thrifty;
-  return free < quietShare * concurrency ? busy : quiet;
+  const isQuiet =
+    free >= quietShare * concurrency || (free >= calmShare * concurrency && probablyPasses(queue));
+  return isQuiet ? quiet : busy;
+}
+
+/** Whether all entries in the queue that did not pass a screen probably pass together. */
+function probablyPasses(queue: BatchView): boolean {
+  let odds = 1;
+  for (const item of queue.items.values()) {
+    if (item.place.kind !== 'not_ready' && !isScreened(item)) odds *= soundOdds(queue, item);
+    if (odds < calmOdds) return false;
+  }
+  return true;
 }
 
 export const screenThenChain: ExplainedStrategy = {
@@ -122,13 +138,22 @@ function nextGroup(
   const [first] = able;
   if (mustBeAlone(first!)) return { members: [first!], wakeAt: Infinity };
   const members = ready.filter((item) => !mustBeAlone(item)).slice(0, groupMax);
-  let odds = 1;
+  let odds = unscreenedOdds(queue);
   for (const item of fresh) {
     odds *= soundOdds(queue, item);
     if (odds < pace.directOdds || members.length >= groupMax) break;
     if (!mustBeAlone(item)) members.push(item);
   }
   return { members, wakeAt: Infinity };
+}
+
+/** How probably all entries of the line pass that went there without a screen. */
+function unscreenedOdds(queue: QueueView): number {
+  const items = queue.line.flatMap(({ members }) => members.map((pr) => queue.items.get(pr)));
+  return items.reduce(
+    (odds, item) => (item === undefined || isScreened(item) ? odds : odds * soundOdds(queue, item)),
+    1,
+  );
 }
 
 /** The times above are for runs that take so long. Where CI is faster they are shorter: less waiting pays. */
