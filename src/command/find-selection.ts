@@ -4,12 +4,12 @@
 import type { RepositoryId } from '#base/id.ts';
 import { binarySearch } from '#core/health/segment.ts';
 import type { Tx } from '#db/cell.ts';
-import { findFixSelection } from '#db/health/fix-view.ts';
+import { findFixSelection } from '#db/run/fix-view.ts';
 import { findShape } from '#db/health/segment-store.ts';
 import { findTestJobs, usualAgreedMin } from '#db/health/test-job-store.ts';
 import { findTestSelection } from '#db/health/test-selection-view.ts';
 
-type NamedTest = {
+type TestToRun = {
   readonly name: string;
   readonly classname: string;
   readonly parent: string;
@@ -18,7 +18,7 @@ type NamedTest = {
 
 export type FoundSelection = {
   /** Null: all. */
-  readonly tests: readonly NamedTest[] | null;
+  readonly tests: readonly TestToRun[] | null;
   /** How often to run them. */
   readonly repeats: number;
 };

@@ -6,7 +6,7 @@ import type { FixEnd } from '#core/health/fix/fix-verification.ts';
 import { fullName } from '#core/repository.ts';
 import { recordAudit } from '#db/audit-store.ts';
 import type { Tx } from '#db/cell.ts';
-import { addVerification, endVerification, listOpenVerifications } from '#db/health/fix-store.ts';
+import { addVerification, endVerification, listOpenVerifications } from '#db/run/fix-store.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
 import { findOverride } from '#db/health/override-store.ts';
 import { appendTestFacts, type FactTrigger } from '#db/health/verdict-store.ts';
@@ -76,7 +76,7 @@ export const cancelFixVerification = ({ cell, repository, testCaseId, by }: Test
     return true;
   });
 
-type Conclusion = {
+type VerificationEnd = {
   readonly outcome: FixEnd;
   /** The commit on which the test failed; null: it did not. */
   readonly failedSha: string | null;
@@ -88,7 +88,7 @@ export async function concludeVerification(
   tx: Tx,
   lock: TestsLock,
   { id, testCaseId }: { readonly id: string; readonly testCaseId: string },
-  { outcome, failedSha, trigger }: Conclusion,
+  { outcome, failedSha, trigger }: VerificationEnd,
   now: Date,
 ): Promise<void> {
   if (!(await endVerification(tx, lock, id, { outcome, failedSha }, now))) return;

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { webhookBodies } from '#contract/webhook-event.ts';
-import { listOpenVerifications } from '#db/health/fix-store.ts';
+import { listOpenVerifications } from '#db/run/fix-store.ts';
 import { bundleOf } from '../fixture/report/archive.ts';
 import { type Outcome, shaOf, withReports } from '../health/world.ts';
 import { sql } from '../support/sql.ts';
@@ -30,7 +30,11 @@ type RepositoryOptions = {
 };
 
 /** A repository with a queue, whose test passed and failed on three commits of main. */
-async function openRepository({ settings = {}, canSelectTests = true, name = 'adds' }: RepositoryOptions = {}) {
+async function openRepository({
+  settings = {},
+  canSelectTests = true,
+  name = 'adds',
+}: RepositoryOptions = {}) {
   hooks.before = () => undefined;
   const story = await openStory({ settings: { requiredStatuses: ['ci/test'], ...settings } });
   const { world, client, repo, git, repository } = story;
@@ -55,8 +59,9 @@ async function openRepository({ settings = {}, canSelectTests = true, name = 'ad
       branch.name.startsWith('signalbox/main/fix/'),
     );
   const current = async () => {
-    const [run] = (await fix()).runs.filter(({ outcome }) => outcome === null);
-    return run ?? expect.fail('no run is in progress');
+    const run = (await fix()).runs.find(({ outcome }) => outcome === null);
+    if (run === undefined) throw new Error('no run is in progress');
+    return run;
   };
   return {
     ...story,
@@ -75,12 +80,21 @@ async function openRepository({ settings = {}, canSelectTests = true, name = 'ad
       expect(tests).toMatchObject([{ name, classname: 'widgets', file: 'src/widgets.test.ts' }]);
       const often = asksOften ? repeats : 1;
       const text = `<testsuite name="widgets"><testcase name="${name}" classname="widgets" file="src/widgets.test.ts" time="1"/></testsuite>`;
-      const bytes = bundleOf(Array.from({ length: often }, () => text), {
-        repeats: often,
-        can_select_tests: true,
-      });
+      const bytes = bundleOf(
+        Array.from({ length: often }, () => text),
+        {
+          repeats: often,
+          can_select_tests: true,
+        },
+      );
       const passed = outcome === 'pass' && asksOften ? { bytes } : {};
-      const id = await reports.store({ sha, branch, results: { [name]: outcome }, canSelectTests, ...passed });
+      const id = await reports.store({
+        sha,
+        branch,
+        results: { [name]: outcome },
+        canSelectTests,
+        ...passed,
+      });
       await story.settle();
       await story.ci.say(sha, 'ci/test', outcome === 'pass' ? 'success' : 'failure');
       await story.time.pass(2);
@@ -92,11 +106,19 @@ async function openRepository({ settings = {}, canSelectTests = true, name = 'ad
 it('confirms a fix by runs that repeat the test, which leave durations and usual tests as they were', async () => {
   const story = await openRepository();
   const { client, world, repo, test, details, fix, branches, answer, tip, git } = story;
-  await client.call('createWebhookEndpoint', { name: 'hook', url: 'http://127.0.0.1:9/', repositories: [repo] });
+  await client.call('createWebhookEndpoint', {
+    name: 'hook',
+    url: 'http://127.0.0.1:9/',
+    repositories: [repo],
+  });
   const before = (await details()).recovery!;
   expect(before.clean_runs_missing).toBeGreaterThan(20);
   const count = async (table: string) => story.reports.count(table);
-  const counts = async () => [await count('test_segment'), await count('test_shape_hour'), await count('test_job')];
+  const counts = async () => [
+    await count('test_segment'),
+    await count('test_shape_hour'),
+    await count('test_job'),
+  ];
   const countsBefore = await counts();
   await client.call('verifyFix', test);
   await story.settle();
@@ -104,7 +126,9 @@ it('confirms a fix by runs that repeat the test, which leave durations and usual
   expect(more).toEqual([]);
   // The same files and the same parents as the tip, and a message that names the test.
   expect(await git('rev-parse', `${branch!.sha}^{tree}`)).toBe(await git('rev-parse', 'main^{tree}'));
-  expect(await git('log', '-1', '--format=%P', branch!.sha)).toBe(await git('log', '-1', '--format=%P', 'main'));
+  expect(await git('log', '-1', '--format=%P', branch!.sha)).toBe(
+    await git('log', '-1', '--format=%P', 'main'),
+  );
   const message = await git('log', '-1', '--format=%B', branch!.sha);
   expect(message).toContain('Signalbox-Test-Count: 1');
   expect(message).toContain(`Signalbox-Test-Repeats: ${Math.min(50, before.clean_runs_missing!)}`);
@@ -113,15 +137,18 @@ it('confirms a fix by runs that repeat the test, which leave durations and usual
     expect(await answer('pass')).toMatchObject({ usual_tests: null, missing_tests: null });
   }
   const end = await fix();
-  expect(end).toMatchObject({ state: 'fixed', since_sha: await tip(), clean_runs: before.clean_runs_missing });
+  expect(end).toMatchObject({
+    state: 'fixed',
+    since_sha: await tip(),
+    clean_runs: before.clean_runs_missing,
+  });
   expect((await details()).test.status.value).toBe('healthy');
   expect(await counts()).toEqual(countsBefore);
   expect(await branches()).toEqual([]);
   const { changes } = await client.call('getTestHistory', { ...test, test_id: test.test_case_id });
-  expect(changes.filter(({ kind }) => kind === 'fix_verification_changed').map(({ after }) => after)).toEqual([
-    'fixed',
-    'verifying',
-  ]);
+  expect(changes.filter(({ kind }) => kind === 'fix_verification_changed').map(({ after }) => after)).toEqual(
+    ['fixed', 'verifying'],
+  );
   const sent = await sql<{ payload: Record<string, unknown> }>(world.cell.db)`
     select payload from webhook_delivery where type = 'test_case.fix_verification_changed' order by created_at`;
   expect(sent.map(({ payload }) => payload['current'])).toEqual([
@@ -233,7 +260,11 @@ it('starts as many runs in a day as the settings allow', async () => {
   await story.settle();
   // A job of an earlier release runs the test once.
   await story.answer('pass', { asksOften: false });
-  expect(await story.fix()).toMatchObject({ waits_for: 'budget', clean_runs: 1, runs: [{ outcome: 'reported' }] });
+  expect(await story.fix()).toMatchObject({
+    waits_for: 'budget',
+    clean_runs: 1,
+    runs: [{ outcome: 'reported' }],
+  });
   await story.time.pass(24 * 60);
   expect((await story.fix()).runs).toHaveLength(2);
   await story.client.call('cancelFixVerification', story.test);
@@ -301,7 +332,7 @@ it('names a hostile test without a directive that CI would obey', async () => {
   await story.client.call('cancelFixVerification', story.test);
 });
 
-it('goes on after a crash between the record of a run and its push, and leaves no branch', async () => {
+it('continues after a crash between the record of a run and its push, and leaves no branch', async () => {
   const story = await openRepository();
   let faults = 1;
   hooks.before = (name: string) => {
@@ -327,8 +358,9 @@ it('refuses what there is nothing to verify of', async () => {
   await client.call('flagTest', { ...test, status: 'flaky' });
   expect((await client.refusal('verifyFix', test, 409)).code).toBe('FIX_NOT_VERIFIABLE');
   await client.call('flagTest', { ...test, status: null });
-  const [other] = (await client.call('searchTests', { repo: story.repo, org_url_slug: 'acme', query: 'other 1' }))
-    .tests;
+  const [other] = (
+    await client.call('searchTests', { repo: story.repo, org_url_slug: 'acme', query: 'other 1' })
+  ).tests;
   const healthy = { ...test, test_case_id: other!.id };
   expect((await client.refusal('verifyFix', healthy, 409)).code).toBe('FIX_NOT_VERIFIABLE');
   const short = await client.refusal('verifyFix', { ...test, fix_sha: 'abcdef1' }, 400);

@@ -13,7 +13,7 @@ const waits: Readonly<Record<FixWait, string>> = {
   cannot_select:
     'Signalbox starts no runs, because no CI job can run single tests. Run the tests with signalbox test. Until then only the usual runs of CI count.',
   no_report:
-    'Signalbox starts no further runs, because the last two ended without a report of the test. Check that CI runs on branches that begin with signalbox/, then cancel and begin again.',
+    'Signalbox starts no further runs, because the last two ended without a report of the test. Check that CI runs on branches that begin with signalbox/, then cancel the verification and start another one.',
   not_landed: 'The fix is not on the default branch yet.',
   queue_stopped: 'The queue is not running, so no run is started.',
   busy: 'Pull requests use every slot of the queue. A run is started when one is free.',

@@ -1,6 +1,6 @@
 // The test commit of a run that verifies the fix of a test: the tip of the branch once more, with the same files and the same
 // parents. So CI that looks for changed files finds those that it found for the tip; on top of the tip it would find none.
-// Its message names the test (selection.ts) and has no text of an author, who may have told CI to skip the tip.
+// Its message names the test (selection.ts) and has no text of an author, which may keep CI from running.
 
 import { buildCommitContent, commitBytes, type Person, signature } from '../object.ts';
 import type { Mirror } from '../mirror/mirror.ts';

@@ -2,7 +2,7 @@
 
 import type { Breakage, FixVerification, Recovery } from '#contract/test-health.ts';
 import type { ResolveConditions } from '#core/health/monitor/monitor-type.ts';
-import type { VerificationView } from '#db/health/fix-view.ts';
+import type { VerificationView } from '#db/run/fix-view.ts';
 import type { BreakageView } from '#db/run/breakage-store.ts';
 
 export function presentBreakage(view: BreakageView): Breakage {

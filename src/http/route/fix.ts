@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { appError } from '#base/error.ts';
 import { cancelFixVerification, verifyFix, type VerifyFixAnswer } from '#command/verify-fix.ts';
 import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
-import { findVerification } from '#db/health/fix-view.ts';
+import { findVerification } from '#db/run/fix-view.ts';
 import type { Context, Handlers } from '../endpoint/context.ts';
 import { presentVerification } from '../endpoint/present-prospect.ts';
 import { testChange } from './quarantine.ts';

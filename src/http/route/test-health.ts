@@ -8,7 +8,7 @@ import { emptyHistory } from '#core/health/history.ts';
 import { findRecovery } from '#core/health/monitor/monitor.ts';
 import { type RepositoryName, repositoryUrl } from '#core/repository.ts';
 import { findBreakage } from '#db/run/breakage-store.ts';
-import { findVerification } from '#db/health/fix-view.ts';
+import { findVerification } from '#db/run/fix-view.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
 import { findHistoriesByTestId } from '#db/health/history-store.ts';
 import { findMutes } from '#db/health/verdict-store.ts';

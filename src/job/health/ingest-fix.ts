@@ -4,7 +4,7 @@
 import { countCleanRuns } from '#core/health/fix/fix-verification.ts';
 import { binarySearch } from '#core/health/segment.ts';
 import type { Tx } from '#db/cell.ts';
-import { countFixReports, type FixReport } from '#db/health/fix-store.ts';
+import { countFixReports, type FixReport } from '#db/run/fix-store.ts';
 import type { FixUpload, WaitingUpload } from '#db/health/ingest-store.ts';
 import { enqueueFixes } from '#db/job/job.ts';
 import type { TestsLock } from '#db/transaction.ts';

@@ -5,7 +5,7 @@
 import { reclassifyTests } from '#command/classify-tests.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
 import { listRepositoriesToRevisit, listTestsToRevisit } from '#db/health/revisit-view.ts';
-import { listVerifyingRepositories } from '#db/health/fix-store.ts';
+import { listVerifyingRepositories } from '#db/run/fix-store.ts';
 import { enqueueFixes, enqueueIssues } from '#db/job/job.ts';
 import { withTestsLock } from '#db/transaction.ts';
 import { countImpact } from '#db/health/verdict-store.ts';

@@ -16,8 +16,8 @@ import {
   type OpenVerification,
   putVerificationSeen,
   recordFixRunPushed,
-} from '#db/health/fix-store.ts';
-import { type QueueForFixes, readFixUse } from '#db/health/fix-view.ts';
+} from '#db/run/fix-store.ts';
+import { type QueueForFixes, readFixUse } from '#db/run/fix-view.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
 import { findHistoriesByTestId } from '#db/health/history-store.ts';
 import { findMutes } from '#db/health/verdict-store.ts';
@@ -100,7 +100,7 @@ function toCandidate(
 ): FixCandidate {
   // A run that gave way, or was stopped, shows nothing about CI.
   const own = runs.filter(({ verificationId }) => verificationId === id);
-  const told = own.filter(
+  const answered = own.filter(
     ({ outcome }) => outcome !== null && outcome !== 'gave_way' && outcome !== 'stopped',
   );
   return {
@@ -108,7 +108,7 @@ function toCandidate(
     missing,
     hasLanded: sinceSha !== null,
     isTipTested: own.some((run) => run.baseSha === tip && run.outcome === 'reported'),
-    unreported: told.length - 1 - told.findLastIndex(({ outcome }) => outcome === 'reported'),
+    unreported: answered.length - 1 - answered.findLastIndex(({ outcome }) => outcome === 'reported'),
     lastRunAt: own.at(-1)?.startedAt.getTime() ?? 0,
   };
 }

@@ -21,8 +21,8 @@ import {
   type OpenVerification,
   putVerificationSeen,
   recordFixRunsRemoved,
-} from '#db/health/fix-store.ts';
-import { findQueueForFixes, type QueueForFixes } from '#db/health/fix-view.ts';
+} from '#db/run/fix-store.ts';
+import { findQueueForFixes, type QueueForFixes } from '#db/run/fix-view.ts';
 import { findHealthContext } from '#db/health/verdict-store.ts';
 import { enqueueFixes, type JobPayloads } from '#db/job/job.ts';
 import { type TestsLock, withTestsLock } from '#db/transaction.ts';
@@ -69,7 +69,7 @@ async function waitWithoutQueue(
       await putVerificationSeen(db, repositoryId, { ...verification, waitsFor: 'no_queue' });
 }
 
-export type FixSession = {
+type FixSession = {
   readonly served: Served;
   readonly mirror: Mirror;
   readonly queue: QueueForFixes | null;

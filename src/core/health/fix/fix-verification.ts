@@ -176,7 +176,7 @@ export function planFixRuns(
   hasOpenRun: boolean,
 ): FixPlan {
   const waitOfQueue = findQueueWait(queue);
-  // What a person must change is said before what passes by itself.
+  // What a person must change is said before what ends without them.
   const isLasting =
     waitOfQueue === 'off' || waitOfQueue === 'draft_pull_requests' || waitOfQueue === 'cannot_select';
   const waits = new Map(
