@@ -2,7 +2,10 @@
 
 import { expect, it } from 'vitest';
 import { webhookBodies } from '#contract/webhook-event.ts';
+import { slackBody } from '#event/webhook-message.ts';
+import { buildPayload } from '#event/webhook-payload.ts';
 import { listOpenVerifications } from '#db/run/fix-store.ts';
+import { GitError } from '#git/error.ts';
 import { bundleOf } from '../fixture/report/archive.ts';
 import { type Outcome, shaOf, withReports } from '../health/world.ts';
 import { sql } from '../support/sql.ts';
@@ -155,7 +158,12 @@ it('confirms a fix by runs that repeat the test, which leave durations and usual
     { state: 'verifying', fix_sha: null },
     { state: 'fixed' },
   ]);
-  expect(webhookBodies['test_case.fix_verification_changed']).toBeDefined();
+  const type = 'test_case.fix_verification_changed';
+  const bodies = sent.map(({ payload }) =>
+    buildPayload(type, payload, { publicUrl: 'https://sb.example', ticketUrl: null }),
+  );
+  for (const body of bodies) webhookBodies[type]!.parse(body);
+  expect(JSON.stringify(bodies.map(slackBody))).toContain('enough clean runs have shown it');
 });
 
 it('ends as refuted when the test fails as before, at once and with the commit', async () => {
@@ -367,4 +375,44 @@ it('refuses what there is nothing to verify of', async () => {
   expect(short.code).toBe('VALIDATION_FAILED');
   expect((await details()).fix_verification).toMatchObject({ state: 'cancelled' });
   expect(await listOpenVerifications(story.world.cell.db, story.repository.id)).toEqual([]);
+});
+
+it('leaves no stray branch, and touches none that only looks like one', async () => {
+  const story = await openRepository();
+  const { client, repo, git, time } = story;
+  const sha = await git('rev-parse', 'main');
+  const stray = 'signalbox/main/fix/01940000-0000-7000-8000-000000000482';
+  const other = 'signalbox/main/fix/pr-1/01940000-0000-7000-8000-000000000483';
+  for (const branch of [stray, other]) await client.call('sandboxCommit', { repo, branch, sha });
+  // The poll of the queue comes while a run is in progress.
+  await client.call('verifyFix', story.test);
+  await story.settle();
+  const { test_branch: current } = await story.current();
+  await story.world.cell.pool.query(
+    `select graphile_worker.add_job('sweep-queue', json_build_object('queueId', id::text)) from queue where repository_id = $1`,
+    [story.repository.id],
+  );
+  await time.wait();
+  const names = (await story.branches()).map(({ name }) => name);
+  expect(names.toSorted()).toEqual([current, other].toSorted());
+  await client.call('cancelFixVerification', story.test);
+  await story.settle();
+  expect((await story.branches()).map(({ name }) => name)).toEqual([other]);
+  await client.call('sandboxCommit', { repo, branch: other, delete: true });
+});
+
+it('starts a run after the Git host was unreachable, and does not stop the queue for it', async () => {
+  const story = await openRepository();
+  hooks.before = (call) => {
+    if (call === 'git fetch') throw new GitError('unreachable', 'no route to host');
+  };
+  await story.client.call('verifyFix', story.test);
+  await story.settle();
+  expect(await story.fix()).toMatchObject({ state: 'verifying', runs: [] });
+  expect((await story.queue()).state).toBe('RUNNING');
+  hooks.before = () => undefined;
+  await story.host.up();
+  await story.time.pass(3);
+  await story.current();
+  await story.client.call('cancelFixVerification', story.test);
 });
