@@ -121,11 +121,9 @@ const changes = {
     revert_command: z.string().nullish().meta({ description: 'The command that reverts the likeliest one.' }),
   }),
   fix_verification_changed: z.object({
-    state: z
-      .enum(['none', 'verifying', ...fixEnds])
-      .meta({
-        description: 'none: before it began; verifying: CI repeats the test; the others: how it ended.',
-      }),
+    state: z.enum(['none', 'verifying', ...fixEnds]).meta({
+      description: 'none: before it began; verifying: CI repeats the test; the others: how it ended.',
+    }),
     fix_sha: z
       .string()
       .nullish()
