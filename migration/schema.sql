@@ -218,6 +218,66 @@ CREATE TABLE public.failure_text (
     last_used_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.fix_verification (
+    repository_id uuid NOT NULL,
+    id uuid NOT NULL,
+    test_case_id uuid NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    started_by text NOT NULL,
+    fix_sha text,
+    ends_at timestamp with time zone NOT NULL,
+    since_sha text,
+    examined_at timestamp with time zone NOT NULL,
+    waits_for text,
+    ended_at timestamp with time zone,
+    outcome text,
+    failed_sha text
+);
+
+COMMENT ON TABLE public.fix_verification IS 'fixes of tests that are verified; src/core/health/fix/fix-verification.ts';
+
+COMMENT ON COLUMN public.fix_verification.fix_sha IS 'the commit of the fix; null: it was on the default branch when the verification began';
+
+COMMENT ON COLUMN public.fix_verification.since_sha IS 'the first tip that was seen to contain the fix; null: none was';
+
+COMMENT ON COLUMN public.fix_verification.examined_at IS 'failures of the test up to then were examined';
+
+COMMENT ON COLUMN public.fix_verification.waits_for IS 'why no run is started; null: nothing';
+
+COMMENT ON COLUMN public.fix_verification.outcome IS 'how it ended; null: it has not';
+
+COMMENT ON COLUMN public.fix_verification.failed_sha IS 'the commit on which the test failed, if that ended it';
+
+CREATE TABLE public.fix_verification_run (
+    repository_id uuid NOT NULL,
+    id uuid NOT NULL,
+    verification_id uuid NOT NULL,
+    base_sha text NOT NULL,
+    sha text NOT NULL,
+    test_branch text NOT NULL,
+    repeats integer NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    pushed_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    outcome text,
+    reports integer DEFAULT 0 NOT NULL,
+    clean_runs integer DEFAULT 0 NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    is_removed boolean DEFAULT false NOT NULL
+);
+
+COMMENT ON TABLE public.fix_verification_run IS 'CI runs of one test alone, repeated, on the tip of the default branch';
+
+COMMENT ON COLUMN public.fix_verification_run.sha IS 'its test commit: the tip again, with a message that names the test. It never lands';
+
+COMMENT ON COLUMN public.fix_verification_run.repeats IS 'how often CI is asked to run the test';
+
+COMMENT ON COLUMN public.fix_verification_run.outcome IS 'how it ended; null: it has not';
+
+COMMENT ON COLUMN public.fix_verification_run.reports IS 'trusted uploads with a result of the test';
+
+COMMENT ON COLUMN public.fix_verification_run.is_removed IS 'nothing of it is left at the Git host';
+
 CREATE TABLE public.health_settings (
     repository_id uuid NOT NULL,
     settings jsonb NOT NULL,
@@ -992,6 +1052,12 @@ ALTER TABLE ONLY public.culprit_comment
 ALTER TABLE ONLY public.failure_text
     ADD CONSTRAINT failure_text_pkey PRIMARY KEY (repository_id, hash);
 
+ALTER TABLE ONLY public.fix_verification
+    ADD CONSTRAINT fix_verification_pkey PRIMARY KEY (repository_id, id);
+
+ALTER TABLE ONLY public.fix_verification_run
+    ADD CONSTRAINT fix_verification_run_pkey PRIMARY KEY (repository_id, id);
+
 ALTER TABLE ONLY public.health_settings
     ADD CONSTRAINT health_settings_pkey PRIMARY KEY (repository_id);
 
@@ -1152,6 +1218,16 @@ CREATE INDEX api_token_organization ON public.api_token USING btree (organizatio
 
 CREATE INDEX commit_check_age ON public.commit_check USING btree (reported_at);
 
+CREATE INDEX fix_verification_of_test ON public.fix_verification USING btree (repository_id, test_case_id, started_at);
+
+CREATE UNIQUE INDEX fix_verification_open ON public.fix_verification USING btree (repository_id, test_case_id) WHERE (ended_at IS NULL);
+
+CREATE INDEX fix_verification_run_of ON public.fix_verification_run USING btree (repository_id, verification_id, started_at);
+
+CREATE INDEX fix_verification_run_sha ON public.fix_verification_run USING btree (repository_id, sha);
+
+CREATE INDEX fix_verification_run_unremoved ON public.fix_verification_run USING btree (repository_id) WHERE (NOT is_removed);
+
 CREATE INDEX host_connection_real ON public.host_connection USING btree (host_key) WHERE (kind <> 'sandbox'::text);
 
 CREATE INDEX landing_open ON public.landing USING btree (queue_id) WHERE (NOT observed);
@@ -1286,6 +1362,12 @@ ALTER TABLE ONLY public.api_token_use
 
 ALTER TABLE ONLY public.commit_check
     ADD CONSTRAINT commit_check_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.fix_verification
+    ADD CONSTRAINT fix_verification_repository_id_test_case_id_fkey FOREIGN KEY (repository_id, test_case_id) REFERENCES public.test_case(repository_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.fix_verification_run
+    ADD CONSTRAINT fix_verification_run_repository_id_verification_id_fkey FOREIGN KEY (repository_id, verification_id) REFERENCES public.fix_verification(repository_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.health_settings
     ADD CONSTRAINT health_settings_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);

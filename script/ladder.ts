@@ -167,6 +167,11 @@ export const dividedFolders: readonly DividedFolder[] = [
         holds: 'which quarantined tests fail together, and their issue at the Git host',
       },
       {
+        folder: 'fix',
+        imports: [],
+        holds: 'whether the fix of a test is shown or refuted, and which runs of CI that takes',
+      },
+      {
         folder: 'quarantine',
         imports: [],
         holds: 'which tests are quarantined, until when, and which failures that excuses',

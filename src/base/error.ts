@@ -85,6 +85,10 @@ export const errorRegistry = {
     meaning: 'The organization has reached its limit of webhook endpoints.',
   },
   WEBHOOK_NOT_SIGNED: { status: 409, meaning: 'Messages to a chat are not signed, so there is no secret.' },
+  FIX_NOT_VERIFIABLE: {
+    status: 409,
+    meaning: 'The fix of the test cannot be verified; the message says why.',
+  },
   SANDBOX_REFUSED: {
     status: 409,
     meaning: 'The sandbox host refused the request to its control API; the message says why.',

@@ -185,5 +185,8 @@ export function mergeSettings(
     ...(requested.defaultBranches === undefined ? {} : { defaultBranches: requested.defaultBranches }),
     monitors: Object.fromEntries(chosen),
     quarantine: { ...before.quarantine, ...requested.quarantine },
+    ...(before.fixes === undefined && requested.fixes === undefined
+      ? {}
+      : { fixes: { ...before.fixes, ...requested.fixes } }),
   };
 }

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { dayMs } from '#base/duration.ts';
 import { heldBackReasons } from '#core/health/quarantine/quarantine-contract.ts';
+import { fixEnds, fixRunEnds, fixWaits } from '#core/health/fix/fix-verification.ts';
 import { culpritReasons } from '#core/health/monitor/culprit.ts';
 import { InstantIn, InstantOut, Page, PageQuery, Repository, Uuid, lenientEnum, line } from './common.ts';
 
@@ -146,6 +147,69 @@ const Recovery = z
   .meta({ id: 'Recovery' });
 export type Recovery = z.infer<typeof Recovery>;
 
+const FixVerificationRun = z
+  .object({
+    test_branch: z.string(),
+    base_sha: z.string().meta({ description: 'The tip of the default branch that it tests.' }),
+    sha: z.string().meta({ description: 'Its test commit.' }),
+    repeats: z.int().meta({ description: 'How often CI was asked to run the test.' }),
+    clean_runs: z.int(),
+    failures: z.int(),
+    outcome: z.enum(fixRunEnds).nullable().meta({
+      description:
+        'reported: CI reported the test; no_report: it did not; gave_way: pull requests needed the slot; stopped: the verification ended, or the run never began; refused: the Git host refused the branch. Null: it is in progress.',
+    }),
+    started_at: InstantOut,
+    ended_at: InstantOut.nullable(),
+  })
+  .meta({ id: 'FixVerificationRun' });
+
+export const FixVerification = z
+  .object({
+    state: z.enum(['verifying', ...fixEnds]).meta({
+      description:
+        'verifying: CI repeats the test; fixed: no monitor is active any more; refuted: it failed as before; failed_otherwise: it failed in a new way; expired: it took too long; cancelled: a person ended it, or set the status of the test.',
+    }),
+    started_at: InstantOut,
+    started_by: z.string(),
+    fix_sha: z
+      .string()
+      .nullable()
+      .meta({ description: 'The commit of the fix; null: it was on the default branch when it began.' }),
+    since_sha: z
+      .string()
+      .nullable()
+      .meta({ description: 'The first tip that was seen to contain the fix; null: none was.' }),
+    ends_at: InstantOut.meta({ description: 'It ends then, unless it has ended before.' }),
+    ended_at: InstantOut.nullable(),
+    waits_for: z
+      .enum(fixWaits)
+      .nullable()
+      .meta({ description: 'Why no run is started; null: a run is in progress or about to be.' }),
+    failed_sha: z.string().nullable(),
+    clean_runs: z.int().meta({ description: 'Clean runs that its own CI runs have shown.' }),
+    runs: z.array(FixVerificationRun).meta({ description: 'Newest first, at most 20.' }),
+  })
+  .meta({ id: 'FixVerification' });
+export type FixVerification = z.infer<typeof FixVerification>;
+
+const FullSha = z
+  .string()
+  .regex(/^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/, 'must be a full commit sha of 40 or 64 digits');
+const ofOneTest = { ...repositoryOfOrganization, test_case_id: Uuid };
+
+export const VerifyFixRequest = z.object({
+  ...ofOneTest,
+  fix_sha: FullSha.nullish().meta({
+    description:
+      'The commit of the fix, as it is on the default branch: the verification waits until it is there. Absent: it is there already.',
+  }),
+});
+export const CancelFixVerificationRequest = z.object(ofOneTest);
+export const FixVerificationResponse = z.object({
+  fix_verification: FixVerification.nullable().meta({ description: 'Null: it was never verified.' }),
+});
+
 export const TestDetailsResponse = z.object({
   test: TestCaseDetails,
   breakage: Breakage.nullable().meta({
@@ -153,6 +217,9 @@ export const TestDetailsResponse = z.object({
   }),
   recovery: Recovery.nullable().meta({
     description: 'What still makes a flaky test healthy; null: it is not flaky, or a person decided that.',
+  }),
+  fix_verification: FixVerification.nullable().meta({
+    description: 'The last verification of a fix of the test; null: there was none.',
   }),
 });
 

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { culpritReasons } from '#core/health/monitor/culprit.ts';
+import { fixEnds } from '#core/health/fix/fix-verification.ts';
 import { type OutgoingAction, outgoingActions } from '#core/queue/outgoing.ts';
 import { entryStates } from '#core/queue/model.ts';
 import { InstantOut } from './common.ts';
@@ -15,6 +16,7 @@ const testActions = [
   'quarantine_held_back',
   'quarantine_ending',
   'breakage_located',
+  'fix_verification_changed',
 ] as const;
 /** A submission is always of a single pull request. */
 const batchActions = outgoingActions.filter((action) => action !== 'submitted');
@@ -117,6 +119,16 @@ const changes = {
     candidate_count: z.int().optional(),
     is_complete: z.boolean().optional().meta({ description: 'Whether every commit in between is known.' }),
     revert_command: z.string().nullish().meta({ description: 'The command that reverts the likeliest one.' }),
+  }),
+  fix_verification_changed: z.object({
+    state: z.enum(['none', 'verifying', ...fixEnds]).meta({
+      description: 'none: before it began; verifying: CI repeats the test; the others: how it ended.',
+    }),
+    fix_sha: z
+      .string()
+      .nullish()
+      .meta({ description: 'The commit of the fix; null: it was on the default branch before.' }),
+    failed_sha: z.string().optional().meta({ description: 'The commit on which the test failed again.' }),
   }),
 } as const;
 

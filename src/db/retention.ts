@@ -29,6 +29,11 @@ export const retention: Readonly<Record<string, Retention>> = {
     what: 'impacted targets of heads',
     kept: '`SIGNALBOX_TARGET_DAYS`; 14 days for a head that was pushed over before it was tested; as long as the pull request is in a queue',
   },
+  fix_verification: {
+    what: 'verifications of fixes of tests',
+    kept: '125 days after it ended, or as long as the test',
+  },
+  fix_verification_run: { what: 'CI runs that verify a fix', kept: 'with the verification' },
   job_strike: { what: 'jobs that stopped a process', kept: '7 days' },
   landing: { what: 'landings with their attestations', kept: records },
   landing_pull_request: { what: 'pull requests of landings', kept: records },

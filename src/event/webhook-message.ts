@@ -92,6 +92,8 @@ function summarizeTestEvent(payload: Payload): Pick<EventSummary, 'subject' | 'h
         happened: `leaves quarantine at ${text(current['endsAt'])}; from then on its failures count`,
         details,
       };
+    case 'fix_verification_changed':
+      return { subject, happened: describeVerification(current), details };
     case 'breakage_located':
       return { subject, happened: describeBreakage(current), details };
     default: {
@@ -100,6 +102,21 @@ function summarizeTestEvent(payload: Payload): Pick<EventSummary, 'subject' | 'h
     }
   }
 }
+
+/** What the verification of a fix has come to. */
+function describeVerification(current: Readonly<Record<string, unknown>>): string {
+  const on = text(current['failed_sha']).slice(0, 7);
+  return fixHappenings[text(current['state'])]?.replace('{sha}', on) ?? 'has a new state of its verification';
+}
+
+const fixHappenings: Readonly<Record<string, string>> = {
+  verifying: 'is said to be fixed; CI repeats it until that is shown',
+  fixed: 'is fixed: enough clean runs have shown it',
+  refuted: 'is not fixed: it failed as before on {sha}',
+  failed_otherwise: 'failed on {sha} in a way in which it had never failed before its fix',
+  expired: 'was not shown to be fixed in time',
+  cancelled: 'is no longer being verified',
+};
 
 function summarizeEvent(payload: Payload): EventSummary {
   const url = String(payload['http_details_url']);

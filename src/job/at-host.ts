@@ -16,6 +16,7 @@ import type { QueueAtHost } from '#db/host/host-view.ts';
 import { recordHostAway, recordHostBack } from '#db/host/host-store.ts';
 import {
   enqueueAtHost,
+  enqueueFixes,
   enqueueForRepository,
   enqueueIssues,
   enqueueReconciles,
@@ -83,6 +84,7 @@ const isForPeople: Partial<Record<HostTask | RepositoryTask, true>> = {
   'sync-issues': true,
   'find-culprits': true,
   'comment-culprit': true,
+  'verify-fixes': true,
 };
 
 /** Whether trouble with this work means that nothing can be decided about the queue. */
@@ -193,6 +195,7 @@ export async function withHost<Task extends RepositoryTask>(
     putOff: async (tx, nextTries, pauseMs) => {
       const again = { ...payload, tries: nextTries };
       if (task === 'sync-issues') await enqueueIssues(tx, again, pauseMs);
+      else if (task === 'verify-fixes') await enqueueFixes(tx, again, pauseMs);
       else await enqueueForRepository(tx, task, again, pauseMs);
     },
     work: async () => {

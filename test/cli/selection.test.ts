@@ -152,4 +152,61 @@ describe('signalbox test, while the queue looks for the change that broke tests,
     const [bundle] = requestsTo('/uploads/1');
     expect(String(zstdDecompressSync(bundle!.body))).toContain('"can_select_tests":true');
   });
+
+  describe('on a run that verifies a fix,', () => {
+    const passes =
+      '<testsuite name="cart"><testcase name="cart removes" classname="cart removes"/></testsuite>';
+    const fails = passes.replace('/></', '><failure message="no"/></testcase></');
+    /** Its test fails in the run with this number, from 1; 0: never. */
+    const writeCountedRunner = (failing: number) =>
+      writeRunner(
+        'jest',
+        `run=$(wc -l < runs | tr -d ' ')
+         if [ "$run" = ${failing} ]; then echo '${fails}' > junit.xml; exit 1; fi
+         echo '${passes}' > junit.xml`,
+      );
+    const passed = { ...classified, passed: 2, failed: 0, quarantined: 0, failures: [] };
+    const bundle = () => String(zstdDecompressSync(requestsTo('/uploads/1')[0]!.body));
+
+    beforeEach(() => {
+      standIn.answers.selection = { tests: [selected], repeats: 4 };
+      standIn.answers.upload = passed;
+    });
+
+    it('repeats the test as often as it is asked, and sends all reports as one upload with their number', async () => {
+      writeCountedRunner(0);
+      const { code, stderr } = await run(['./jest', '--ci']);
+      expect(runs()).toEqual([narrowed, narrowed, narrowed, narrowed]);
+      expect(code).toBe(0);
+      expect(stderr).toContain('runs only the 1 test that failed before, up to 4 times, to verify its fix.');
+      expect(stderr).toContain('Signalbox: 1 test ran 4 times to verify a fix.');
+      expect(bundle()).toContain('"repeats":4');
+      expect(bundle().split('<testcase ')).toHaveLength(5);
+    });
+
+    it('stops at the first failure, which fails the job', async () => {
+      writeCountedRunner(3);
+      const { code, stderr } = await run(['./jest', '--ci']);
+      expect(runs()).toHaveLength(3);
+      expect(code).toBe(1);
+      expect(stderr).toContain('Signalbox: 1 test ran 3 times to verify a fix. The last time failed.');
+      expect(bundle()).toContain('"repeats":3');
+      expect(bundle()).toContain('<failure');
+    });
+
+    it('repeats nothing if the first time fails', async () => {
+      standIn.answers.upload = classified;
+      writeCountedRunner(1);
+      await run(['./jest', '--ci']);
+      expect(runs()).toEqual([narrowed]);
+      expect(requestsTo('/uploads/1')).toEqual([]);
+    });
+
+    it('runs all tests once if the command cannot run only this one', async () => {
+      standIn.answers.selection = { tests: [{ ...selected, name: '' }], repeats: 4 };
+      writeCountedRunner(0);
+      await run(['./jest', '--ci']);
+      expect(runs()).toEqual(['--ci']);
+    });
+  });
 });

@@ -137,6 +137,8 @@ describe('an organization', () => {
       null,
     ],
     flagTest: [() => ({ ...health, test_case_id: testId, status: 'healthy' }), 'TEST_CASE_NOT_FOUND'],
+    verifyFix: [() => ({ ...health, test_case_id: testId }), 'TEST_CASE_NOT_FOUND'],
+    cancelFixVerification: [() => ({ ...health, test_case_id: testId }), 'TEST_CASE_NOT_FOUND'],
     muteMonitor: [() => ({ ...health, test_case_id: testId, monitor: '*', hours: 1 }), 'TEST_CASE_NOT_FOUND'],
     getHealthSettings: [() => health, null],
     updateHealthSettings: [() => ({ ...health, settings: { quarantine: { enabled: true } } }), null],

@@ -41,6 +41,7 @@ const actionLabels: Readonly<Record<string, string>> = {
   'queue.stop': 'Queue stopped automatically',
   'test.quarantine': 'Test quarantine changed',
   'test.flag': 'Test status set manually',
+  'test.verify_fix': 'Verification of a fix',
   'test.mute': 'Test monitor muted',
   'test.ticket': 'Ticket linked to a test',
   'health.settings': 'Test-health settings changed',

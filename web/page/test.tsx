@@ -8,6 +8,7 @@ import { call } from '../api/api.ts';
 import { QueryResult } from '../component/query-result.tsx';
 import { type NamedFact, Facts } from '../component/facts.tsx';
 import { BreakageSection } from '../test-health/breakage.tsx';
+import { FixSection } from '../test-health/fix-verification.tsx';
 import { MonitorList } from '../test-health/monitor-list.tsx';
 import { Owners } from '../test-health/owners.tsx';
 import { QuarantineForm } from '../test-health/quarantine-form.tsx';
@@ -44,10 +45,15 @@ export function TestPage() {
       <title>Test · Signalbox</title>
       <RepoBreadcrumbs from="/tests" repo={repo} />
       <QueryResult query={details} loading="Loading the test">
-        {({ test, breakage, recovery }) => (
+        {({ test, breakage, recovery, fix_verification: fix }) => (
           <>
             <Head test={test} repo={repo} name={name} recovery={recovery} />
             <BreakageSection breakage={breakage} />
+            <FixSection
+              fix={fix}
+              name={name}
+              isUnhealthy={test.status.value !== 'healthy' && test.manual_status === null}
+            />
             <History repo={repo} test={test} name={name} />
           </>
         )}

@@ -5,6 +5,8 @@ import { healthSettingDefaults } from '#contract/health/health-settings.ts';
 import { monitorTexts } from '#contract/health/monitor-text.ts';
 import {
   DefaultBranches,
+  fixSettingFields,
+  fixSettingLabels,
   healthMonitors,
   quarantineSettingFields,
   quarantineSettingLabels,
@@ -33,6 +35,13 @@ export const healthSettingGroups: readonly SettingGroup[] = [
     intro: 'A failure of a quarantined test is reported, but does not fail the run.',
     fields: Object.entries<z.ZodType>(quarantineSettingFields).map(([key, schema]) =>
       field(`quarantine.${key}`, schema, quarantineSettingLabels[key]!),
+    ),
+  },
+  {
+    title: 'Verification of fixes',
+    intro: 'Signalbox asks CI to repeat a test that a person has fixed, in slots of the queue that are free.',
+    fields: Object.entries<z.ZodType>(fixSettingFields).map(([key, schema]) =>
+      field(`fixes.${key}`, schema, fixSettingLabels[key]!),
     ),
   },
   {

@@ -18,11 +18,22 @@ const settingLabels: Readonly<Record<string, string>> = {
   AUTO_QUARANTINE: 'automatic',
 };
 
+const fixStates: Readonly<Record<string, string>> = {
+  verifying: 'begun',
+  fixed: 'confirmed',
+  refuted: 'refuted, it failed as before',
+  failed_otherwise: 'ended, it failed in a new way',
+  expired: 'ended, it took too long',
+  cancelled: 'cancelled',
+};
+
 function describeTestChange({ kind, monitor, before, after }: TestHistoryChange): string {
   if (kind === 'status_changed') return `From ${before} to ${after}`;
   if (kind === 'monitor_status_changed') return `${monitorTitle(monitor ?? '')}: ${after}, was ${before}`;
   if (kind === 'quarantine_held_back') return `Not quarantined. ${heldBackText(after)}`;
   if (kind === 'quarantine_ending') return `Warning: its quarantine ends at ${formatInstant(after)}`;
+  if (kind === 'fix_verification_changed')
+    return `Verification of its fix: ${fixStates[after] ?? humanizeCode(after)}`;
   if (kind === 'breakage_located')
     return after === 'unknown' ? 'Likeliest cause: unknown' : `Likeliest cause: ${after}`;
   return `Quarantine: ${settingLabels[after] ?? humanizeCode(after)}, was ${settingLabels[before] ?? humanizeCode(before)}`;

@@ -46,6 +46,7 @@ describe('a bundle', () => {
       clientVersion: 'signalbox 1',
       variant: 'linux',
       command: 'npm test',
+      repeats: 1,
       canSelectTests: true,
       tests: 2,
     };
@@ -99,6 +100,7 @@ describe('a bundle', () => {
       clientVersion: '',
       variant: '',
       command: '',
+      repeats: 1,
       canSelectTests: false,
       tests: 2,
     };

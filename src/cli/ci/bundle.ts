@@ -18,6 +18,8 @@ export type BundleContent = {
   readonly command: string;
   /** The runner of the command can run named tests. */
   readonly canSelectTests: boolean;
+  /** How often the tests ran. */
+  readonly repeats: number;
   readonly tests: number;
   readonly files: readonly ReportFile[];
   /** CODEOWNERS; null: the repository has none. */
@@ -70,6 +72,7 @@ function buildBundleMeta(cwd: string, content: BundleContent, now: Date) {
     test_command: content.command,
     num_tests: content.tests,
     can_select_tests: content.canSelectTests || undefined,
+    repeats: content.repeats === 1 ? undefined : content.repeats,
   };
 }
 

@@ -8,7 +8,7 @@ import {
   type UploadReportRequest,
   UploadReportResponse,
 } from '#contract/health/upload.ts';
-import { type SelectedTest, TestSelectionResponse } from '#contract/health/test-selection.ts';
+import { TestSelectionResponse } from '#contract/health/test-selection.ts';
 import { type AskedTest, ListNewTestsResponse, newTestsAskedMax } from '#contract/health/new-test.ts';
 import { FileDurationsResponse } from '#contract/health/test-split.ts';
 import type { RepositoryName } from '#core/repository.ts';
@@ -25,12 +25,15 @@ type ReportQuery = Readonly<Partial<Record<keyof z.output<typeof UploadReportReq
 export type CiClient = {
   /** The slug of the token's organization. */
   readonly organization: () => Promise<string>;
-  /** The tests of the job that are enough for the commit; null: all are needed. It is tried once, for at most 5 s. */
+  /**
+   * The tests of the job that are enough for the commit (null: all are needed), and how often they run. It is tried once, for
+   * at most 5 s.
+   */
   readonly getTestSelection: (
     repository: RepositoryName,
     sha: string,
     job: string,
-  ) => Promise<readonly SelectedTest[] | null>;
+  ) => Promise<z.output<typeof TestSelectionResponse>>;
   /** In milliseconds, for each file; null: not known. */
   readonly getFileDurations: (
     repository: RepositoryName,
@@ -101,7 +104,7 @@ export function createClient({ url, token, timeoutMs = 10_000, pauseMs = 400 }: 
     getTestSelection: async (repository, sha, job) => {
       const once = { ...small, timeoutMs: selectionTimeoutMs, triesMax: 1 };
       const body = { repo: repository, sha, ...(job === '' ? {} : { job }) };
-      return (await ask('/v1/flaky-tests/get-test-selection', TestSelectionResponse, body, once)).tests;
+      return ask('/v1/flaky-tests/get-test-selection', TestSelectionResponse, body, once);
     },
     getFileDurations: async (repository, sha, files, variant) => {
       const body = { repo: repository, sha, files, ...(variant === '' ? {} : { variant }) };

@@ -55,7 +55,7 @@ export type ExitCodeEvidence = {
   readonly missingPercentMax: number;
   /** Only the tests ran that failed before. */
   readonly isNarrowed: boolean;
-  /** New tests were repeated, and the upload has the repeats too. Default false. */
+  /** New tests were repeated, or those of a fix, and the upload has the repeats too. Default false. */
   readonly isRepeated?: boolean;
   readonly reports: {
     readonly files: number;

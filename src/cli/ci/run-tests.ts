@@ -1,4 +1,5 @@
-// Runs the user's tests: all of them or, while the queue looks for the change that broke some, only those.
+// Runs the user's tests: all of them or, while the queue looks for the change that broke some, only those. A run that verifies
+// a fix runs one test, again and again (repeat-fixed.ts).
 //
 //   1. The service is asked which tests of the job are enough for the commit. Without an answer, all tests run.
 //   2. The command is narrowed to these tests. If that is not possible, all tests run.
@@ -33,25 +34,31 @@ export type TestCommand = {
 
 export type TestCommandEnd = {
   readonly end: CommandEnd;
-  /** Only the tests ran that failed before. */
-  readonly isNarrowed: boolean;
+  /** The tests that ran, if they were not all; null: all. */
+  readonly narrowed: NarrowedTests | null;
+};
+
+export type NarrowedTests = {
+  readonly tests: readonly SelectedTest[];
+  /** How often they should run in all. */
+  readonly repeats: number;
 };
 
 export async function runTests(testCommand: TestCommand): Promise<TestCommandEnd> {
-  const tests = await findSelection(testCommand);
-  if (tests?.length === 0) {
+  const selected = await findSelection(testCommand);
+  if (selected?.tests.length === 0) {
     printLine(
       testCommand.printer,
       'runs no test: those that failed before are of other jobs. See --all-tests.',
     );
-    return { end: withoutTests, isNarrowed: true };
+    return { end: withoutTests, narrowed: selected };
   }
-  if (tests !== null) {
-    const end = await runSelected(testCommand, tests);
-    if (end !== null && !(await isInconclusive(testCommand, end))) return { end, isNarrowed: true };
+  if (selected !== null) {
+    const end = await runSelected(testCommand, selected);
+    if (end !== null && !(await isInconclusive(testCommand, end))) return { end, narrowed: selected };
   }
   const { command, cwd, env } = testCommand;
-  return { end: await runCommand(command, cwd, withoutToken(env)), isNarrowed: false };
+  return { end: await runCommand(command, cwd, withoutToken(env)), narrowed: null };
 }
 
 const withoutTests: CommandEnd = {
@@ -65,14 +72,15 @@ const printLine = (printer: Printer, text: string): void =>
   printer.print([{ tone: 'plain', text: `Signalbox: ${text}` }]);
 
 /** The tests that are enough. Null: all tests are needed, or it is not known. */
-async function findSelection(testCommand: TestCommand): Promise<readonly SelectedTest[] | null> {
+async function findSelection(testCommand: TestCommand): Promise<NarrowedTests | null> {
   const { command, cwd, env, ciOptions, printer } = testCommand;
   const { url, token } = ciOptions.client;
   if (ciOptions.isAllTests || url === null || token === null || !canSelect(command)) return null;
   try {
     const { repository, sha, job } = await findPlace(ciOptions, env, cwd);
     if (repository === null || sha === null) return null;
-    return await createClient({ url, token }).getTestSelection(repository, sha, job);
+    const { tests, repeats } = await createClient({ url, token }).getTestSelection(repository, sha, job);
+    return tests === null ? null : { tests, repeats };
   } catch (error) {
     // An older service has no such endpoint, and a new repository is not known yet.
     if (error instanceof ServiceError && error.status === 404) return null;
@@ -85,12 +93,13 @@ async function findSelection(testCommand: TestCommand): Promise<readonly Selecte
 /** Null: the command cannot be narrowed to these tests. */
 async function runSelected(
   { command, cwd, env, printer }: TestCommand,
-  tests: readonly SelectedTest[],
+  { tests, repeats }: NarrowedTests,
 ): Promise<CommandEnd | null> {
   const failed = `${countText(tests.length, 'test')} that failed before`;
   const them = tests.length === 1 ? 'it' : 'them';
-  const onStart = () =>
-    printLine(printer, `runs only the ${failed}, to find the change that broke ${them}. See --all-tests.`);
+  const why =
+    repeats > 1 ? `up to ${repeats} times, to verify its fix` : `to find the change that broke ${them}`;
+  const onStart = () => printLine(printer, `runs only the ${failed}, ${why}. See --all-tests.`);
   try {
     const end = await runNarrowed({ command, cwd, env, onStart }, tests);
     if (end === null)

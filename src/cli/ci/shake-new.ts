@@ -9,20 +9,17 @@
 // Repeats overwrite the reports of the suite. These are kept aside, and put back at the end: other steps of the job may
 // read them.
 
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { join } from 'node:path';
 import { countText } from '#base/number-text.ts';
-import type { CiEnv } from '#config/ci-environment.ts';
 import { namedTestsMax } from '#core/queue/planner/targeted.ts';
-import { readContent } from '#report/bundle/content.ts';
 import { plainLine } from '../terminal/plain-text.ts';
-import { type CiOptions, findPlace, type ShakeBudget } from './ci-options.ts';
+import { findPlace, type ShakeBudget } from './ci-options.ts';
 import { createClient } from './client.ts';
 import type { Printer } from './printer.ts';
-import { findReports, type ReportFile, writtenSince } from './report-files.ts';
-import { runNarrowed } from './run-narrowed.ts';
+import { casesMax, keepReports, readCases, type Repeat, type RepeatDeps, repeatOnce } from './repeat.ts';
+import type { ReportFile } from './report-files.ts';
 import { canSelect } from './selection/select-tests.ts';
 import { type CaseFields, countOutcomes, isFlaky, type ShakeResult } from './shake-result.ts';
 import { formatTestName } from './summary.ts';
@@ -30,14 +27,8 @@ import { formatTestName } from './summary.ts';
 const repeatsMax = 20;
 /** A share of a short suite would not be enough to start the runner. */
 const budgetMsMin = 10_000;
-/** More tests than the service is asked about. */
-const askedMax = 200_000;
 
-export type ShakeDeps = {
-  readonly command: readonly string[];
-  readonly cwd: string;
-  readonly env: CiEnv;
-  readonly ciOptions: CiOptions;
+export type ShakeDeps = RepeatDeps & {
   readonly budget: ShakeBudget;
   /** The reports of the suite, and how long it took. */
   readonly reports: readonly ReportFile[];
@@ -71,7 +62,10 @@ export async function shakeNew(deps: ShakeDeps): Promise<Shaken> {
       say('repeats no test: the default branch has seen all of them.');
       return nothing;
     }
-    return { ...(await repeatWithReports(deps, found, folder, say)), close };
+    const shaken = await keepReports(deps.cwd, deps.reports, folder, () =>
+      repeatTests(deps, found, folder, say),
+    );
+    return { ...shaken, close };
   } catch (error) {
     say(`repeats no test. ${(error as Error).message}`);
     return nothing;
@@ -93,7 +87,7 @@ async function findNew({ command, cwd, env, ciOptions, reports }: ShakeDeps): Pr
   const { repository } = await findPlace(ciOptions, env, cwd);
   if (repository === null) return 'The repository is not known. Use --repo host/owner/name.';
   const suite = await readCases(cwd, reports);
-  if (suite.length > askedMax) return `The reports have more than ${askedMax} tests.`;
+  if (suite.length > casesMax) return `The reports have more than ${casesMax} tests.`;
   const executed = suite.filter(({ outcome }) => outcome !== 'skipped');
   if (executed.length === 0) return 'The reports have no test.';
   const asked = executed.map(({ name, classname, parent, file, ownId, variant }) => ({
@@ -108,51 +102,6 @@ async function findNew({ command, cwd, env, ciOptions, reports }: ShakeDeps): Pr
   if (places === null) return 'The default branch has no reports yet, so every test would be new.';
   const tests = places.map((place) => executed[place]!);
   return { tests: tests.slice(0, namedTestsMax), leftOut: Math.max(0, tests.length - namedTestsMax), suite };
-}
-
-async function readCases(cwd: string, files: readonly ReportFile[]): Promise<readonly CaseFields[]> {
-  const cases: CaseFields[] = [];
-  for (const { path } of files)
-    await readContent(createReadStream(resolve(cwd, path)), {
-      onCase: ({ name, classname, parent, file, variant, ownId, outcome }) => {
-        if (cases.length <= askedMax) cases.push({ name, classname, parent, file, variant, ownId, outcome });
-      },
-    });
-  return cases;
-}
-
-/** Copies reports into the folder; answers with the copies. */
-async function copyReports(
-  cwd: string,
-  files: readonly ReportFile[],
-  folder: string,
-): Promise<readonly ReportFile[]> {
-  const copies: ReportFile[] = [];
-  for (const [index, file] of files.entries()) {
-    const path = join(folder, String(index), basename(file.path));
-    await mkdir(dirname(path), { recursive: true });
-    await copyFile(resolve(cwd, file.path), path);
-    copies.push({ ...file, path });
-  }
-  return copies;
-}
-
-async function repeatWithReports(
-  deps: ShakeDeps,
-  found: NewCases,
-  folder: string,
-  say: (text: string) => void,
-): Promise<Omit<Shaken, 'close'>> {
-  const { cwd, reports } = deps;
-  const kept = await copyReports(cwd, reports, join(folder, 'suite'));
-  try {
-    return await repeatTests(deps, found, folder, say);
-  } finally {
-    for (const [index, { path }] of reports.entries()) {
-      await mkdir(dirname(resolve(cwd, path)), { recursive: true });
-      await copyFile(kept[index]!.path, resolve(cwd, path));
-    }
-  }
 }
 
 const listNames = (tests: readonly CaseFields[]): string =>
@@ -180,7 +129,7 @@ async function repeatTests(
   while (repeats < repeatsMax && spentMs() + longestMs < budgetMs) {
     const beganAt = performance.now();
     const into = join(folder, `repeat-${repeats + 1}`);
-    const repeated = await repeatOnce(deps, tests, budgetMs - spentMs(), into);
+    const repeated = await repeatNew(deps, tests, budgetMs - spentMs(), into);
     if (typeof repeated === 'string') {
       if (repeats === 0) say(`repeats no test. ${repeated}`);
       break;
@@ -196,27 +145,17 @@ async function repeatTests(
   return { result, files };
 }
 
-/** The temporary folder may be below that of the command, and is no place of reports then. */
-const isOutside = (cwd: string, folder: string) => (file: ReportFile) =>
-  !resolve(cwd, file.path).startsWith(`${folder}${sep}`);
-
 /** The reports of one repeat; a text: why there are none. */
-async function repeatOnce(
-  { command, cwd, env, ciOptions }: ShakeDeps,
+async function repeatNew(
+  deps: ShakeDeps,
   tests: readonly CaseFields[],
   timeoutMs: number,
   folder: string,
-): Promise<{ readonly files: readonly ReportFile[]; readonly cases: readonly CaseFields[] } | string> {
-  const before = await findReports(cwd, ciOptions.patterns);
-  const end = await runNarrowed({ command, cwd, env, isRepeat: true, timeoutMs }, tests);
-  if (end === null) return 'The command cannot run only the new tests.';
-  if (end.kind === 'not-started') return end.why;
-  if (end.isInterrupted) return 'The run was interrupted.';
-  // A report of a terminated command may be cut anywhere.
-  if (end.isTimedOut) return 'One repeat takes longer than the budget. Raise --budget.';
-  const written = writtenSince(before, await findReports(cwd, ciOptions.patterns));
-  const files = await copyReports(cwd, written.filter(isOutside(cwd, dirname(folder))), folder);
-  const cases = await readCases(cwd, files);
-  const isAnyRun = countOutcomes(tests, cases).some(({ passed, failed }) => passed + failed > 0);
-  return isAnyRun ? { files, cases } : 'The reports of the repeat have none of the new tests.';
+): Promise<Repeat | string> {
+  const repeat = await repeatOnce(deps, { tests, timeoutMs, folder });
+  if (repeat === null) return 'The command cannot run only the new tests.';
+  if (typeof repeat === 'string') return repeat;
+  if (repeat.end.isTimedOut) return 'One repeat takes longer than the budget. Raise --budget.';
+  const isAnyRun = countOutcomes(tests, repeat.cases).some(({ passed, failed }) => passed + failed > 0);
+  return isAnyRun ? repeat : 'The reports of the repeat have none of the new tests.';
 }

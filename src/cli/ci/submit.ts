@@ -36,6 +36,8 @@ export type SubmitDeps = {
   readonly command: string;
   /** The runner of the command can run named tests. */
   readonly canSelectTests: boolean;
+  /** How often the tests ran, to verify a fix. Default once. */
+  readonly repeats?: number;
   readonly version: string;
   /** Shows the current step to a person who waits. */
   readonly onStep: (text: string) => void;
@@ -69,7 +71,7 @@ const absent = (why: string): Submission => ({ kind: 'absent', why });
 /** Several reports go as one upload: they are one run of one job. */
 async function send(
   client: CiClient,
-  { cwd, ciOptions, command, canSelectTests, version }: SubmitDeps,
+  { cwd, ciOptions, command, canSelectTests, repeats = 1, version }: SubmitDeps,
   place: Whereabouts,
   organization: string,
   reports: ReadReports,
@@ -118,6 +120,7 @@ async function send(
     variant,
     command,
     canSelectTests,
+    repeats,
     tests,
     files,
     codeowners,

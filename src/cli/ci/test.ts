@@ -15,7 +15,8 @@ import {
 } from './decide-exit-code.ts';
 import { createPrinter, type Printer } from './printer.ts';
 import { findReports, readReports, type ReadReports, type ReportFile, writtenSince } from './report-files.ts';
-import { runTests } from './run-tests.ts';
+import { repeatFixed, type RepeatedFix } from './repeat-fixed.ts';
+import { type NarrowedTests, runTests } from './run-tests.ts';
 import { canSelect } from './selection/select-tests.ts';
 import { type Shaken, shakeNew } from './shake-new.ts';
 import { isFlaky, shakeLines } from './shake-result.ts';
@@ -31,7 +32,7 @@ export async function test(context: CiContext, { args: [typed], options }: Given
   // Reports from before the command are not its work. If they cannot be listed, nothing is sent.
   const before = await findReports(cwd, ciOptions.patterns).catch((error: unknown) => error as Error);
   const startedAt = performance.now();
-  const { end, isNarrowed } = await runTests({ command, cwd, env, ciOptions, before, printer });
+  const { end, narrowed } = await runTests({ command, cwd, env, ciOptions, before, printer });
   const suiteMs = performance.now() - startedAt;
   if (end.kind === 'not-started') {
     console.error(`Signalbox: ${plainLine(end.why)}`);
@@ -39,7 +40,7 @@ export async function test(context: CiContext, { args: [typed], options }: Given
   }
   if (end.isInterrupted) return end.ending.code;
   try {
-    const run = { command, ending: end.ending, isNarrowed, before, suiteMs };
+    const run = { command, ending: end.ending, narrowed, before, suiteMs };
     return await decideByReports(context, ciOptions, run, printer);
   } catch (error) {
     const why = `Signalbox: the exit code stays ${end.ending.code}: ${plainLine((error as Error).message, 500)}`;
@@ -51,8 +52,8 @@ export async function test(context: CiContext, { args: [typed], options }: Given
 type FinishedRun = {
   readonly command: readonly string[];
   readonly ending: Ending;
-  /** Only the tests ran that failed before. */
-  readonly isNarrowed: boolean;
+  /** The tests that ran, if they were not all; null: all. */
+  readonly narrowed: NarrowedTests | null;
   readonly before: readonly ReportFile[] | Error;
   readonly suiteMs: number;
 };
@@ -69,10 +70,15 @@ async function decideByReports(
   const written = writtenSince(run.before, await findReports(cwd, ciOptions.patterns));
   const reports = await readReports(cwd, written);
   const shaken = await shakeFinished(context, ciOptions, run, reports, printer);
-  const files = [...reports.files, ...(shaken?.files ?? [])];
-  const submission = await submitRun(context, ciOptions, run, { ...reports, files }, printer);
+  const fixed = await repeatFinished(context, ciOptions, run, reports, printer);
+  const files = [...reports.files, ...(shaken?.files ?? []), ...(fixed?.files ?? [])];
+  const { repeats = 1, failed = null } = fixed ?? {};
+  const submission = await submitRun(context, ciOptions, { ...run, repeats }, { ...reports, files }, printer);
   await shaken?.close();
-  const { exitCode } = decideAndPrint(ciOptions, run, reports, submission, shaken !== null, printer);
+  await fixed?.close();
+  const isRepeated = shaken !== null || fixed !== null;
+  const decision = decideAndPrint(ciOptions, run, reports, submission, isRepeated, printer);
+  const exitCode = decision.exitCode === 0 && failed !== null ? failed.code : decision.exitCode;
   const result = shaken?.result ?? null;
   if (result === null) return exitCode;
   printer.print(shakeLines(result));
@@ -83,17 +89,29 @@ async function decideByReports(
   return 1;
 }
 
+/** Repeats the tests of a run that verifies a fix, if they passed the first time. */
+async function repeatFinished(
+  { cwd, env }: CiContext,
+  ciOptions: CiOptions,
+  { command, ending, narrowed }: FinishedRun,
+  { files: reports }: ReadReports,
+  printer: Printer,
+): Promise<RepeatedFix | null> {
+  if (narrowed === null || narrowed.repeats === 1 || ending.code !== 0 || reports.length === 0) return null;
+  return repeatFixed({ ...narrowed, command, cwd, env, ciOptions, reports, printer });
+}
+
 /** Repeats new tests, if that is wanted and the suite ran to its end. */
 async function shakeFinished(
   { cwd, env }: CiContext,
   ciOptions: CiOptions,
-  { command, ending, isNarrowed, suiteMs }: FinishedRun,
+  { command, ending, narrowed, suiteMs }: FinishedRun,
   reports: ReadReports,
   printer: Printer,
 ): Promise<Shaken | null> {
   const isFinished =
     ending.kind === 'exited' && (ending.code === 0 || ciOptions.failureCodes.includes(ending.code));
-  if (ciOptions.shake === null || isNarrowed || !isFinished || reports.files.length === 0) return null;
+  if (ciOptions.shake === null || narrowed !== null || !isFinished || reports.files.length === 0) return null;
   const { budget } = ciOptions.shake;
   return shakeNew({ command, cwd, env, ciOptions, budget, reports: reports.files, suiteMs, printer });
 }
@@ -101,7 +119,7 @@ async function shakeFinished(
 async function submitRun(
   { cwd, env, version }: CiContext,
   ciOptions: CiOptions,
-  { command }: FinishedRun,
+  { command, repeats }: FinishedRun & Pick<RepeatedFix, 'repeats'>,
   reports: ReadReports,
   printer: Printer,
 ): Promise<Submission | null> {
@@ -113,6 +131,7 @@ async function submitRun(
       place: await placeOfRun(ciOptions, env, cwd),
       command: plainLine(command.join(' '), 1_000),
       canSelectTests: !ciOptions.isAllTests && canSelect(command),
+      repeats,
       version,
       onStep: printer.step,
     },
@@ -122,12 +141,13 @@ async function submitRun(
 
 function decideAndPrint(
   { failureCodes, missingPercentMax }: CiOptions,
-  { ending, isNarrowed }: FinishedRun,
+  { ending, narrowed }: FinishedRun,
   reports: ReadReports,
   submission: Submission | null,
   isRepeated: boolean,
   printer: Printer,
 ): ExitDecision {
+  const isNarrowed = narrowed !== null;
   const decision = decideExitCode({
     ending,
     failureCodes,

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { healthSettingDefaults } from '#contract/health/health-settings.ts';
 import {
   DefaultBranches,
+  fixSettingFields,
   healthMonitors,
   type HealthSettings,
   type HealthSettingsChange,
@@ -19,6 +20,9 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
       `quarantine.${name}`,
       schema,
     ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries<z.ZodType>(fixSettingFields).map(([name, schema]) => [`fixes.${name}`, schema]),
   ),
   default_branches: DefaultBranches,
   ...Object.fromEntries(

@@ -71,7 +71,7 @@ export async function listUnhealthy(context: CliContext, given: Given): Promise<
 const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Finds a test by its id or name, or the only test that matches the search text. */
-async function findTest({ api, scope }: TestCommandContext, typed: string): Promise<string> {
+export async function findTest({ api, scope }: TestCommandContext, typed: string): Promise<string> {
   if (idPattern.test(typed)) return typed;
   const { tests } = await api.call('searchTests', { ...scope, query: typed, take: 20 });
   const exact = tests.filter(({ name }) => name === typed);

@@ -2,6 +2,7 @@
 
 import { countText } from '#base/number-text.ts';
 import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { fixText } from '#contract/text/fix-text.ts';
 import { heldBackText } from '#contract/text/held-back-text.ts';
 import type { Breakage, TestCase, TestCaseDetails } from '#contract/test-health.ts';
 import { breakageText, culpritText, recoveryText } from '#contract/text/prospect-text.ts';
@@ -76,7 +77,7 @@ function quarantineText(test: TestCaseDetails, now: Date): string {
 }
 
 export function testLines(
-  { test, breakage, recovery }: ResponseOf<'getTestDetails'>,
+  { test, breakage, recovery, fix_verification: fix }: ResponseOf<'getTestDetails'>,
   history: TestHistoryResponse,
   pen: Pen,
   now: Date,
@@ -100,6 +101,16 @@ export function testLines(
       ? []
       : wrapText(
           recoveryText(recovery, (at) => clockText(at, now)),
+          '  ',
+          columns,
+        )),
+    ...(fix === null
+      ? []
+      : wrapText(
+          plainLine(
+            fixText(fix, (at) => clockText(at, now)),
+            1_000,
+          ),
           '  ',
           columns,
         )),

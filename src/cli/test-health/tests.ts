@@ -79,10 +79,31 @@ export const addTests: AddCommand = ({ program, context, run }) => {
   });
   run(unquarantine, async (given) => (await import('./tests-action.ts')).unquarantineTest(context, given));
 
+  addVerifyFix(add, { program, context, run });
   addSettings(add, { program, context, run });
 };
 
 type AddTestCommand = (name: string, summary: string) => Command;
+
+function addVerifyFix(add: AddTestCommand, { context, run }: Parameters<AddCommand>[0]): void {
+  const verify = add('verify-fix', 'have CI repeat a test that was fixed, until that is shown or refuted')
+    .argument('<test>', nameText)
+    .option(
+      '--fix <sha>',
+      'commit of the fix, as it is on the default branch; the runs wait for it (default: it is there already)',
+    )
+    .option('--cancel', 'end the verification')
+    .addHelpText(
+      'after',
+      '\nRuns are started only in slots of the queue that no pull request needs. signalbox tests show shows the state.',
+    );
+  withExamples(
+    verify,
+    { line: `signalbox tests verify-fix 'removes an item' ${repo}`, does: 'verify that the test is fixed' },
+    { line: `signalbox tests verify-fix 'removes an item' ${repo} --cancel`, does: 'end the verification' },
+  );
+  run(verify, async (given) => (await import('./verify-fix-action.ts')).verifyFix(context, given));
+}
 
 function addSettings(add: AddTestCommand, { context, run }: Parameters<AddCommand>[0]): void {
   const settings = add('settings', 'show the test-health settings of a repository');

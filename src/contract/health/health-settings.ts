@@ -9,11 +9,17 @@ import {
 import type { HealthSettings as Wire, HealthSettingsChange as WireChange } from './quarantine.ts';
 import { camelKeys, snakeKeys } from './snake-case.ts';
 
-export function settingsToWire({ defaultBranches, monitors, quarantine }: ResolvedHealthSettings): Wire {
+export function settingsToWire({
+  defaultBranches,
+  monitors,
+  quarantine,
+  fixes,
+}: ResolvedHealthSettings): Wire {
   return {
     default_branches: defaultBranches === null ? null : [...defaultBranches],
     monitors: Object.fromEntries(monitorIds.map((id) => [id, snakeKeys(monitors[id])])),
     quarantine: snakeKeys(quarantine),
+    fixes: snakeKeys(fixes),
   } as Wire;
 }
 
@@ -25,6 +31,7 @@ export function settingsFromWire({
   default_branches,
   monitors = {},
   quarantine,
+  fixes,
 }: WireChange): HealthSettingsOverrides {
   const chosen = monitorIds.flatMap((id) => {
     const monitor = monitors[id];
@@ -34,5 +41,6 @@ export function settingsFromWire({
     ...(default_branches === undefined ? {} : { defaultBranches: default_branches }),
     monitors: Object.fromEntries(chosen),
     quarantine: camelKeys(quarantine ?? {}),
+    ...(fixes === undefined ? {} : { fixes: camelKeys(fixes) }),
   };
 }

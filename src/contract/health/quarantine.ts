@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { branchPatternsMax } from '#core/health/branch.ts';
+import { fixSettings } from '#core/health/fix/fix-settings.ts';
 import {
   type MonitorId,
   monitorIds,
@@ -102,11 +103,18 @@ export const quarantineSettingLabels: Readonly<Record<string, string>> = Object.
   Object.entries<Setting>(snakeKeys(quarantineSettings)).map(([key, { label }]) => [key, label]),
 );
 
+/** The settings of the verification of fixes with their bounds, from their table. */
+export const fixSettingFields = snakeKeys(settingSchemas(fixSettings));
+export const fixSettingLabels: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries<Setting>(snakeKeys(fixSettings)).map(([key, { label }]) => [key, label]),
+);
+
 export const HealthSettings = z
   .object({
     default_branches: DefaultBranches,
     monitors: z.object(healthMonitors),
     quarantine: z.object(quarantineSettingFields),
+    fixes: z.object(fixSettingFields),
   })
   .meta({ id: 'HealthSettings' });
 export type HealthSettings = z.infer<typeof HealthSettings>;
@@ -128,6 +136,7 @@ export const HealthSettingsChange = z
     default_branches: DefaultBranches.optional(),
     monitors: z.object(monitorChanges).optional(),
     quarantine: z.object(quarantineSettingFields).partial().optional(),
+    fixes: z.object(fixSettingFields).partial().optional(),
   })
   .meta({ id: 'HealthSettingsChange' });
 export type HealthSettingsChange = z.infer<typeof HealthSettingsChange>;

@@ -1,7 +1,8 @@
 // Which tests a CI job must run on a commit. While the queue looks for the culprit of a failed batch, the tests
-// that failed are enough: a job that can run named tests asks before it starts.
+// that failed are enough, and a run that verifies a fix repeats one test: a job that can run named tests asks before it starts.
 
 import { z } from 'zod';
+import { fixRepeatsMax } from '#core/health/fix/fix-verification.ts';
 import { namedTestsMax } from '#core/queue/planner/targeted.ts';
 import { CommitSha, Repository } from '../common.ts';
 
@@ -33,5 +34,8 @@ export const TestSelectionResponse = z.object({
   tests: z.array(SelectedTest).max(namedTestsMax).nullable().meta({
     description:
       'The tests that are enough for this commit. Null: run all tests. Empty: the job need not run any.',
+  }),
+  repeats: z.int().min(1).max(fixRepeatsMax).default(1).meta({
+    description: 'How often to run these tests, to verify a fix; stop at the first failure.',
   }),
 });

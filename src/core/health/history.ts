@@ -326,6 +326,10 @@ export function addPasses(
   return { ...history, days, cleanPasses: history.cleanPasses + (isLate ? runs : 0) };
 }
 
+/** A run that passed repeated the test so many more times: clean runs, and no further runs in any rate. */
+export const addRepeats = (history: TestCaseHistory, at: number, repeats: number): TestCaseHistory =>
+  at > history.lastFailureAt ? { ...history, cleanPasses: history.cleanPasses + repeats } : history;
+
 /** The known flakes that have new evidence. */
 export function findNewFlakes(before: TestCaseHistory, after: TestCaseHistory): readonly KnownFlake[] {
   if (after.flakes === before.flakes) return [];

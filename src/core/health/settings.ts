@@ -2,6 +2,7 @@
 // an improved default reaches every repository that did not choose otherwise.
 
 import { initialValues } from '../setting.ts';
+import { fixSettings, type FixSettings } from './fix/fix-settings.ts';
 import { quarantineSettings, type QuarantineSettings } from './quarantine/quarantine-settings.ts';
 import { type MonitorId, monitorIds, monitors, type MonitorSettings } from './monitor/monitors.ts';
 
@@ -10,6 +11,7 @@ export type ResolvedHealthSettings = {
   readonly defaultBranches: readonly string[] | null;
   readonly monitors: MonitorSettings;
   readonly quarantine: QuarantineSettings;
+  readonly fixes: FixSettings;
 };
 
 /** The stored settings: any part of them, at any depth of monitors. */
@@ -17,6 +19,7 @@ export type HealthSettingsOverrides = {
   readonly defaultBranches?: readonly string[] | null | undefined;
   readonly monitors?: { readonly [id in MonitorId]?: Partial<MonitorSettings[id]> | undefined } | undefined;
   readonly quarantine?: Partial<QuarantineSettings> | undefined;
+  readonly fixes?: Partial<FixSettings> | undefined;
 };
 
 export const defaultHealthSettings: ResolvedHealthSettings = {
@@ -25,6 +28,7 @@ export const defaultHealthSettings: ResolvedHealthSettings = {
     monitorIds.map((id) => [id, initialValues(monitors[id].settings)]),
   ) as unknown as MonitorSettings,
   quarantine: initialValues(quarantineSettings),
+  fixes: initialValues(fixSettings),
 };
 
 /** The defaults with the repository's own choices applied. */
@@ -37,5 +41,6 @@ export function completeSettings(change: HealthSettingsOverrides | null): Resolv
     defaultBranches: change.defaultBranches ?? defaultHealthSettings.defaultBranches,
     monitors: chosen as unknown as MonitorSettings,
     quarantine: { ...defaultHealthSettings.quarantine, ...change.quarantine },
+    fixes: { ...defaultHealthSettings.fixes, ...change.fixes },
   };
 }

@@ -58,18 +58,35 @@ export async function noteBegun(
 
 const selectWaiting = statement<
   [repositoryId: string, uploadedAts: readonly Date[], ids: readonly string[], shas: readonly string[]],
-  { id: string; selected_tests: number | null }
+  { id: string; selected_tests: number | null; fix: FixUpload | null }
 >(`
   select u.id, (select cardinality(t.selected_tests) from queue q join test_run t on t.queue_id = q.id
       and t.test_branch_sha = wanted.sha
-    where q.repository_id = $1 and wanted.sha <> '' and t.selected_tests is not null limit 1) as selected_tests
+    where q.repository_id = $1 and wanted.sha <> '' and t.selected_tests is not null limit 1) as selected_tests,
+    (select json_build_object('runId', r.id, 'ordinal', c.ordinal, 'baseSha', r.base_sha, 'repeats', r.repeats)
+      from fix_verification_run r
+      join fix_verification v on v.repository_id = r.repository_id and v.id = r.verification_id
+      join test_case c on c.repository_id = v.repository_id and c.id = v.test_case_id
+      where r.repository_id = $1 and r.sha = wanted.sha and wanted.sha <> ''
+        and c.ordinal is not null limit 1) as fix
   from unnest($2::timestamptz[], $3::uuid[], $4::text[]) as wanted (uploaded_at, id, sha)
   join upload u on u.repository_id = $1 and u.uploaded_at = wanted.uploaded_at and u.id = wanted.id
   where u.state = 'stored'`);
 
+/** The run that verifies a fix on the commit of an upload. */
+export type FixUpload = {
+  readonly runId: string;
+  /** The number of the test. */
+  readonly ordinal: number;
+  readonly baseSha: string;
+  readonly repeats: number;
+};
+
 export type WaitingUpload = {
   /** How many tests the run on its commit runs; null: all, or there is no run on its commit. */
   readonly selectedTests: number | null;
+  /** Null: there is no such run on its commit. */
+  readonly fix: FixUpload | null;
 };
 
 /** The uploads that no other worker has read meanwhile, by id; `sha`: the commit that each is about. */
@@ -85,7 +102,9 @@ export async function findStillStored(
     uploads.map(({ upload }) => upload.id),
     uploads.map(({ sha }) => sha),
   );
-  return new Map(rows.map((row) => [row.id, { selectedTests: row.selected_tests }]));
+  return new Map(
+    rows.map((row) => [row.id, { selectedTests: row.fix === null ? row.selected_tests : 1, fix: row.fix }]),
+  );
 }
 
 /** What is stored about an upload after it was read. */

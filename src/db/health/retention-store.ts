@@ -18,6 +18,7 @@ const deleteTexts = statement<[before: Date]>(`
 
 const deleteGroups = statement<[before: Date]>('delete from test_failure_group where last_occurrence < $1');
 const deleteIncidents = statement<[before: Date]>('delete from test_incident where closed_at < $1');
+const deleteVerifications = statement<[before: Date]>('delete from fix_verification where ended_at < $1');
 const deleteJobs = statement<[before: Date]>('delete from test_job where used_at < $1');
 
 export type Deadlines = {
@@ -37,6 +38,7 @@ export async function forgetOld(db: Tx, deadlines: Deadlines): Promise<void> {
   await deleteGroups(db, deadlines.groups);
   await deleteJobs(db, deadlines.groups);
   await deleteIncidents(db, deadlines.groups);
+  await deleteVerifications(db, deadlines.groups);
   await deleteShapeHours(db, deadlines.shapeHours);
   await deleteRollups(db, deadlines.testHours);
   await deleteShapes(db, deadlines.shapes);

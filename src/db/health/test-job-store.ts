@@ -22,6 +22,9 @@ export type TestJob = JobKey & {
   readonly usualMissed: number;
 };
 
+/** Uploads in a row after which it is known which tests a job usually runs. */
+export const usualAgreedMin = 3;
+
 const selectJobs = statement<
   [repositoryId: string, jobs: readonly string[]],
   {

@@ -84,9 +84,11 @@ export async function loadSweeping(db: Tx, queueId: QueueId): Promise<Sweeping |
   };
 }
 
-const selectBranches = statement<[queueId: string], { test_branch: string }>(
-  `select test_branch from test_run where queue_id = $1 and status = 'in_progress'`,
-);
+const selectBranches = statement<[queueId: string], { test_branch: string }>(`
+  select test_branch from test_run where queue_id = $1 and status = 'in_progress'
+  union all
+  select v.test_branch from queue q join fix_verification_run v on v.repository_id = q.repository_id
+  where q.id = $1 and not v.is_removed and v.ended_at is null`);
 
 /** The test branches that are needed, including those about to be pushed. */
 export async function listTestBranches(db: Tx, queueId: QueueId): Promise<readonly string[]> {

@@ -53,6 +53,8 @@ export type JobPayloads = {
     readonly sha: string;
     readonly waits?: number;
   } & Tries;
+  /** Fixes of tests that are verified (job/health/verify-fixes.ts). */
+  'verify-fixes': RepositoryJobPayload & Tries;
   'sandbox-ci': { readonly repositoryId: RepositoryId; readonly branch: string; readonly sha: string };
   /** A stored upload. The job reads every other stored upload of the repository with it. */
   'ingest-upload': RepositoryJobPayload & { readonly uploadId: string; readonly uploadedAt: number };
@@ -77,6 +79,7 @@ const isTask: Readonly<Record<keyof JobPayloads | ScheduledTask, true>> = {
   'sync-issues': true,
   'find-culprits': true,
   'comment-culprit': true,
+  'verify-fixes': true,
   'sandbox-ci': true,
   'ingest-upload': true,
   'maintain-history': true,
@@ -250,7 +253,8 @@ export type RepositoryTask =
   | 'handle-label'
   | 'sync-issues'
   | 'find-culprits'
-  | 'comment-culprit';
+  | 'comment-culprit'
+  | 'verify-fixes';
 
 const repositoryJobKey: {
   readonly [Task in RepositoryTask]: (payload: JobPayloads[Task]) => string;
@@ -262,6 +266,7 @@ const repositoryJobKey: {
   'find-culprits': ({ repositoryId }) => `culprits:${repositoryId}`,
   'comment-culprit': ({ repositoryId, prNumber, sha }) =>
     `culprit-comment:${repositoryId}:${prNumber}:${sha}`,
+  'verify-fixes': ({ repositoryId }) => `fixes:${repositoryId}`,
 };
 
 /** Adds such a job, at once or after a delay. */
@@ -286,6 +291,25 @@ export const enqueueIssues = (
   payload: JobPayloads['sync-issues'],
   inMs: number = issuesDelayMs,
 ): Promise<unknown> => addIssues(tx, JSON.stringify(payload), repositoryJobKey['sync-issues'](payload), inMs);
+
+// A named queue: two jobs at once would start two runs.
+const addFixes = statement<[payload: string, name: string, delayMs: number, mode: string]>(`
+  select graphile_worker.add_job('verify-fixes', $1::json, job_key := $2, queue_name := $2, max_attempts := 20,
+    job_key_mode := $4, run_at := now() + $3::float8 * interval '1 millisecond', priority := ${later})`);
+
+/** Looks at the fixes that are verified: at once, or after a delay if nothing asks for it earlier. */
+export const enqueueFixes = (
+  tx: Tx,
+  payload: JobPayloads['verify-fixes'],
+  inMs: number | null = null,
+): Promise<unknown> =>
+  addFixes(
+    tx,
+    JSON.stringify(payload),
+    repositoryJobKey['verify-fixes'](payload),
+    inMs ?? 0,
+    inMs === null ? 'replace' : 'preserve_run_at',
+  );
 
 /** Removes test branches that are no longer needed. Its own key keeps it from delaying the start of a run. */
 export const enqueueTidy = (tx: Tx, queueId: QueueId, inMs: number): Promise<void> =>

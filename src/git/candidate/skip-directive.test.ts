@@ -12,6 +12,7 @@ describe('directives that keep CI from running', () => {
     ['Fix\n\n  Skip-Checks:true', 'Fix\n\n(Skip-Checks:true)'],
     ['Fix\n\nSignalbox-Test: {"name":"a"}', 'Fix\n\n(Signalbox-Test: {"name":"a"})'],
     [' signalbox-test-count : 0', '(signalbox-test-count : 0)'],
+    ['Signalbox-Test-Repeats: 9', '(Signalbox-Test-Repeats: 9)'],
   ])('%j becomes %j', (text, readable) => {
     expect(withoutSkipDirectives(text)).toBe(readable);
     expect(withoutSkipDirectives(readable)).toBe(readable);

@@ -11,7 +11,7 @@ const bracketed =
   /\[[ \t]?(skip[ \t_-]{1,2}[a-z][a-z_-]{0,30}|no[ \t_-]{1,2}ci|[a-z][a-z_-]{0,30}[ \t_-]{1,2}skip)[ \t]?\]/gi;
 const starred = /\*{3}(no_ci)\*{3}/gi;
 // Whitespace of any kind before it: what is trimmed later must not make a line of the text a trailer.
-const trailer = /^[^\S\n\r\u2028\u2029]*((?:skip-checks|signalbox-test(?:-count)?)[ \t]*:.*)$/gim;
+const trailer = /^[^\S\n\r\u2028\u2029]*((?:skip-checks|signalbox-test(?:-count|-repeats)?)[ \t]*:.*)$/gim;
 /** Trailers that say that a person reviewed a change: an author does not write them for others. */
 const vouching = /^[^\S\n\r\u2028\u2029]*((?:reviewed|approved|acked)-by[ \t]*:.*)$/gim;
 

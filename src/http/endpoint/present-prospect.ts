@@ -1,7 +1,8 @@
-// Where a test broke, and what still makes it healthy, as the API shows it.
+// Where a test broke, what still makes it healthy, and whether its fix is shown, as the API shows it.
 
-import type { Breakage, Recovery } from '#contract/test-health.ts';
+import type { Breakage, FixVerification, Recovery } from '#contract/test-health.ts';
 import type { ResolveConditions } from '#core/health/monitor/monitor-type.ts';
+import type { VerificationView } from '#db/run/fix-view.ts';
 import type { BreakageView } from '#db/run/breakage-store.ts';
 
 export function presentBreakage(view: BreakageView): Breakage {
@@ -38,4 +39,22 @@ export const presentRecovery = ({ cleanRuns, cleanRunsNeeded, quietAt }: Resolve
   clean_runs_needed: cleanRunsNeeded,
   clean_runs_missing: cleanRunsNeeded === null ? null : Math.max(0, cleanRunsNeeded - cleanRuns),
   healthy_at: new Date(quietAt).toISOString(),
+});
+
+export const presentVerification = (view: VerificationView): FixVerification => ({
+  state: view.outcome ?? 'verifying',
+  started_at: view.started_at.toISOString(),
+  started_by: view.started_by,
+  fix_sha: view.fix_sha,
+  since_sha: view.since_sha,
+  ends_at: view.ends_at.toISOString(),
+  ended_at: view.ended_at?.toISOString() ?? null,
+  waits_for: view.waits_for,
+  failed_sha: view.failed_sha,
+  clean_runs: view.clean_runs,
+  runs: view.runs.map((run) => ({
+    ...run,
+    started_at: new Date(run.started_at).toISOString(),
+    ended_at: run.ended_at === null ? null : new Date(run.ended_at).toISOString(),
+  })),
 });

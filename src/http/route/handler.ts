@@ -6,6 +6,7 @@ import type { Handler } from '../endpoint/context.ts';
 import type { Deps } from '../deps.ts';
 import { accuracyHandlers } from './accuracy.ts';
 import { auditHandlers } from './audit.ts';
+import { fixHandlers } from './fix.ts';
 import { organizationHandlers } from './organization.ts';
 import { pullRequestHandlers } from './pull-request.ts';
 import { quarantineHandlers } from './quarantine.ts';
@@ -36,6 +37,7 @@ export function handlersFor({ sandbox }: Pick<Deps['config'], 'sandbox'>): reado
     ...testHistoryHandlers,
     ...quarantineHandlers,
     ...quarantineListHandlers,
+    ...fixHandlers,
     ...settingsTrialHandlers,
     ...accuracyHandlers,
     ...uploadHandlers,

@@ -8,6 +8,7 @@ import { emptyHistory } from '#core/health/history.ts';
 import { findRecovery } from '#core/health/monitor/monitor.ts';
 import { type RepositoryName, repositoryUrl } from '#core/repository.ts';
 import { findBreakage } from '#db/run/breakage-store.ts';
+import { findVerification } from '#db/run/fix-view.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
 import { findHistoriesByTestId } from '#db/health/history-store.ts';
 import { findMutes } from '#db/health/verdict-store.ts';
@@ -30,7 +31,7 @@ import {
   presentTicket,
   testPageUrl,
 } from '#event/present-test.ts';
-import { presentBreakage, presentRecovery } from '../endpoint/present-prospect.ts';
+import { presentBreakage, presentRecovery, presentVerification } from '../endpoint/present-prospect.ts';
 import { type Context, type Handlers, knownRepository, requireOrganization } from '../endpoint/context.ts';
 import { type Filter, pageCursorFrom, presentPage } from '../guard/page-token.ts';
 
@@ -74,9 +75,14 @@ export const testHealthHandlers: Handlers<
     const row =
       repository && (await findTestDetails(context.cell.reader, repository.id, input.test_id, context.now));
     if (!row) throw noSuchTest(input.test_id);
+    const [prospect, verification] = await Promise.all([
+      readProspect(context, repository.id, row),
+      findVerification(context.cell.reader, repository.id, row.id),
+    ]);
     return {
       test: presentDetails(context.deps.config, input.repo, row),
-      ...(await readProspect(context, repository.id, row)),
+      ...prospect,
+      fix_verification: verification && presentVerification(verification),
     };
   },
 

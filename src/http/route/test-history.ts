@@ -179,6 +179,7 @@ const changedValue = {
   status_changed: 'value',
   quarantining_setting_changed: 'setting',
   quarantine_held_back: 'reason',
+  fix_verification_changed: 'state',
 } as const;
 
 /** The old and the new value, in short form. */

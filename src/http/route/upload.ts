@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { zstdCompress } from 'node:zlib';
 import { appError } from '#base/error.ts';
 import { acceptReport, expectUpload } from '#command/accept-upload.ts';
+import { findSelection } from '#command/find-selection.ts';
 import { findFileDurations } from '#command/find-file-durations.ts';
 import type { RequestOf, ResponseOf } from '#contract/endpoint/endpoint.ts';
 import type { UploadProblem } from '#core/health/reported-case.ts';
@@ -15,7 +16,6 @@ import {
   type UploadSource,
   type UploadTrust,
 } from '#db/health/upload-store.ts';
-import { findTestSelection } from '#db/health/test-selection-view.ts';
 import { findUpload, listUploads, type UploadDetails, type UploadSummary } from '#db/health/upload-view.ts';
 import type { RepositoryRecord } from '#db/account/scope-view.ts';
 import { type ContentSummary, readContent } from '#report/bundle/content.ts';
@@ -105,10 +105,11 @@ export const uploadHandlers: Handlers<
 
   getTestSelection: async (context, input) => {
     const repository = knownRepository(context, input.repo);
-    if (repository === null) return { tests: null };
+    if (repository === null) return { tests: null, repeats: 1 };
     const sha = input.sha.toLowerCase();
-    const tests = await findTestSelection(context.cell.reader, repository.id, sha, input.job);
-    return { tests: tests === null ? null : [...tests] };
+    const { reader } = context.cell;
+    const { tests, repeats } = await findSelection(reader, repository.id, sha, input.job ?? '');
+    return { tests: tests === null ? null : [...tests], repeats };
   },
 
   getFileDurations: async (context, input) => {

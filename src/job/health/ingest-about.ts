@@ -8,7 +8,11 @@ import type { IngestedUpload, StoredUpload } from '#db/health/ingest-store.ts';
 import type { UploadSource } from '#db/health/upload-store.ts';
 import type { BundleMeta } from '#report/bundle/meta.ts';
 
-export type UploadAbout = UploadSource & { readonly branchClass: BranchClass };
+export type UploadAbout = UploadSource & {
+  readonly branchClass: BranchClass;
+  /** How often the job says it ran its tests. */
+  readonly repeats: number;
+};
 
 const textMax = 512;
 const variantMax = 64;
@@ -38,6 +42,7 @@ export function collectUploadMetadata(
     ciAttempt: meta === null ? upload.ci_attempt : (ci?.attempt ?? 1),
     ciUrl: firstNonEmpty(upload.ci_url, ci?.url),
     canSelectTests: upload.can_select_tests || meta?.can_select_tests === true,
+    repeats: meta?.repeats ?? 1,
   };
 }
 

@@ -5,7 +5,14 @@
 
 import { dayMs } from '#base/duration.ts';
 import type { RepositoryId } from '#base/id.ts';
-import { addPasses, dayNumber, emptyHistory, type TestCaseHistory, record } from '#core/health/history.ts';
+import {
+  addPasses,
+  addRepeats,
+  dayNumber,
+  emptyHistory,
+  type TestCaseHistory,
+  record,
+} from '#core/health/history.ts';
 import { withoutShard } from '#core/health/job-name.ts';
 import type { RunFact } from '#core/health/recent-run.ts';
 import { binarySearch } from '#core/health/segment.ts';
@@ -25,6 +32,8 @@ export type GuardedUpload = {
   readonly read: ReadUpload;
   readonly isSuspect: boolean;
   readonly isUnusual: boolean;
+  /** How often each of its tests ran: more than once only in a run that verifies a fix. */
+  readonly repeats: number;
 };
 
 export type ChangedHistory = {
@@ -125,7 +134,7 @@ async function loadDrafts(
 
 function recordUpload(
   drafts: ReadonlyMap<number, TestHistoryDraft>,
-  { read, isSuspect, isUnusual }: GuardedUpload,
+  { read, isSuspect, isUnusual, repeats }: GuardedUpload,
   suite: number,
   hours: TestHour[],
 ): void {
@@ -157,7 +166,10 @@ function recordUpload(
       isUnusual,
       suite,
     };
-    draft.history = record(draft.history, fact);
+    const recorded = record(draft.history, fact);
+    // A report that arrives twice counts once.
+    const isNews = recorded !== draft.history && outcome === 'passed';
+    draft.history = isNews && repeats > 1 ? addRepeats(recorded, fact.at, repeats - 1) : recorded;
     const isFailed = outcome === 'failed';
     if (outcome !== 'passed') {
       draft.canChangeVerdict = true;

@@ -12,11 +12,9 @@ import { isMassFailure, isUnusual, nextBaseline } from '#core/health/guard.ts';
 import { countMissing } from '#core/health/segment.ts';
 import type { Tx } from '#db/cell.ts';
 import { findShape, type Shape } from '#db/health/segment-store.ts';
-import { findTestJobs, type JobKey, type TestJob } from '#db/health/test-job-store.ts';
+import { findTestJobs, type JobKey, type TestJob, usualAgreedMin } from '#db/health/test-job-store.ts';
 import type { ReadUpload } from './ingest-read.ts';
 
-/** Uploads that must agree before anything counts as missing. */
-const agreedMin = 3;
 /** After this many uploads in a row that lack tests, these tests are gone. */
 const missedMax = 5;
 /** An upload that lacks at most this share of the usual tests agrees with the baseline. */
@@ -90,7 +88,7 @@ export async function loadUsualJobs(
         };
       const measured = await measure(own, read, shape);
       const onDefault = jobs.get(formatJobKey({ ...key, branchClass: 'default' }));
-      const known = [own, onDefault].find((job) => job !== undefined && job.usualAgreed >= agreedMin);
+      const known = [own, onDefault].find((job) => job !== undefined && job.usualAgreed >= usualAgreedMin);
       const compared = known === own ? measured : await measure(known, read, shape);
       if (upload.trust === 'full' && !isSuspect && runs.ordinals.length > 0) {
         const next: TestJob = {
@@ -128,7 +126,7 @@ export function nextUsual(
   const { usual, missing } = measured;
   if (missing === 0) return { usualShape: shape, usualAgreed: usualAgreed + 1, usualMissed: 0 };
   const agrees = missing <= usual * agreeingShare;
-  const isGone = usualMissed + 1 >= missedMax || (!agrees && usualAgreed < agreedMin);
+  const isGone = usualMissed + 1 >= missedMax || (!agrees && usualAgreed < usualAgreedMin);
   if (isGone) return { usualShape: shape, usualAgreed: agrees ? usualAgreed + 1 : 1, usualMissed: 0 };
   return { usualShape, usualAgreed: usualAgreed + (agrees ? 1 : 0), usualMissed: usualMissed + 1 };
 }

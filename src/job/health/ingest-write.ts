@@ -32,6 +32,7 @@ import { uploadColumns } from './ingest-about.ts';
 import { prepareFailureWrites, type ClassifiedTests } from './ingest-failure.ts';
 import { changeHistories, type ChangedHistory, type GuardedUpload } from './ingest-history.ts';
 import type { ReadUpload } from './ingest-read.ts';
+import { countReports, narrowToFix } from './ingest-fix.ts';
 import { loadUsualJobs, type Usual } from './ingest-usual.ts';
 import { refreshWatched, rememberShape, type TestMemory } from './test-memory.ts';
 
@@ -79,14 +80,16 @@ async function write(
 ): Promise<readonly number[]> {
   const usualJobs = await loadUsualJobs(tx, lock.repositoryId, reads);
   const usuals = new Map<string, Usual>();
-  const shapes = await putResults(tx, lock, memory, reads);
+  // What a run that verifies a fix reports says nothing about whole runs: neither how long tests take, nor which are usual.
+  const isWhole = ({ upload }: ReadUpload) => waiting.get(upload.id)!.fix === null;
+  const shapes = await putResults(tx, lock, memory, reads, isWhole);
   for (const [index, read] of reads.entries())
     usuals.set(
       read.upload.id,
       await usualJobs.compare(read, shapes[index]!, waiting.get(read.upload.id)!.selectedTests),
     );
   const guarded = reads.map((read): GuardedUpload => ({
-    read,
+    ...narrowToFix(read, waiting.get(read.upload.id)!.fix),
     isSuspect: usuals.get(read.upload.id)!.isSuspect,
     isUnusual: usuals.get(read.upload.id)!.isUnusual,
   }));
@@ -95,8 +98,9 @@ async function write(
   await countShapes(
     tx,
     lock,
-    reads.flatMap(({ upload, about, runs }, index) =>
-      upload.trust === 'full' && runs.ordinals.length > 0
+    reads.flatMap((read, index) => {
+      const { upload, about, runs } = read;
+      return upload.trust === 'full' && runs.ordinals.length > 0 && isWhole(read)
         ? [
             {
               hour: startOfHour(upload.uploaded_at),
@@ -105,8 +109,8 @@ async function write(
               runs: 1,
             },
           ]
-        : [],
-    ),
+        : [];
+    }),
   );
   const classified = await classify(tx, lock, guarded, tests, { settings, now });
   const failures = await prepareFailureWrites(tx, lock, guarded, classified);
@@ -128,6 +132,7 @@ async function write(
     buildIngestedUpload(read, usuals.get(read.upload.id)!, failures.quarantined.get(read.upload.id) ?? 0),
   );
   await putIngested(tx, lock.repositoryId, rows, now);
+  await countReports(tx, lock, feeding, waiting);
   const failing = rows.filter(({ failed }) => failed > 0);
   for (const queueId of await markStatusCommentsDue(tx, lock.repositoryId, failing))
     await enqueueStatusComments(tx, queueId, 'soon');
@@ -140,13 +145,15 @@ async function putResults(
   lock: TestsLock,
   memory: TestMemory,
   reads: readonly ReadUpload[],
+  isWhole: (read: ReadUpload) => boolean,
 ): Promise<readonly Shape[]> {
   const segments: SegmentRow[] = [];
   const shapes: Shape[] = [];
-  for (const { upload, runs } of reads) {
+  for (const read of reads) {
+    const { upload, runs } = read;
     const shape = createShape(runs.ordinals);
     shapes.push(shape);
-    if (runs.ordinals.length + runs.skipped.length === 0) continue;
+    if (runs.ordinals.length + runs.skipped.length === 0 || !isWhole(read)) continue;
     const typical = await storeShapeDaily(tx, lock, memory, shape, runs.durations, upload.uploaded_at);
     // A test that is only skipped is in use as well: tests that are in no shape are removed later.
     if (runs.skipped.length > 0)

@@ -5,13 +5,16 @@
 import { reclassifyTests } from '#command/classify-tests.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
 import { listRepositoriesToRevisit, listTestsToRevisit } from '#db/health/revisit-view.ts';
-import { enqueueIssues } from '#db/job/job.ts';
+import { listVerifyingRepositories } from '#db/run/fix-store.ts';
+import { enqueueFixes, enqueueIssues } from '#db/job/job.ts';
 import { withTestsLock } from '#db/transaction.ts';
 import { countImpact } from '#db/health/verdict-store.ts';
 import type { TaskDeps } from '../deps.ts';
 
 /** Tests classified by one transaction, so that the lock is not held for long. */
 const testsMax = 500;
+/** A job that is due earlier stays as it is. */
+const fixesDelayMs = 120_000;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
 export async function revisitTests({ cell, clock }: Pick<TaskDeps, 'cell' | 'clock'>): Promise<void> {
@@ -30,4 +33,7 @@ export async function revisitTests({ cell, clock }: Pick<TaskDeps, 'cell' | 'clo
     // What a Git host refused an hour ago it may accept now.
     if (settings.quarantine.openIssues) await enqueueIssues(cell.db, { repositoryId });
   }
+  // After the tests: a verification without a queue ends by what time has changed.
+  for (const repositoryId of await listVerifyingRepositories(cell.db))
+    await enqueueFixes(cell.db, { repositoryId }, fixesDelayMs);
 }

@@ -10,7 +10,7 @@ import { type BranchRuleChange, branchRuleChange, uniqueCheckNames } from '#core
 import type { DirectProof, IntendedLanding } from '#db/run/landing-store.ts';
 import type { HostSession } from '../at-host.ts';
 import { lackingChecks } from '../queue/probe.ts';
-import { readChecksByCommit } from '../queue/run-check.ts';
+import { readChecksByCommit } from '../run-check.ts';
 import { branchReports, readRules, requiredChecks, ruleChanges } from '../queue/required.ts';
 
 const noneNamed: BranchRuleChange = { added: [], bound: [], removed: [] };

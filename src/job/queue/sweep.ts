@@ -31,7 +31,7 @@ import { branchRef } from '#git/ref.ts';
 import { HostError } from '#host/host.ts';
 import { atHost, type HostSession } from '../at-host.ts';
 import type { TaskDeps } from '../deps.ts';
-import { readChecksByCommit } from './run-check.ts';
+import { readChecksByCommit } from '../run-check.ts';
 
 /**
  * One poll in this many reads pull requests, comments and labels. Each poll reads pull requests of unknown
@@ -121,7 +121,7 @@ async function removeStrays(
   // this prefix.
   const prefix = `refs/heads/signalbox/${queue.targetBranch}/`;
   const isOurs = (ref: string) =>
-    ref.startsWith(prefix) && /^pr-\d+\/[0-9a-f-]{36}$/.test(ref.slice(prefix.length));
+    ref.startsWith(prefix) && /^(?:pr-\d+|fix)\/[0-9a-f-]{36}$/.test(ref.slice(prefix.length));
   const strays = [...refs].filter(([ref]) => isOurs(ref) && !needed.has(ref));
   if (strays.length === 0) return;
   await mirror.push(

@@ -21,6 +21,7 @@ import { reconcileQueue } from '../queue/reconcile.ts';
 import { revisitTests } from '../health/revisit-tests.ts';
 import { rerunFailedJobs } from '../queue/rerun-jobs.ts';
 import { syncIssues } from '../health/sync-issues.ts';
+import { verifyFixes } from '../health/verify-fixes.ts';
 import { sweepQueue } from '../queue/sweep.ts';
 import { reportStatuses } from '../queue/status-comment.ts';
 import { tryMerges } from '../queue/try-merge.ts';
@@ -70,6 +71,7 @@ export const tasks: Tasks = {
   'sync-issues': syncIssues,
   'find-culprits': findCulprits,
   'comment-culprit': commentCulprit,
+  'verify-fixes': verifyFixes,
   'sandbox-ci': runSandboxCi,
   'ingest-upload': ingestUpload,
   'maintain-history': maintainHistory,

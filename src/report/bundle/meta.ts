@@ -107,6 +107,8 @@ export const BundleMeta = z.object({
   num_tests: number,
   /** True: the job asks which tests to run before it runs them. */
   can_select_tests: z.boolean().optional().catch(undefined),
+  /** How often the job ran its tests, to verify a fix. */
+  repeats: z.int().min(1).max(1_000).optional().catch(undefined),
 });
 export type BundleMeta = z.infer<typeof BundleMeta>;
 
