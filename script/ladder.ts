@@ -181,6 +181,11 @@ export const dividedFolders: readonly DividedFolder[] = [
         imports: ['monitor'],
         holds: 'how often verdicts were confirmed or overturned by what came later',
       },
+      {
+        folder: 'rename',
+        imports: [],
+        holds: 'which tests were renamed, and histories that go on under a new name',
+      },
       { folder: 'trial', imports: [], holds: 'histories as they were, on which settings are tried' },
     ],
   },

@@ -190,7 +190,7 @@ function findFirsts(test: KnownTest, past: Past, settings: ResolvedHealthSetting
   let activeMonitors: KnownTest['activeMonitors'] = [];
   for (const { at, history } of past) {
     // Which tests had the room in the past is not known.
-    const known = { ...test, before, history, activeMonitors };
+    const known = { ...test, before, history, quarantineHistory: history, activeMonitors };
     const { verdict, active } = classifyTest(known, settings, unlimitedRoom, at);
     const first = { at, reason: verdict.status_reason };
     if (verdict.status !== 'healthy') firsts[verdict.status] ??= first;

@@ -15,6 +15,7 @@ const testActions = [
   'quarantine_held_back',
   'quarantine_ending',
   'breakage_located',
+  'renamed',
 ] as const;
 /** A submission is always of a single pull request. */
 const batchActions = outgoingActions.filter((action) => action !== 'submitted');
@@ -117,6 +118,19 @@ const changes = {
     candidate_count: z.int().optional(),
     is_complete: z.boolean().optional().meta({ description: 'Whether every commit in between is known.' }),
     revert_command: z.string().nullish().meta({ description: 'The command that reverts the likeliest one.' }),
+  }),
+  renamed: z.object({
+    is_carried: z.boolean().meta({
+      description:
+        'Whether the history of the former test is carried over; false: it is not, or not any more.',
+    }),
+    former_test_case_id: z.string().optional(),
+    former_name: z.string().optional(),
+    how: z.enum(['moved', 'renamed', 'stated']).optional(),
+    commit: z.string().optional().meta({
+      description:
+        'The first commit of the default branch with the new name; empty: a person stated the rename.',
+    }),
   }),
 } as const;
 

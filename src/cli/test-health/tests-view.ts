@@ -5,6 +5,7 @@ import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { heldBackText } from '#contract/text/held-back-text.ts';
 import type { Breakage, TestCase, TestCaseDetails } from '#contract/test-health.ts';
 import { breakageText, culpritText, recoveryText } from '#contract/text/prospect-text.ts';
+import { formerNameText, presentNameText } from '#contract/text/rename-text.ts';
 import type { TestHistoryResponse } from '#contract/health/test-history.ts';
 import {
   agoText,
@@ -76,7 +77,7 @@ function quarantineText(test: TestCaseDetails, now: Date): string {
 }
 
 export function testLines(
-  { test, breakage, recovery }: ResponseOf<'getTestDetails'>,
+  { test, breakage, recovery, renamed_from, renamed_to }: ResponseOf<'getTestDetails'>,
   history: TestHistoryResponse,
   pen: Pen,
   now: Date,
@@ -90,6 +91,7 @@ export function testLines(
     pen('strong', plainLine(test.name, Math.min(200, columns))),
     ...(where.length === 0 ? [] : [pen('quiet', plainLine(where.join(' › ')))]),
     pen('quiet', test.id),
+    ...renameLines({ renamed_from, renamed_to }, now, columns),
     '',
     `  ${pen(tones[value], value)} since ${agoText(timestamp, now).replace(' ago', '')}`,
     ...(reason === '' ? [] : wrapText(plainLine(reason, 500), '  ', columns)),
@@ -107,6 +109,19 @@ export function testLines(
     ...monitorLines(history, pen, columns),
     ...failureLines(history, pen, now),
     ...hitLines(history, pen, now),
+  ];
+}
+
+function renameLines(
+  { renamed_from: from, renamed_to: to }: Pick<ResponseOf<'getTestDetails'>, 'renamed_from' | 'renamed_to'>,
+  now: Date,
+  columns: number,
+): readonly string[] {
+  const formatAt = (at: string) => clockText(at, now);
+  const lines = (text: string) => wrapText(plainLine(text, 1_000), '', columns);
+  return [
+    ...(from === null ? [] : lines(formerNameText(from, formatAt))),
+    ...(to === null ? [] : lines(presentNameText(to, formatAt))),
   ];
 }
 

@@ -79,6 +79,26 @@ export const addTests: AddCommand = ({ program, context, run }) => {
   });
   run(unquarantine, async (given) => (await import('./tests-action.ts')).unquarantineTest(context, given));
 
+  const rename = add('rename', 'confirm or state that a test was renamed, or undo it')
+    .argument('<test>', nameText)
+    .option(
+      '--from <test>',
+      'the former test: its id or name (default: the former name that Signalbox found)',
+    )
+    .option('--undo', 'they are two tests: take back what was carried over, and never join them again');
+  withExamples(
+    rename,
+    {
+      line: `signalbox tests rename 'removes an item' ${repo} --from 'deletes an item'`,
+      does: 'carry over the history and the quarantine of the former test',
+    },
+    {
+      line: `signalbox tests rename 'removes an item' ${repo} --undo`,
+      does: 'separate the test from its former name',
+    },
+  );
+  run(rename, async (given) => (await import('./tests-action.ts')).renameTest(context, given));
+
   addSettings(add, { program, context, run });
 };
 

@@ -91,6 +91,7 @@ const TestChange = z
       'quarantine_held_back',
       'quarantine_ending',
       'breakage_located',
+      'renamed',
     ]),
     monitor: z.string().nullable(),
     before: z.string(),

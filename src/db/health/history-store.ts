@@ -156,6 +156,19 @@ export async function putActiveMonitors(
   );
 }
 
+const deleteHistory = statement<[repositoryId: string, id: string]>(
+  'delete from test_history where repository_id = $1 and test_case_id = $2',
+);
+const deleteHours = statement<[repositoryId: string, id: string]>(
+  'delete from test_rollup where repository_id = $1 and test_case_id = $2',
+);
+
+/** The test is not watched any more. */
+export async function removeHistory(tx: Tx, { repositoryId }: TestsLock, testCaseId: string): Promise<void> {
+  await deleteHistory(tx, repositoryId, testCaseId);
+  await deleteHours(tx, repositoryId, testCaseId);
+}
+
 /** The hour that an instant counts for. */
 export const startOfHour = (at: Date): Date => new Date(Math.floor(at.getTime() / hourMs) * hourMs);
 

@@ -160,7 +160,8 @@ export type TestFact = {
     | 'quarantining_setting_changed'
     | 'quarantine_held_back'
     | 'quarantine_ending'
-    | 'breakage_located';
+    | 'breakage_located'
+    | 'renamed';
   readonly before: Readonly<Record<string, unknown>>;
   readonly after: Readonly<Record<string, unknown>>;
   /** How often the test showed its former status again while it had it; undefined: not known, or no change of status. */

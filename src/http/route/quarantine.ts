@@ -127,7 +127,7 @@ export const quarantineHandlers: Handlers<
   },
 };
 
-function testChange(
+export function testChange(
   context: Context,
   input: TestHealthRequest & { readonly test_case_id: string },
 ): TestChange {

@@ -9,7 +9,7 @@ import { findRecovery } from '#core/health/monitor/monitor.ts';
 import { type RepositoryName, repositoryUrl } from '#core/repository.ts';
 import { findBreakage } from '#db/run/breakage-store.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
-import { findHistoriesByTestId } from '#db/health/history-store.ts';
+import { findContinuedHistories, listRenamesOf } from '#db/health/rename-view.ts';
 import { findMutes } from '#db/health/verdict-store.ts';
 import type { KeysetPage, PageRequest } from '#db/keyset.ts';
 import {
@@ -31,6 +31,7 @@ import {
   testPageUrl,
 } from '#event/present-test.ts';
 import { presentBreakage, presentRecovery } from '../endpoint/present-prospect.ts';
+import { presentRenames } from '../endpoint/present-rename.ts';
 import { type Context, type Handlers, knownRepository, requireOrganization } from '../endpoint/context.ts';
 import { type Filter, pageCursorFrom, presentPage } from '../guard/page-token.ts';
 
@@ -74,10 +75,12 @@ export const testHealthHandlers: Handlers<
     const row =
       repository && (await findTestDetails(context.cell.reader, repository.id, input.test_id, context.now));
     if (!row) throw noSuchTest(input.test_id);
-    return {
-      test: presentDetails(context.deps.config, input.repo, row),
-      ...(await readProspect(context, repository.id, row)),
-    };
+    const [prospect, renames] = await Promise.all([
+      readProspect(context, repository.id, row),
+      listRenamesOf(context.cell.reader, repository.id, row.id),
+    ]);
+    const test = presentDetails(context.deps.config, input.repo, row);
+    return { test, ...presentRenames(row.id, renames), ...prospect };
   },
 
   listQuarantinedTests: async (context, input) => {
@@ -127,7 +130,7 @@ async function readProspect(
   const [settings, mutes, [watched]] = await Promise.all([
     findHealthSettings(reader, repositoryId),
     findMutes(reader, repositoryId, [id], now),
-    findHistoriesByTestId(reader, repositoryId, [id]),
+    findContinuedHistories(reader, repositoryId, [id]),
   ]);
   const before = {
     mutes: mutes.get(id) ?? [],

@@ -20,6 +20,7 @@ import { runSandboxCi } from './sandbox-ci.ts';
 import { reconcileQueue } from '../queue/reconcile.ts';
 import { revisitTests } from '../health/revisit-tests.ts';
 import { rerunFailedJobs } from '../queue/rerun-jobs.ts';
+import { searchRenames } from '../health/search-renames.ts';
 import { syncIssues } from '../health/sync-issues.ts';
 import { sweepQueue } from '../queue/sweep.ts';
 import { reportStatuses } from '../queue/status-comment.ts';
@@ -69,6 +70,7 @@ export const tasks: Tasks = {
   'handle-label': handleLabelCommand,
   'sync-issues': syncIssues,
   'find-culprits': findCulprits,
+  'find-renames': searchRenames,
   'comment-culprit': commentCulprit,
   'sandbox-ci': runSandboxCi,
   'ingest-upload': ingestUpload,

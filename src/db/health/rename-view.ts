@@ -1,0 +1,218 @@
+// Reads of renames: histories with those of their former names, and the places of tests.
+
+import type { RepositoryId } from '#base/id.ts';
+import type { TestCaseHistory } from '#core/health/history.ts';
+import { decodeHistory } from '#core/health/history-bytes.ts';
+import { continueHistory } from '#core/health/rename/continue-history.ts';
+import type { PlacedTest } from '#core/health/rename/find-renames.ts';
+import type { Tx } from '../cell.ts';
+import { statement } from '../statement.ts';
+import { findHistoriesByTestId, type WatchedTest } from './history-store.ts';
+import { renameColumns, type RenameRow } from './rename-store.ts';
+
+/** A test that was renamed again and again is followed so far back. */
+const formerNamesMax = 5;
+
+export type FormerTest = {
+  readonly test_case_id: string;
+  readonly former_id: string;
+  readonly carries_quarantine: boolean;
+  /** Null: it is not stored any more. */
+  readonly body: Buffer | null;
+};
+
+const selectFormers = statement<[repositoryId: string, ids: readonly string[]], FormerTest>(`
+  with recursive former as (
+    select r.test_case_id, r.former_id, r.carries_quarantine, 1 as depth from test_rename r
+    where r.repository_id = $1 and r.test_case_id = any ($2::uuid[]) and r.state = 'active'
+    union all
+    select f.test_case_id, r.former_id, f.carries_quarantine and r.carries_quarantine, f.depth + 1
+    from former f
+    join test_rename r on r.repository_id = $1 and r.test_case_id = f.former_id and r.state = 'active'
+    where f.depth < ${formerNamesMax})
+  select f.test_case_id, f.former_id, f.carries_quarantine, h.body
+  from former f left join test_history h on h.repository_id = $1 and h.test_case_id = f.former_id
+  order by f.test_case_id, f.depth`);
+
+/** The former tests of each test, the latest first. Few tests have one. */
+export async function findFormerTests(
+  db: Tx,
+  repositoryId: RepositoryId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly FormerTest[]>> {
+  if (ids.length === 0) return new Map();
+  return Map.groupBy(await selectFormers(db, repositoryId, ids), (row) => row.test_case_id);
+}
+
+/** The history with those of the former names. */
+export const withFormers = (own: TestCaseHistory, formers: readonly FormerTest[]): TestCaseHistory =>
+  formers.reduce(
+    (history, { body }) => (body === null ? history : continueHistory(decodeHistory(body), history)),
+    own,
+  );
+
+/** The stored histories of the tests, each with those of its former names. */
+export async function findContinuedHistories(
+  db: Tx,
+  repositoryId: RepositoryId,
+  ids: readonly string[],
+): Promise<readonly WatchedTest[]> {
+  const [watched, formers] = await Promise.all([
+    findHistoriesByTestId(db, repositoryId, ids),
+    findFormerTests(db, repositoryId, ids),
+  ]);
+  return watched.map((test) => ({
+    ...test,
+    history: withFormers(test.history, formers.get(test.testCaseId) ?? []),
+  }));
+}
+
+export type ShownRename = RenameRow & {
+  /** The name of the test as it is now. */
+  readonly name: string;
+  readonly file_path: string | null;
+  /** Null: the former test is not stored any more. */
+  readonly stored_former_id: string | null;
+};
+
+const selectShown = statement<[repositoryId: string, id: string], ShownRename>(`
+  select ${renameColumns}, c.name, c.file_path, f.id as stored_former_id from test_rename r
+  join test_case c on c.repository_id = r.repository_id and c.id = r.test_case_id
+  left join test_case f on f.repository_id = r.repository_id and f.id = r.former_id
+  where r.repository_id = $1 and (r.test_case_id = $2 or r.former_id = $2) and r.state in ('suspected', 'active')`);
+
+/** From which test and to which test it was renamed, as far as that is suspected or known. */
+export const listRenamesOf = (db: Tx, repositoryId: RepositoryId, id: string): Promise<ShownRename[]> =>
+  selectShown(db, repositoryId, id);
+
+const selectSuccessors = statement<[repositoryId: string, id: string], { id: string }>(`
+  with recursive later as (
+    select r.test_case_id as id, 1 as depth from test_rename r
+    where r.repository_id = $1 and r.former_id = $2 and r.state = 'active'
+    union all
+    select r.test_case_id, l.depth + 1 from later l
+    join test_rename r on r.repository_id = $1 and r.former_id = l.id and r.state = 'active'
+    where l.depth < ${formerNamesMax})
+  select id from later order by depth`);
+
+/** The tests that it was renamed to since, in order. */
+export const listLaterTests = async (
+  db: Tx,
+  repositoryId: RepositoryId,
+  id: string,
+): Promise<readonly string[]> => (await selectSuccessors(db, repositoryId, id)).map((row) => row.id);
+
+/** What a complete, trusted upload of the default branch ran. */
+export type BranchRun = {
+  readonly id: string;
+  readonly uploaded_at: Date;
+  readonly job: string;
+  readonly variant: string;
+  readonly sha: string;
+  readonly shape: Buffer;
+  readonly skipped: Buffer | null;
+};
+
+const completeRuns = `upload u
+  join test_segment s on s.repository_id = $1 and s.uploaded_at = u.uploaded_at and s.upload_id = u.id
+  where u.repository_id = $1 and u.state = 'ingested' and u.trust = 'full' and u.branch_class = 'default'
+    and not u.is_suspect and u.is_complete and u.tests > 0`;
+const runColumns = 'u.id, u.uploaded_at, u.job, u.variant, u.sha, s.shape, s.skipped';
+
+const selectRuns = statement<[repositoryId: string, from: Date, limit: number], BranchRun>(`
+  select ${runColumns} from ${completeRuns} and u.uploaded_at >= $2 order by u.uploaded_at, u.id limit $3`);
+
+/** From this instant on, the oldest first. */
+export const listBranchRuns = (
+  db: Tx,
+  repositoryId: RepositoryId,
+  from: Date,
+  limit: number,
+): Promise<BranchRun[]> => selectRuns(db, repositoryId, from, limit);
+
+const selectEarlier = statement<
+  [repositoryId: string, before: Date, since: Date, job: string, variant: string, limit: number],
+  BranchRun
+>(`
+  select ${runColumns} from ${completeRuns} and u.uploaded_at < $2 and u.uploaded_at >= $3 and u.job = $4
+    and u.variant = $5 order by u.uploaded_at desc, u.id desc limit $6`);
+
+/** Of the same job before this one, the newest first. */
+export const listEarlierRuns = (
+  db: Tx,
+  repositoryId: RepositoryId,
+  { uploaded_at: before, job, variant }: BranchRun,
+  since: Date,
+  limit: number,
+): Promise<BranchRun[]> => selectEarlier(db, repositoryId, before, since, job, variant, limit);
+
+const selectShapesBefore = statement<[repositoryId: string, since: Date, before: Date], { shape: Buffer }>(`
+  select distinct shape from (
+    select s.shape from upload u
+    join test_segment s on s.repository_id = $1 and s.uploaded_at = u.uploaded_at and s.upload_id = u.id
+    where u.repository_id = $1 and u.branch_class = 'default' and u.trust = 'full' and u.state = 'ingested'
+      and u.uploaded_at >= $2 and u.uploaded_at < $3
+    order by u.uploaded_at desc limit 5000) recent`);
+
+/** The shapes of all jobs of the default branch in a period. */
+export const listShapesBetween = async (
+  db: Tx,
+  repositoryId: RepositoryId,
+  since: Date,
+  before: Date,
+): Promise<readonly Buffer[]> =>
+  (await selectShapesBefore(db, repositoryId, since, before)).map((row) => row.shape);
+
+type PlacedRow = PlacedTest & { readonly id: string };
+
+const placedColumns = `ordinal, id, name, coalesce(file_path, '') as file, coalesce(classname, '') as classname,
+  coalesce(parent, '') as parent, variant`;
+
+const selectPlaced = statement<[repositoryId: string, ordinals: readonly number[]], PlacedRow>(
+  `select ${placedColumns} from test_case where repository_id = $1 and ordinal = any ($2::int[])`,
+);
+
+export const listPlacedTests = (
+  db: Tx,
+  repositoryId: RepositoryId,
+  ordinals: readonly number[],
+): Promise<PlacedRow[]> => selectPlaced(db, repositoryId, ordinals);
+
+const selectInPlaces = statement<
+  [repositoryId: string, files: readonly string[], classnames: readonly string[], limit: number],
+  PlacedRow
+>(`
+  select ${placedColumns} from test_case where repository_id = $1 and ordinal is not null
+    and coalesce(file_path, '') = any ($2::text[]) and coalesce(classname, '') = any ($3::text[]) limit $4`);
+
+/** Tests of one of the files and one of the classes. */
+export const listTestsInPlaces = (
+  db: Tx,
+  repositoryId: RepositoryId,
+  places: readonly PlacedTest[],
+  limit: number,
+): Promise<PlacedRow[]> =>
+  selectInPlaces(
+    db,
+    repositoryId,
+    [...new Set(places.map(({ file }) => file))],
+    [...new Set(places.map(({ classname }) => classname))],
+    limit,
+  );
+
+const selectWithHistory = statement<
+  [repositoryId: string, ordinals: readonly number[]],
+  { ordinal: number }
+>(`
+  select ordinal from test_history where repository_id = $1 and ordinal = any ($2::int[])
+  union
+  select ordinal from test_case where repository_id = $1 and ordinal = any ($2::int[])
+    and (manual_status is not null or quarantine_setting <> 'AUTO_QUARANTINE' or ticket_id is not null)`);
+
+/** Those of which more is known than that they passed. */
+export const findTestsWithHistory = async (
+  db: Tx,
+  repositoryId: RepositoryId,
+  ordinals: readonly number[],
+): Promise<ReadonlySet<number>> =>
+  new Set((await selectWithHistory(db, repositoryId, ordinals)).map((row) => row.ordinal));
