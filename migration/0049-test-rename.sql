@@ -11,6 +11,7 @@ create table test_rename (
   former_classname text,
   job text not null default '',
   variant text not null default '',
+  branch text not null default '',
   sha text not null default '',
   renamed_at timestamptz not null,
   agreed smallint not null default 0,

@@ -753,6 +753,7 @@ CREATE TABLE public.test_rename (
     former_classname text,
     job text DEFAULT ''::text NOT NULL,
     variant text DEFAULT ''::text NOT NULL,
+    branch text DEFAULT ''::text NOT NULL,
     sha text DEFAULT ''::text NOT NULL,
     renamed_at timestamp with time zone NOT NULL,
     agreed smallint DEFAULT 0 NOT NULL,

@@ -144,7 +144,7 @@ describe('a file that moved', () => {
   });
 
   it('is followed until the tests are healthy under their new name', async () => {
-    const { send, flake, details } = await openRenameWorld();
+    const { send, flake, details, excuses } = await openRenameWorld();
     await flake();
     for (let number = 21; number <= 23; number++) await send(number, cart(checkout));
     const missing = async () => (await details(present)).recovery!.clean_runs_missing!;
@@ -154,6 +154,42 @@ describe('a file that moved', () => {
     await send(25, cart(checkout, { fail: timeout }));
     await send(25, cart(checkout));
     expect((await details(present)).test.status.reason).toContain('4 times');
+    expect(await excuses(present, timeout)).toBe(true);
+    // What the default branch fails with is never excused, whatever the former test was known for.
+    await send(26, cart(checkout, { fail: timeout }));
+    expect(await excuses(present, timeout)).toBe(false);
+  });
+
+  it('goes on with a second move, and each can be undone', async () => {
+    const { send, flake, details, answer, renames } = await openRenameWorld();
+    const shop = 'shop/cart.test.ts';
+    const last = idOf(shop, 'waits for the payment');
+    await flake();
+    for (let number = 21; number <= 28; number++) await send(number, cart(checkout));
+    for (let number = 31; number <= 33; number++) await send(number, cart(shop));
+    expect(await renames()).toMatchObject([{ state: 'active' }, { state: 'active' }]);
+    expect((await details(last)).test).toMatchObject({ status: { value: 'flaky' }, quarantined: true });
+    await answer(present, former, false);
+    expect((await details(last)).test).toMatchObject({ status: { value: 'healthy' }, quarantined: false });
+    expect((await details(last)).renamed_from).toMatchObject({ test_case_id: present, is_carried: true });
+    await answer(present, former, true);
+    expect((await details(last)).test).toMatchObject({ status: { value: 'flaky' } });
+  });
+
+  it('keeps the issue of its tests', async () => {
+    const { admin, send, flake, world } = await openRenameWorld();
+    await admin.call('updateHealthSettings', { ...asked, settings: { quarantine: { open_issues: true } } });
+    await flake();
+    await world.makeJobsDue();
+    await world.runJobs();
+    for (let number = 21; number <= 23; number++) await send(number, cart(checkout));
+    await world.makeJobsDue();
+    await world.runJobs();
+    const issues = await sql<{ title: string; body: string }>(
+      world.cell.db,
+    )`select title, body from sandbox_issue`;
+    expect(issues).toHaveLength(1);
+    expect(issues[0]!.body).toContain(checkout);
   });
 
   it('is not carried over by pull requests, forks, single shards or cut reports', async () => {

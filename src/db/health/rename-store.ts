@@ -53,7 +53,7 @@ export const listRivalRenames = (
 ): Promise<RenameRow[]> => selectRivals(tx, repositoryId, testCaseId, formerId);
 
 export type OpenRename = RenameRow &
-  Pick<FollowedRename, 'job' | 'variant' | 'agreed' | 'returned'> & {
+  Pick<FollowedRename, 'job' | 'variant' | 'branch' | 'agreed' | 'returned'> & {
     readonly state: FollowedRename['state'];
     readonly last_sha: string;
     readonly ordinal: number;
@@ -64,7 +64,7 @@ export type OpenRename = RenameRow &
 const openMax = 2_000;
 
 const selectOpen = statement<[repositoryId: string, since: Date], OpenRename>(`
-  select ${renameColumns}, r.job, r.variant, r.agreed, r.returned, r.last_sha, c.ordinal, f.ordinal as former_ordinal
+  select ${renameColumns}, r.job, r.variant, r.branch, r.agreed, r.returned, r.last_sha, c.ordinal, f.ordinal as former_ordinal
   from test_rename r
   join test_case c on c.repository_id = $1 and c.id = r.test_case_id
   join test_case f on f.repository_id = $1 and f.id = r.former_id
@@ -95,16 +95,17 @@ export type NewRename = Pick<
   | 'sha'
   | 'renamed_at'
 > &
-  Pick<FollowedRename, 'job' | 'variant'>;
+  Pick<FollowedRename, 'job' | 'variant' | 'branch'>;
 
 // A pair that was undone stays undone, and a test is part of one rename at a time.
 const insertRenames = statement<[repositoryId: string, rows: string]>(`
   insert into test_rename (repository_id, test_case_id, former_id, kind, state, former_name, former_file_path,
-    former_classname, job, variant, sha, renamed_at, last_sha)
+    former_classname, job, variant, branch, sha, renamed_at, last_sha)
   select $1::uuid, r.test_case_id, r.former_id, r.kind, 'suspected', r.former_name, r.former_file_path, r.former_classname,
-    r.job, r.variant, r.sha, r.renamed_at, r.sha
+    r.job, r.variant, r.branch, r.sha, r.renamed_at, r.sha
   from jsonb_to_recordset($2::jsonb) as r (test_case_id uuid, former_id uuid, kind text, former_name text,
-    former_file_path text, former_classname text, job text, variant text, sha text, renamed_at timestamptz)
+    former_file_path text, former_classname text, job text, variant text, branch text, sha text,
+    renamed_at timestamptz)
   on conflict do nothing`);
 
 export async function putSuspectedRenames(

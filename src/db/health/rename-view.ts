@@ -108,6 +108,7 @@ export type BranchRun = {
   readonly uploaded_at: Date;
   readonly job: string;
   readonly variant: string;
+  readonly branch: string;
   readonly sha: string;
   readonly shape: Buffer;
   readonly skipped: Buffer | null;
@@ -117,7 +118,7 @@ const completeRuns = `upload u
   join test_segment s on s.repository_id = $1 and s.uploaded_at = u.uploaded_at and s.upload_id = u.id
   where u.repository_id = $1 and u.state = 'ingested' and u.trust = 'full' and u.branch_class = 'default'
     and not u.is_suspect and u.is_complete and u.tests > 0`;
-const runColumns = 'u.id, u.uploaded_at, u.job, u.variant, u.sha, s.shape, s.skipped';
+const runColumns = 'u.id, u.uploaded_at, u.job, u.variant, u.branch, u.sha, s.shape, s.skipped';
 
 const selectRuns = statement<[repositoryId: string, from: Date, limit: number], BranchRun>(`
   select ${runColumns} from ${completeRuns} and u.uploaded_at >= $2 order by u.uploaded_at, u.id limit $3`);
@@ -131,37 +132,54 @@ export const listBranchRuns = (
 ): Promise<BranchRun[]> => selectRuns(db, repositoryId, from, limit);
 
 const selectEarlier = statement<
-  [repositoryId: string, before: Date, since: Date, job: string, variant: string, limit: number],
+  [
+    repositoryId: string,
+    before: Date,
+    since: Date,
+    job: string,
+    variant: string,
+    branch: string,
+    limit: number,
+  ],
   BranchRun
 >(`
   select ${runColumns} from ${completeRuns} and u.uploaded_at < $2 and u.uploaded_at >= $3 and u.job = $4
-    and u.variant = $5 order by u.uploaded_at desc, u.id desc limit $6`);
+    and u.variant = $5 and u.branch = $6 order by u.uploaded_at desc, u.id desc limit $7`);
 
-/** Of the same job before this one, the newest first. */
+/** Of the same job and branch before this one, the newest first. */
 export const listEarlierRuns = (
   db: Tx,
   repositoryId: RepositoryId,
-  { uploaded_at: before, job, variant }: BranchRun,
+  { uploaded_at: before, job, variant, branch }: BranchRun,
   since: Date,
   limit: number,
-): Promise<BranchRun[]> => selectEarlier(db, repositoryId, before, since, job, variant, limit);
+): Promise<BranchRun[]> => selectEarlier(db, repositoryId, before, since, job, variant, branch, limit);
 
-const selectShapesBefore = statement<[repositoryId: string, since: Date, before: Date], { shape: Buffer }>(`
-  select distinct shape from (
-    select s.shape from upload u
+// The first and last number exclude shapes that cannot hold any of the tests.
+const selectShapesBetween = statement<
+  [repositoryId: string, since: Date, before: Date, first: number, last: number, limit: number],
+  { hash: Buffer }
+>(`
+  select h.hash from test_shape h
+  where h.repository_id = $1 and h.last_used_at >= $2 and h.first_ordinal <= $5 and h.last_ordinal >= $4 and exists (
+    select from upload u
     join test_segment s on s.repository_id = $1 and s.uploaded_at = u.uploaded_at and s.upload_id = u.id
     where u.repository_id = $1 and u.branch_class = 'default' and u.trust = 'full' and u.state = 'ingested'
-      and u.uploaded_at >= $2 and u.uploaded_at < $3
-    order by u.uploaded_at desc limit 5000) recent`);
+      and u.uploaded_at >= $2 and u.uploaded_at < $3 and s.uploaded_at >= $2 and s.uploaded_at < $3 and s.shape = h.hash)
+  limit $6`);
 
-/** The shapes of all jobs of the default branch in a period. */
+/** Shapes that any job of the default branch reported in a period, if they may hold a test between two numbers. */
 export const listShapesBetween = async (
   db: Tx,
   repositoryId: RepositoryId,
-  since: Date,
-  before: Date,
-): Promise<readonly Buffer[]> =>
-  (await selectShapesBefore(db, repositoryId, since, before)).map((row) => row.shape);
+  period: { readonly since: Date; readonly before: Date },
+  span: { readonly first: number; readonly last: number },
+  limit: number,
+): Promise<readonly Buffer[]> => {
+  const { since, before } = period;
+  const rows = await selectShapesBetween(db, repositoryId, since, before, span.first, span.last, limit);
+  return rows.map((row) => row.hash);
+};
 
 type PlacedRow = PlacedTest & { readonly id: string };
 
@@ -216,3 +234,15 @@ export const findTestsWithHistory = async (
   ordinals: readonly number[],
 ): Promise<ReadonlySet<number>> =>
   new Set((await selectWithHistory(db, repositoryId, ordinals)).map((row) => row.ordinal));
+
+const selectFormerIds = statement<[repositoryId: string, ids: readonly string[]], { former_id: string }>(`
+  select former_id from test_rename
+  where repository_id = $1 and former_id = any ($2::uuid[]) and state = 'active'`);
+
+/** Those that have another name now, under which their history goes on. */
+export const findRenamedTests = async (
+  db: Tx,
+  repositoryId: RepositoryId,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> =>
+  new Set((await selectFormerIds(db, repositoryId, ids)).map((row) => row.former_id));

@@ -41,7 +41,7 @@ import { type TestsLock, withTestsLock } from '#db/transaction.ts';
 import type { TaskDeps } from '../deps.ts';
 
 /** Uploads of one turn: uploads wait for the lock of the tests. */
-const runsMax = 20;
+const runsMax = 10;
 /** Earlier uploads of the job that must have had a test that is gone. */
 const earlierRuns = 3;
 /** How far back the default branch is searched for a test that is said to be new. */
@@ -50,6 +50,10 @@ const earlierDays = 14;
 const followedDays = 30;
 /** If more tests are gone or new at once, the suite was rebuilt, and nothing is compared. */
 const changedMax = 10_000;
+/** Earlier shapes that are searched for a test that is said to be new. With more, none counts as new. */
+const shapesMax = 300;
+/** Shapes that are kept in memory. */
+const keptShapes = 8;
 /** Tests of the same places that are read. */
 const othersMax = 50_000;
 
@@ -80,7 +84,12 @@ function createShapeReader(tx: Tx, repositoryId: RepositoryId): ShapeReader {
     if (hash === null) return new Int32Array();
     const key = hash.toString('hex');
     const ordinals = known.get(key) ?? (await findShape(tx, repositoryId, hash)) ?? new Int32Array();
+    known.delete(key);
     known.set(key, ordinals);
+    for (const oldest of known.keys()) {
+      if (known.size <= keptShapes) break;
+      known.delete(oldest);
+    }
     return ordinals;
   };
 }
@@ -105,8 +114,9 @@ async function followRenames(
     // It began with this run or a later one.
     if (rename.renamed_at >= run.uploaded_at) continue;
     const has = (ordinal: number) => holds(ran, ordinal) || holds(skipped, ordinal);
-    const { job, variant, sha } = run;
-    const seen = { job, variant, sha, hasFormer: has(rename.former_ordinal), hasTest: has(rename.ordinal) };
+    const { job, variant, branch, sha } = run;
+    const [hasFormer, hasTest] = [has(rename.former_ordinal), has(rename.ordinal)];
+    const seen = { job, variant, branch, sha, hasFormer, hasTest };
     const next = followRename(progressOf(rename), seen);
     if (next.state === 'refuted') await removeRename(tx, lock, rename);
     else if (next.state === 'ended') await endRename(tx, lock, rename, 'ended', occasion);
@@ -119,10 +129,11 @@ async function followRenames(
   }
 }
 
-const progressOf = ({ state, job, variant, agreed, returned, last_sha: lastSha }: OpenRename) => ({
+const progressOf = ({ state, job, variant, branch, agreed, returned, last_sha: lastSha }: OpenRename) => ({
   state,
   job,
   variant,
+  branch,
   agreed,
   returned,
   lastSha,
@@ -142,14 +153,16 @@ async function suspectRenames(tx: Tx, lock: TestsLock, run: BranchRun, shapes: S
   const remaining = inPlaces.filter(({ ordinal }) => changed.isRemaining(ordinal));
   const found = findRenames(gone, fresh, remaining).filter(({ former }) => withHistory.has(former));
   if (found.length === 0) return;
-  const seen = new Set<number>();
-  for (const hash of await listShapesBetween(tx, repositoryId, since, run.uploaded_at)) {
-    const earlier = await shapes(hash);
-    for (const { test } of found) if (holds(earlier, test)) seen.add(test);
-  }
+  const isNew = await findNewOnBranch(
+    tx,
+    lock,
+    { since, before: run.uploaded_at },
+    found.map(({ test }) => test),
+    shapes,
+  );
   const byOrdinal = new Map([...gone, ...fresh].map((test) => [test.ordinal, test]));
   const renames = found
-    .filter(({ test }) => !seen.has(test))
+    .filter(({ test }) => isNew.has(test))
     .map(({ kind, former, test }) => {
       const before = byOrdinal.get(former)!;
       return {
@@ -161,11 +174,31 @@ async function suspectRenames(tx: Tx, lock: TestsLock, run: BranchRun, shapes: S
         former_classname: before.classname || null,
         job: run.job,
         variant: run.variant,
+        branch: run.branch,
         sha: run.sha,
         renamed_at: run.uploaded_at,
       };
     });
   await putSuspectedRenames(tx, lock, renames);
+}
+
+/** The tests that no job of the default branch has run in the period. */
+async function findNewOnBranch(
+  tx: Tx,
+  { repositoryId }: TestsLock,
+  period: { readonly since: Date; readonly before: Date },
+  tests: readonly number[],
+  shapes: ShapeReader,
+): Promise<ReadonlySet<number>> {
+  const span = { first: Math.min(...tests), last: Math.max(...tests) };
+  const earlier = await listShapesBetween(tx, repositoryId, period, span, shapesMax + 1);
+  if (earlier.length > shapesMax) return new Set();
+  const left = new Set(tests);
+  for (const hash of earlier) {
+    const ordinals = await shapes(hash);
+    for (const test of left) if (holds(ordinals, test)) left.delete(test);
+  }
+  return left;
 }
 
 type ChangedTests = {
@@ -195,15 +228,23 @@ async function compareWithEarlier(
     before.push(await shapes(one.shape));
     skippedBefore.push(await shapes(one.skipped));
   }
-  const isNow = (ordinal: number) => holds(ran, ordinal) || holds(skipped, ordinal);
-  const wasEver = (ordinal: number) => [...before, ...skippedBefore].some((one) => holds(one, ordinal));
-  const gone = [...before[0]!].filter(
-    (ordinal) => !isNow(ordinal) && before.every((one) => holds(one, ordinal)),
+  const gone = [...without(without(before[0]!, ran), skipped)].filter((ordinal) =>
+    before.every((one) => holds(one, ordinal)),
   );
-  const fresh = [...ran].filter((ordinal) => !wasEver(ordinal));
+  const fresh = [...[...before, ...skippedBefore].reduce(without, ran)];
   if (gone.length === 0 || fresh.length === 0) return null;
   if (gone.length > changedMax || fresh.length > changedMax) return null;
   const changed = new Set([...gone, ...fresh]);
-  const isRemaining = (ordinal: number) => !changed.has(ordinal) && (isNow(ordinal) || wasEver(ordinal));
+  const known = [ran, skipped, ...before, ...skippedBefore];
+  const isRemaining = (ordinal: number) => !changed.has(ordinal) && known.some((one) => holds(one, ordinal));
   return { gone, fresh, isRemaining };
+}
+
+/** The numbers of the first list that are not in the other; both ascend. */
+function without(numbers: Int32Array, others: Int32Array): Int32Array {
+  let at = 0;
+  return numbers.filter((number) => {
+    while (at < others.length && others[at]! < number) at++;
+    return others[at] !== number;
+  });
 }

@@ -80,13 +80,13 @@ function continueCleanPasses(
   former: TestCaseHistory,
   own: TestCaseHistory,
 ): Pick<TestCaseHistory, 'cleanPasses' | 'lastFailureAt'> {
-  const [last, other] = own.lastFailureAt >= former.lastFailureAt ? [own, former] : [former, own];
-  // All passes of a test that never failed count; of the others those that its rings still hold.
-  const after =
-    other.lastFailureAt === 0
-      ? other.cleanPasses
-      : [...other.onDefault, ...other.elsewhere].filter(
-          ({ at, outcome }) => outcome === 'passed' && at > last.lastFailureAt,
-        ).length;
-  return { cleanPasses: last.cleanPasses + after, lastFailureAt: last.lastFailureAt };
+  const isOwnLater = own.lastFailureAt >= former.lastFailureAt;
+  const [last, other] = isOwnLater ? [own, former] : [former, own];
+  const { lastFailureAt } = last;
+  const passes = [...other.onDefault, ...other.elsewhere].filter(({ outcome }) => outcome === 'passed');
+  const later = passes.filter(({ at }) => at > lastFailureAt).length;
+  // All passes under the new name are counted, also those that its rings have dropped. Few of them are earlier.
+  const isNeverFailed = !isOwnLater && other.lastFailureAt === 0;
+  const counted = isNeverFailed ? Math.max(later, other.cleanPasses - (passes.length - later)) : later;
+  return { cleanPasses: last.cleanPasses + counted, lastFailureAt };
 }

@@ -48,6 +48,11 @@ type PlaceGroup = {
   readonly signature: string;
 };
 
+/** Names and places that are compared with each other. With more, nothing is found. */
+const comparisonsMax = 10_000;
+
+type Budget = { comparisons: number };
+
 /** `others`: all other tests in the places of `gone` and `fresh`. */
 export function findRenames(
   gone: readonly PlacedTest[],
@@ -56,18 +61,19 @@ export function findRenames(
 ): readonly FoundRename[] {
   const [goneGroups, freshGroups] = [groupByPlace(gone), groupByPlace(fresh)];
   const remaining = groupByPlace(others);
+  const budget: Budget = { comparisons: comparisonsMax };
   const isOnlyIn = (other: ReadonlyMap<string, PlaceGroup>) => (place: PlaceGroup) =>
     !other.has(place.key) && !remaining.has(place.key);
-  return [
-    ...findMoves(
-      [...goneGroups.values()].filter(isOnlyIn(freshGroups)),
-      [...freshGroups.values()].filter(isOnlyIn(goneGroups)),
-    ),
-    ...[...goneGroups].flatMap(([key, group]) => {
-      const counterpart = freshGroups.get(key);
-      return counterpart === undefined ? [] : findNewWordings(group, counterpart);
-    }),
-  ];
+  const moved = findMoves(
+    [...goneGroups.values()].filter(isOnlyIn(freshGroups)),
+    [...freshGroups.values()].filter(isOnlyIn(goneGroups)),
+    budget,
+  );
+  const renamed = [...goneGroups].flatMap(([key, group]) => {
+    const counterpart = freshGroups.get(key);
+    return counterpart === undefined ? [] : findNewWordings(group, counterpart, budget);
+  });
+  return budget.comparisons < 0 ? [] : [...moved, ...renamed];
 }
 
 /** What runners write between a block and what it contains. */
@@ -100,15 +106,17 @@ function groupByPlace(tests: readonly PlacedTest[]): ReadonlyMap<string, PlaceGr
 
 type PlaceMove = { readonly from: PlaceGroup; readonly to: PlaceGroup; readonly rewrite: string };
 
-/** Places with the same names that are compared with each other. */
-const alikeMax = 50;
-
-function findMoves(gone: readonly PlaceGroup[], fresh: readonly PlaceGroup[]): readonly FoundRename[] {
+function findMoves(
+  gone: readonly PlaceGroup[],
+  fresh: readonly PlaceGroup[],
+  budget: Budget,
+): readonly FoundRename[] {
   const freshBySignature = Map.groupBy(fresh, ({ signature }) => signature);
   const moves: PlaceMove[] = [];
   for (const [signature, places] of Map.groupBy(gone, (place) => place.signature)) {
     const targets = freshBySignature.get(signature) ?? [];
-    if (places.length > alikeMax || targets.length > alikeMax) continue;
+    budget.comparisons -= places.length * targets.length;
+    if (budget.comparisons < 0) return [];
     for (const from of places)
       for (const to of targets) {
         const rewrite = rewriteOfPlace(from, to);
@@ -236,11 +244,11 @@ function splitParameters(leaf: string): { readonly base: string; readonly parame
 /** Names of one place that one change of wording may explain. */
 const wordingsMax = 100;
 
-function findNewWordings(gone: PlaceGroup, fresh: PlaceGroup): readonly FoundRename[] {
+function findNewWordings(gone: PlaceGroup, fresh: PlaceGroup, budget: Budget): readonly FoundRename[] {
   const [before, after] = [[...gone.byLeaf.keys()], [...fresh.byLeaf.keys()]];
   if (before.length !== after.length || before.length > wordingsMax) return [];
   const explanations = after.flatMap((leaf) => {
-    const pairs = explain(before, new Set(after), before[0]!, leaf);
+    const pairs = explain(before, new Set(after), [before[0]!, leaf], budget);
     return pairs === null ? [] : [pairs];
   });
   const [only, ...rest] = explanations;
@@ -254,19 +262,20 @@ function findNewWordings(gone: PlaceGroup, fresh: PlaceGroup): readonly FoundRen
 
 type Wording = readonly [before: string, after: string];
 
-/** All pairs, if the change from `one` to `other` turns every name into one of `after`; null: it does not. */
+/** All pairs, if the change of the first pair turns every name into one of `after`; null: it does not. */
 function explain(
   before: readonly string[],
   after: ReadonlySet<string>,
-  one: string,
-  other: string,
+  [one, other]: Wording,
+  budget: Budget,
 ): readonly Wording[] | null {
   const change = changeOf(one, other);
   const taken = new Set<string>();
   const pairs: Wording[] = [];
   for (const name of before) {
     const renamed = name === one ? other : change(name);
-    if (renamed === null || !after.has(renamed) || taken.has(renamed)) return null;
+    if (renamed === null || !after.has(renamed) || taken.has(renamed) || --budget.comparisons < 0)
+      return null;
     const [a, b] = [splitParameters(name), splitParameters(renamed)];
     if (a.parameters !== b.parameters || !isSimilarName(a.base, b.base)) return null;
     taken.add(renamed);

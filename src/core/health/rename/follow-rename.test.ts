@@ -5,14 +5,21 @@ const suspected: FollowedRename = {
   state: 'suspected',
   job: 'unit',
   variant: '',
+  branch: 'main',
   agreed: 0,
   returned: 0,
   lastSha: 'c1',
 };
 
-const run = (sha: string, has: 'former' | 'test' | 'both' | 'neither', job = 'unit'): SeenRun => ({
+const run = (
+  sha: string,
+  has: 'former' | 'test' | 'both' | 'neither',
+  job = 'unit',
+  branch = 'main',
+): SeenRun => ({
   job,
   variant: '',
+  branch,
   sha,
   hasFormer: has === 'former' || has === 'both',
   hasTest: has === 'test' || has === 'both',
@@ -67,6 +74,15 @@ describe('an active rename', () => {
 
   it('does not end because an old commit ran again', () => {
     expect(follow(active, [run('c0', 'former'), run('c4', 'test'), run('c0', 'former')])).toBe('active');
+  });
+
+  it('does not end because another branch still has the former name', () => {
+    const release = ['c7', 'c8', 'c9'].map((sha) => run(sha, 'former', 'unit', 'release/1'));
+    expect(follow(active, release)).toBe('active');
+    expect(follow(suspected, release)).toBe('refuted');
+    expect(follow(suspected, [run('c7', 'neither', 'unit', 'release/1')])).toBe('suspected');
+    const agreed = ['c7', 'c8', 'c9'].map((sha) => run(sha, 'test', 'unit', 'release/1'));
+    expect(follow(suspected, agreed)).toBe('suspected');
   });
 
   it('does not end while neither runs', () => {

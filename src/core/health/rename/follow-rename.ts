@@ -5,6 +5,9 @@
 //       └──────the former name again, or neither──► refuted: it is forgotten
 //   active ──both names in one run, or two commits in a row with the former name only──► ended: the former test is back
 //
+// If there are several default branches, such as main and release/*, commits are counted on the one of the rename. While the job
+// runs the former test on another one, it is not gone.
+//
 // A run of an old commit, started again, has the former name: so one such run does not end a rename that is active.
 // What a person stated or confirmed is not followed: it holds until a person undoes it.
 
@@ -12,6 +15,7 @@ export type FollowedRename = {
   readonly state: 'suspected' | 'active';
   readonly job: string;
   readonly variant: string;
+  readonly branch: string;
   readonly agreed: number;
   readonly returned: number;
   /** The last commit that was counted; at first the one with which it began. */
@@ -22,6 +26,7 @@ export type FollowedRename = {
 export type SeenRun = {
   readonly job: string;
   readonly variant: string;
+  readonly branch: string;
   readonly sha: string;
   readonly hasFormer: boolean;
   readonly hasTest: boolean;
@@ -38,13 +43,14 @@ export type NextRename = Pick<FollowedRename, 'agreed' | 'returned' | 'lastSha'>
 export function followRename(rename: FollowedRename, run: SeenRun): NextRename {
   const { state, agreed, returned, lastSha } = rename;
   const isSameJob = run.job === rename.job && run.variant === rename.variant;
-  const isCounted = isSameJob && run.sha !== '' && run.sha !== lastSha;
+  const isComparable = isSameJob && run.branch === rename.branch;
+  const isCounted = isComparable && run.sha !== '' && run.sha !== lastSha;
   const same = { state, agreed, returned, lastSha };
   if (state === 'suspected') {
     // A slower job may still report an earlier commit, which has the former name.
     const isKnownCommit = run.sha !== '' && run.sha === lastSha;
     if (run.hasFormer && (run.hasTest || isSameJob || isKnownCommit)) return { ...same, state: 'refuted' };
-    if (isSameJob && !run.hasTest) return { ...same, state: 'refuted' };
+    if (isComparable && !run.hasTest) return { ...same, state: 'refuted' };
     if (!isCounted) return same;
     return {
       ...same,

@@ -13,7 +13,9 @@ const sameShare = 2 / 3;
 const typoMax = 2;
 const typoLengthMin = 10;
 /** Longer names are compared by their words alone. */
-const lettersMax = 200;
+const lettersMax = 100;
+/** Names with more words are not compared: they are texts. */
+const wordsMax = 64;
 
 /** Words that name nothing. */
 const fillers = new Set(['a', 'an', 'it', 'should', 'spec', 'test', 'tests', 'that', 'the']);
@@ -30,7 +32,8 @@ export const splitWords = (name: string): readonly string[] =>
 export function isSimilarName(before: string, after: string): boolean {
   const [a, b] = [splitWords(before), splitWords(after)];
   const [textA, textB] = [a.join(' '), b.join(' ')];
-  if (a.length === 0 || b.length === 0) return false;
+  const lengths = [a.length, b.length];
+  if (Math.min(...lengths) === 0 || Math.max(...lengths) > wordsMax) return false;
   if (textA === textB) return true;
   if (maskDigits(textA) === maskDigits(textB) || isOpposite(a, b)) return false;
   if (countCommon(a, b) / Math.max(a.length, b.length) > sameShare) return true;
