@@ -35,7 +35,7 @@ comment on column test_rename.agreed is 'later commits with the present name and
 comment on column test_rename.returned is 'commits in a row with the former name and without the present one';
 comment on column test_rename.last_sha is 'the last commit that was counted';
 comment on column test_rename.carries_quarantine is 'whether quarantine excuses what the former test was known for';
-comment on column test_rename.decided_by is 'who confirmed, stated or undid it; null: nobody did';
+comment on column test_rename.decided_by is 'who confirmed, stated or undid it; null: no one did';
 comment on column test_rename.carried is 'what people had set for the former test and was carried over, with what was there before';
 
 create unique index test_rename_test on test_rename (repository_id, test_case_id) where state in ('suspected', 'active');

@@ -785,7 +785,7 @@ COMMENT ON COLUMN public.test_rename.last_sha IS 'the last commit that was count
 
 COMMENT ON COLUMN public.test_rename.carries_quarantine IS 'whether quarantine excuses what the former test was known for';
 
-COMMENT ON COLUMN public.test_rename.decided_by IS 'who confirmed, stated or undid it; null: nobody did';
+COMMENT ON COLUMN public.test_rename.decided_by IS 'who confirmed, stated or undid it; null: no one did';
 
 COMMENT ON COLUMN public.test_rename.carried IS 'what people had set for the former test and was carried over, with what was there before';
 

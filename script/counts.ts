@@ -75,8 +75,12 @@ const functionsNamedOf = (): readonly Found[] =>
         })),
   );
 
+/** Every decision is a file of its own, found by its number. */
+const decisions = 'docs/decision';
+
 function largeFolders(): readonly Found[] {
   const counts = Map.groupBy(files, (file) => dirname(file));
+  counts.delete(decisions);
   return [...counts].flatMap(([what, list]) =>
     list.length > 25 ? [{ what, where: `${list.length} files` }] : [],
   );

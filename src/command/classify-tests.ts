@@ -17,8 +17,12 @@ import type { MonitorId } from '#core/health/monitor/monitors.ts';
 import type { ResolvedHealthSettings } from '#core/health/settings.ts';
 import type { HealthStatus, Mute } from '#core/health/status.ts';
 import type { Tx } from '#db/cell.ts';
-import { findHistoriesByTestId, putActiveMonitors } from '#db/health/history-store.ts';
-import { findFormerTests, withFormers } from '#db/health/rename-view.ts';
+import {
+  findFormerTests,
+  findHistoriesByTestId,
+  putActiveMonitors,
+  withFormers,
+} from '#db/health/history-store.ts';
 import { enqueueIssues } from '#db/job/job.ts';
 import type { TestsLock } from '#db/transaction.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TestTerms } from '#db/health/carried-store.ts';
+import type { TestTerms } from '#db/rename/carried-store.ts';
 import { chooseTerms, termsToReturn } from './rename-test.ts';
 
 const none: TestTerms = {

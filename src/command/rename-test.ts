@@ -8,7 +8,7 @@
 //                former test was contradicted with the same one.
 //     confirmed  everything, also what hides failures of any kind: “always quarantine”, a status that was set, mutes
 //
-// Undone, the test has its own history and settings alone, and the pair is never joined again by itself.
+// Undone, the test has its own history and settings alone, and the pair is never joined again automatically.
 
 import { emptyHistory, type TestCaseHistory } from '#core/health/history.ts';
 import { evaluate } from '#core/health/monitor/monitor.ts';
@@ -28,7 +28,7 @@ import {
   putTerms,
   removeMutes,
   type TestTerms,
-} from '#db/health/carried-store.ts';
+} from '#db/rename/carried-store.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
 import { addHours, findHistoriesByTestId, putHistories, removeHistory } from '#db/health/history-store.ts';
 import { findOrdinals, noteWatchChange } from '#db/health/numbering-store.ts';
@@ -39,8 +39,8 @@ import {
   putStatedRename,
   removeRename,
   type RenameRow,
-} from '#db/health/rename-store.ts';
-import { listLaterTests } from '#db/health/rename-view.ts';
+} from '#db/rename/rename-store.ts';
+import { listLaterTests } from '#db/rename/rename-view.ts';
 import { enqueueIssues } from '#db/job/job.ts';
 import { type TestsLock, withTestsLock } from '#db/transaction.ts';
 import { appendTestFacts, type FactTrigger } from '#db/health/verdict-store.ts';

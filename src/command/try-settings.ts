@@ -25,7 +25,7 @@ import { trialDays, type TrialKind, trialKinds } from '#core/health/trial/trial-
 import type { Tx } from '#db/cell.ts';
 import { findHealthChange } from '#db/health/health-settings-store.ts';
 import { listHistoriesFailedSince } from '#db/health/history-store.ts';
-import { findRenamedTests } from '#db/health/rename-view.ts';
+import { findRenamedTests } from '#db/rename/rename-view.ts';
 import { readQuarantineRoom, type TestHealthRow } from '#db/health/verdict-store.ts';
 import { classifyTest, type KnownTest, readKnownTests, unlimitedRoom } from './classify-tests.ts';
 import { mergeSettings } from './override-test.ts';

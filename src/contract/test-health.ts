@@ -167,15 +167,13 @@ const TestRename = z
       description:
         'The first commit of the default branch with the new name; null: a person stated the rename.',
     }),
-    carries_quarantine: z
-      .boolean()
-      .meta({
-        description: 'Whether quarantine excuses the failures that the test had under its former name.',
-      }),
+    carries_quarantine: z.boolean().meta({
+      description: 'Whether quarantine excuses the failures that the test had under its former name.',
+    }),
     confirmed_by: z
       .string()
       .nullable()
-      .meta({ description: 'Who confirmed or stated it; null: nobody did.' }),
+      .meta({ description: 'Who confirmed or stated it; null: no one did.' }),
   })
   .meta({ id: 'TestRename' });
 export type TestRename = z.infer<typeof TestRename>;

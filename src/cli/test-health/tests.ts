@@ -79,6 +79,13 @@ export const addTests: AddCommand = ({ program, context, run }) => {
   });
   run(unquarantine, async (given) => (await import('./tests-action.ts')).unquarantineTest(context, given));
 
+  addRename(add, { program, context, run });
+  addSettings(add, { program, context, run });
+};
+
+type AddTestCommand = (name: string, summary: string) => Command;
+
+function addRename(add: AddTestCommand, { context, run }: Parameters<AddCommand>[0]): void {
   const rename = add('rename', 'confirm or state that a test was renamed, or undo it')
     .argument('<test>', nameText)
     .option(
@@ -98,11 +105,7 @@ export const addTests: AddCommand = ({ program, context, run }) => {
     },
   );
   run(rename, async (given) => (await import('./tests-action.ts')).renameTest(context, given));
-
-  addSettings(add, { program, context, run });
-};
-
-type AddTestCommand = (name: string, summary: string) => Command;
+}
 
 function addSettings(add: AddTestCommand, { context, run }: Parameters<AddCommand>[0]): void {
   const settings = add('settings', 'show the test-health settings of a repository');

@@ -7,7 +7,7 @@ import { decodeHistory } from '#core/health/history-bytes.ts';
 import type { QuarantineSetting } from '#core/health/quarantine/quarantine.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
-import { findFormerTests, type FormerTest, withFormers } from './rename-view.ts';
+import { findFormerTests, type FormerTest, withFormers } from './history-store.ts';
 
 export type QuarantinedTest = {
   readonly id: string;

@@ -2,7 +2,7 @@
 
 import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import type { TestRename } from '#contract/test-health.ts';
-import type { ShownRename } from '#db/health/rename-view.ts';
+import type { ShownRename } from '#db/rename/rename-view.ts';
 
 type Renames = Pick<ResponseOf<'getTestDetails'>, 'renamed_from' | 'renamed_to'>;
 

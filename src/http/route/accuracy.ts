@@ -11,7 +11,7 @@ import {
   toAccuracy,
 } from '#core/health/accuracy/accuracy.ts';
 import { fullName } from '#core/repository.ts';
-import { findContinuedHistories } from '#db/health/rename-view.ts';
+import { findContinuedHistories } from '#db/health/history-store.ts';
 import { countReruns, listOpinions, listStatusSpans, spansMax } from '#db/history/accuracy-view.ts';
 import type { RepositoryId } from '#base/id.ts';
 import { type Context, type Handlers, knownRepository, requireOrganization } from '../endpoint/context.ts';

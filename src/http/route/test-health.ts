@@ -9,7 +9,8 @@ import { findRecovery } from '#core/health/monitor/monitor.ts';
 import { type RepositoryName, repositoryUrl } from '#core/repository.ts';
 import { findBreakage } from '#db/run/breakage-store.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
-import { findContinuedHistories, listRenamesOf } from '#db/health/rename-view.ts';
+import { findContinuedHistories } from '#db/health/history-store.ts';
+import { listRenamesOf } from '#db/rename/rename-view.ts';
 import { findMutes } from '#db/health/verdict-store.ts';
 import type { KeysetPage, PageRequest } from '#db/keyset.ts';
 import {

@@ -10,8 +10,7 @@ import { type ResolvedHealthSettings, defaultHealthSettings } from '#core/health
 import type { HealthStatus } from '#core/health/status.ts';
 import type { RepositoryId } from '#base/id.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
-import type { WatchedTest } from '#db/health/history-store.ts';
-import { findContinuedHistories } from '#db/health/rename-view.ts';
+import { findContinuedHistories, type WatchedTest } from '#db/health/history-store.ts';
 import { failuresOfRepositoryMax, readQuarantineSummary } from '#db/health/quarantine-gain-view.ts';
 import {
   type ChangeRow,

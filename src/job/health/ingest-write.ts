@@ -24,7 +24,7 @@ import {
   type Shape,
   createShape,
 } from '#db/health/segment-store.ts';
-import { hasUndecidedRenames, requestRenames } from '#db/health/rename-store.ts';
+import { hasUndecidedRenames, requestRenames } from '#db/rename/rename-store.ts';
 import { putTestJobs } from '#db/health/test-job-store.ts';
 import { markStatusCommentsDue } from '#db/queue/status-comment-store.ts';
 import { type TestsLock, withTestsLock } from '#db/transaction.ts';

@@ -25,7 +25,7 @@ import {
   putSuspectedRenames,
   readRenamesFrom,
   removeRename,
-} from '#db/health/rename-store.ts';
+} from '#db/rename/rename-store.ts';
 import {
   type BranchRun,
   findTestsWithHistory,
@@ -34,7 +34,7 @@ import {
   listPlacedTests,
   listShapesBetween,
   listTestsInPlaces,
-} from '#db/health/rename-view.ts';
+} from '#db/rename/rename-view.ts';
 import { findShape } from '#db/health/segment-store.ts';
 import { enqueueRenames, type JobPayloads } from '#db/job/job.ts';
 import { type TestsLock, withTestsLock } from '#db/transaction.ts';

@@ -37,7 +37,7 @@ const comparable = (history: TestCaseHistory) => ({
   elsewhere: history.elsewhere.map((run) => ({ ...run, isSeparate: false })),
 });
 
-describe('a history that goes on under another name', () => {
+describe('a history that continues under another name', () => {
   const [before, after] = [runs(0, 30, [3, 9, 20]), runs(30, 50, [33, 41])];
 
   it('is that of one test', () => {

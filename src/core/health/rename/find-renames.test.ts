@@ -142,12 +142,12 @@ describe('tests with a new name', () => {
     const before = inFile('cart.test.ts', ['the cart adds an item', 'the cart removes an old item']);
     const after = inFile('cart.test.ts', ['the basket adds an item', 'the basket removes an old item']);
     expect(renames(before, after)).toEqual([]);
-    const words = ['the customer cart adds an item', 'the customer cart removes an old item'];
+    const terms = ['the customer cart adds an item', 'the customer cart removes an old item'];
     const [many, later] = [
-      inFile('cart.test.ts', words),
+      inFile('cart.test.ts', terms),
       inFile(
         'cart.test.ts',
-        words.map((name) => name.replace('cart', 'basket')),
+        terms.map((name) => name.replace('cart', 'basket')),
       ),
     ];
     expect(renames(many, later)).toEqual(many.map((former, index) => renamed(former, later[index]!)));
@@ -167,7 +167,7 @@ describe('tests that were removed and added in one commit', () => {
     expect(renames(['cart.test.ts | adds an item'], ['cart.test.ts | removes an item'])).toEqual([]);
   });
 
-  it('are not told apart if there are several in a file', () => {
+  it('cannot be distinguished if there are several in a file', () => {
     const before = inFile('cart.test.ts', ['adds one new item', 'shows one old price']);
     const after = inFile('cart.test.ts', ['adds one new entry item', 'shows one very old price']);
     expect(renames(before, after)).toEqual([]);

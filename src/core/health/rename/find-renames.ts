@@ -21,7 +21,7 @@
 //     folder was renamed), the way that explains most of them decides.
 //   - A place that says little, such as `index.test.ts` with the test `renders`, is gone in one folder and fresh in another.
 
-import { isSimilarName, splitWords } from './similar-name.ts';
+import { isSimilarName, splitTerms } from './similar-name.ts';
 
 export type PlacedTest = {
   readonly ordinal: number;
@@ -175,7 +175,7 @@ function lastPart(parts: readonly string[]): string {
   const isGeneric = stemOf(last)
     .toLowerCase()
     .split(/[^a-z0-9]+/u)
-    .every((word) => word === '' || generic.has(word));
+    .every((term) => term === '' || generic.has(term));
   return isGeneric ? parts.slice(-2).join('/') : last;
 }
 
@@ -223,16 +223,16 @@ function describeRewrite(before: readonly string[], after: readonly string[]): s
 }
 
 /** Different words in names and last parts, so that two places do not have them in common by chance. */
-const wordsMin = 3;
+const termsMin = 3;
 
 function saysEnough({ from, to }: PlaceMove): boolean {
   const kept = from.fields.flatMap((field, index) => {
     const last = lastPart(splitParts(field));
     const isKept = last === lastPart(splitParts(to.fields[index]!));
-    return isKept ? splitWords(last.split('/').map(stemOf).join(' ')) : [];
+    return isKept ? splitTerms(last.split('/').map(stemOf).join(' ')) : [];
   });
-  const names = [...from.byLeaf.keys()].flatMap((leaf) => splitWords(leaf));
-  return new Set([...kept, ...names].filter((word) => !generic.has(word))).size >= wordsMin;
+  const names = [...from.byLeaf.keys()].flatMap((leaf) => splitTerms(leaf));
+  return new Set([...kept, ...names].filter((term) => !generic.has(term))).size >= termsMin;
 }
 
 /** A name without its parameters, and the parameters: `parses [2.0]` is `parses ` and `[2.0]`. */

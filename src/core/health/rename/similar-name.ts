@@ -15,25 +15,25 @@ const typoLengthMin = 10;
 /** Longer names are compared by their words alone. */
 const lettersMax = 100;
 /** Names with more words are not compared: they are texts. */
-const wordsMax = 64;
+const termsMax = 64;
 
 /** Words that name nothing. */
 const fillers = new Set(['a', 'an', 'it', 'should', 'spec', 'test', 'tests', 'that', 'the']);
 const negations = ['cannot', 'never', 'no', 'not', 'without'];
 const negatingStarts = ['dis', 'im', 'in', 'ir', 'non', 'un'];
 
-export const splitWords = (name: string): readonly string[] =>
+export const splitTerms = (name: string): readonly string[] =>
   name
     .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/gu, ' ')
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '' && !fillers.has(word));
+    .filter((term) => term !== '' && !fillers.has(term));
 
 export function isSimilarName(before: string, after: string): boolean {
-  const [a, b] = [splitWords(before), splitWords(after)];
+  const [a, b] = [splitTerms(before), splitTerms(after)];
   const [textA, textB] = [a.join(' '), b.join(' ')];
   const lengths = [a.length, b.length];
-  if (Math.min(...lengths) === 0 || Math.max(...lengths) > wordsMax) return false;
+  if (Math.min(...lengths) === 0 || Math.max(...lengths) > termsMax) return false;
   if (textA === textB) return true;
   if (maskDigits(textA) === maskDigits(textB) || isOpposite(a, b)) return false;
   if (countCommon(a, b) / Math.max(a.length, b.length) > sameShare) return true;
@@ -48,17 +48,17 @@ export function isSimilarName(before: string, after: string): boolean {
 const maskDigits = (text: string): string => text.replaceAll(/\d+/gu, '#');
 
 function isOpposite(a: readonly string[], b: readonly string[]): boolean {
-  const negates = (words: readonly string[]) => negations.filter((word) => words.includes(word)).join();
+  const negates = (terms: readonly string[]) => negations.filter((term) => terms.includes(term)).join();
   if (negates(a) !== negates(b)) return true;
-  const isNegated = (word: string, words: readonly string[]) =>
-    !words.includes(word) && negatingStarts.some((start) => words.includes(start + word));
-  return a.some((word) => isNegated(word, b)) || b.some((word) => isNegated(word, a));
+  const isNegated = (term: string, terms: readonly string[]) =>
+    !terms.includes(term) && negatingStarts.some((start) => terms.includes(start + term));
+  return a.some((term) => isNegated(term, b)) || b.some((term) => isNegated(term, a));
 }
 
 function countCommon(a: readonly string[], b: readonly string[]): number {
   const left = [...b];
-  return a.filter((word) => {
-    const at = left.indexOf(word);
+  return a.filter((term) => {
+    const at = left.indexOf(term);
     if (at !== -1) left.splice(at, 1);
     return at !== -1;
   }).length;

@@ -7,8 +7,8 @@ import { statement } from '../statement.ts';
 import type { TestsLock } from '../transaction.ts';
 import type { CarriedTerms } from './carried-store.ts';
 
-export type RenameKind = FoundRename['kind'] | 'stated';
-export type RenameState = FollowedRename['state'] | 'undone' | 'ended';
+type RenameKind = FoundRename['kind'] | 'stated';
+type RenameState = FollowedRename['state'] | 'undone' | 'ended';
 
 export type RenameRow = {
   readonly test_case_id: string;
@@ -155,7 +155,7 @@ export const removeRename = (
   { test_case_id: id, former_id: formerId }: RenameRow,
 ): Promise<unknown> => deleteRename(tx, repositoryId, id, formerId);
 
-type Decision = {
+type RenameDecision = {
   readonly state: RenameState;
   readonly carriesQuarantine: boolean;
   readonly carried: CarriedTerms | null;
@@ -183,7 +183,7 @@ export const putRenameState = (
   tx: Tx,
   { repositoryId }: TestsLock,
   { test_case_id: id, former_id: formerId }: RenameRow,
-  { state, carriesQuarantine, carried, by }: Decision,
+  { state, carriesQuarantine, carried, by }: RenameDecision,
   now: Date,
 ): Promise<unknown> =>
   updateState(

@@ -1,71 +1,11 @@
-// Reads of renames: histories with those of their former names, and the places of tests.
+// Reads of renames, and of what the default branch ran: shapes, and the places of tests.
 
 import type { RepositoryId } from '#base/id.ts';
-import type { TestCaseHistory } from '#core/health/history.ts';
-import { decodeHistory } from '#core/health/history-bytes.ts';
-import { continueHistory } from '#core/health/rename/continue-history.ts';
 import type { PlacedTest } from '#core/health/rename/find-renames.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
-import { findHistoriesByTestId, type WatchedTest } from './history-store.ts';
+import { formerNamesMax } from '../health/history-store.ts';
 import { renameColumns, type RenameRow } from './rename-store.ts';
-
-/** A test that was renamed again and again is followed so far back. */
-const formerNamesMax = 5;
-
-export type FormerTest = {
-  readonly test_case_id: string;
-  readonly former_id: string;
-  readonly carries_quarantine: boolean;
-  /** Null: it is not stored any more. */
-  readonly body: Buffer | null;
-};
-
-const selectFormers = statement<[repositoryId: string, ids: readonly string[]], FormerTest>(`
-  with recursive former as (
-    select r.test_case_id, r.former_id, r.carries_quarantine, 1 as depth from test_rename r
-    where r.repository_id = $1 and r.test_case_id = any ($2::uuid[]) and r.state = 'active'
-    union all
-    select f.test_case_id, r.former_id, f.carries_quarantine and r.carries_quarantine, f.depth + 1
-    from former f
-    join test_rename r on r.repository_id = $1 and r.test_case_id = f.former_id and r.state = 'active'
-    where f.depth < ${formerNamesMax})
-  select f.test_case_id, f.former_id, f.carries_quarantine, h.body
-  from former f left join test_history h on h.repository_id = $1 and h.test_case_id = f.former_id
-  order by f.test_case_id, f.depth`);
-
-/** The former tests of each test, the latest first. Few tests have one. */
-export async function findFormerTests(
-  db: Tx,
-  repositoryId: RepositoryId,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, readonly FormerTest[]>> {
-  if (ids.length === 0) return new Map();
-  return Map.groupBy(await selectFormers(db, repositoryId, ids), (row) => row.test_case_id);
-}
-
-/** The history with those of the former names. */
-export const withFormers = (own: TestCaseHistory, formers: readonly FormerTest[]): TestCaseHistory =>
-  formers.reduce(
-    (history, { body }) => (body === null ? history : continueHistory(decodeHistory(body), history)),
-    own,
-  );
-
-/** The stored histories of the tests, each with those of its former names. */
-export async function findContinuedHistories(
-  db: Tx,
-  repositoryId: RepositoryId,
-  ids: readonly string[],
-): Promise<readonly WatchedTest[]> {
-  const [watched, formers] = await Promise.all([
-    findHistoriesByTestId(db, repositoryId, ids),
-    findFormerTests(db, repositoryId, ids),
-  ]);
-  return watched.map((test) => ({
-    ...test,
-    history: withFormers(test.history, formers.get(test.testCaseId) ?? []),
-  }));
-}
 
 export type ShownRename = RenameRow & {
   /** The name of the test as it is now. */
@@ -239,7 +179,7 @@ const selectFormerIds = statement<[repositoryId: string, ids: readonly string[]]
   select former_id from test_rename
   where repository_id = $1 and former_id = any ($2::uuid[]) and state = 'active'`);
 
-/** Those that have another name now, under which their history goes on. */
+/** Those that have another name now, under which their history continues. */
 export const findRenamedTests = async (
   db: Tx,
   repositoryId: RepositoryId,

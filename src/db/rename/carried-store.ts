@@ -6,7 +6,7 @@ import type { HealthStatus } from '#core/health/status.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
 import type { TestsLock } from '../transaction.ts';
-import { type MuteRow, putMute, removeMute } from './override-store.ts';
+import { type MuteRow, putMute, removeMute } from '../health/override-store.ts';
 
 /** Columns of test_case; instants as texts. */
 export type TestTerms = {
@@ -90,7 +90,7 @@ const insertIncident = statement<[repositoryId: string, formerId: string, testCa
   where t.repository_id = $1 and t.test_case_id = $2 and i.closed_at is null
   on conflict (repository_id, test_case_id) do nothing`);
 
-/** The test joins the open incident of the former one, so its issue goes on. */
+/** The test joins the open incident of the former one, so its issue stays open. */
 export const joinIncident = (
   tx: Tx,
   { repositoryId }: TestsLock,
