@@ -796,8 +796,58 @@ CREATE TABLE public.test_numbering (
     next_ordinal integer DEFAULT 0 NOT NULL,
     generation integer DEFAULT 0 NOT NULL,
     watch_version bigint DEFAULT 0 NOT NULL,
-    codeowners_hash bytea
+    codeowners_hash bytea,
+    renames_from timestamp with time zone
 );
+
+COMMENT ON COLUMN public.test_numbering.renames_from IS 'uploads from then on are searched for renamed tests; null: none has to be';
+
+CREATE TABLE public.test_rename (
+    repository_id uuid NOT NULL,
+    test_case_id uuid NOT NULL,
+    former_id uuid NOT NULL,
+    kind text NOT NULL,
+    state text NOT NULL,
+    former_name text NOT NULL,
+    former_file_path text,
+    former_classname text,
+    job text DEFAULT ''::text NOT NULL,
+    variant text DEFAULT ''::text NOT NULL,
+    branch text DEFAULT ''::text NOT NULL,
+    sha text DEFAULT ''::text NOT NULL,
+    renamed_at timestamp with time zone NOT NULL,
+    agreed smallint DEFAULT 0 NOT NULL,
+    returned smallint DEFAULT 0 NOT NULL,
+    last_sha text DEFAULT ''::text NOT NULL,
+    carries_quarantine boolean DEFAULT false NOT NULL,
+    decided_by text,
+    decided_at timestamp with time zone,
+    carried jsonb
+);
+
+COMMENT ON TABLE public.test_rename IS 'tests that were renamed, and what was undone; src/core/health/rename/find-renames.ts';
+
+COMMENT ON COLUMN public.test_rename.test_case_id IS 'the test under its present name';
+
+COMMENT ON COLUMN public.test_rename.former_id IS 'the test under its former name; its row may be gone';
+
+COMMENT ON COLUMN public.test_rename.kind IS 'moved: only its place changed; renamed: only its name changed; stated: a person said so';
+
+COMMENT ON COLUMN public.test_rename.state IS 'suspected: seen once; active: the history is carried over; undone: a person undid it; ended: the former test is back';
+
+COMMENT ON COLUMN public.test_rename.sha IS 'the first commit of the default branch with the present name; empty: a person stated the rename';
+
+COMMENT ON COLUMN public.test_rename.agreed IS 'later commits with the present name and without the former one';
+
+COMMENT ON COLUMN public.test_rename.returned IS 'commits in a row with the former name and without the present one';
+
+COMMENT ON COLUMN public.test_rename.last_sha IS 'the last commit that was counted';
+
+COMMENT ON COLUMN public.test_rename.carries_quarantine IS 'whether quarantine excuses what the former test was known for';
+
+COMMENT ON COLUMN public.test_rename.decided_by IS 'who confirmed, stated or undid it; null: no one did';
+
+COMMENT ON COLUMN public.test_rename.carried IS 'what people had set for the former test and was carried over, with what was there before';
 
 CREATE TABLE public.test_rollup (
     repository_id uuid NOT NULL,
@@ -1178,6 +1228,9 @@ ALTER TABLE ONLY public.test_mute
 ALTER TABLE ONLY public.test_numbering
     ADD CONSTRAINT test_numbering_pkey PRIMARY KEY (repository_id);
 
+ALTER TABLE ONLY public.test_rename
+    ADD CONSTRAINT test_rename_pkey PRIMARY KEY (repository_id, test_case_id, former_id);
+
 ALTER TABLE ONLY public.test_rollup
     ADD CONSTRAINT test_rollup_pkey PRIMARY KEY (repository_id, test_case_id, hour);
 
@@ -1313,6 +1366,10 @@ CREATE INDEX test_history_active ON public.test_history USING btree (repository_
 CREATE UNIQUE INDEX test_history_case ON public.test_history USING btree (repository_id, test_case_id);
 
 CREATE INDEX test_incident_test_incident ON public.test_incident_test USING btree (repository_id, incident_id);
+
+CREATE UNIQUE INDEX test_rename_former ON public.test_rename USING btree (repository_id, former_id) WHERE (state = ANY (ARRAY['suspected'::text, 'active'::text]));
+
+CREATE UNIQUE INDEX test_rename_test ON public.test_rename USING btree (repository_id, test_case_id) WHERE (state = ANY (ARRAY['suspected'::text, 'active'::text]));
 
 CREATE INDEX test_run_active ON public.test_run USING btree (queue_id, created_at) WHERE (status = 'in_progress'::text);
 
@@ -1452,6 +1509,9 @@ ALTER TABLE ONLY public.test_incident_test
 
 ALTER TABLE ONLY public.test_numbering
     ADD CONSTRAINT test_numbering_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.test_rename
+    ADD CONSTRAINT test_rename_repository_id_test_case_id_fkey FOREIGN KEY (repository_id, test_case_id) REFERENCES public.test_case(repository_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.test_run_member
     ADD CONSTRAINT test_run_member_queue_id_test_run_id_fkey FOREIGN KEY (queue_id, test_run_id) REFERENCES public.test_run(queue_id, id) ON DELETE CASCADE;

@@ -186,6 +186,11 @@ export const dividedFolders: readonly DividedFolder[] = [
         imports: ['monitor'],
         holds: 'how often verdicts were confirmed or overturned by what came later',
       },
+      {
+        folder: 'rename',
+        imports: [],
+        holds: 'which tests were renamed, and histories that continue under a new name',
+      },
       { folder: 'trial', imports: [], holds: 'histories as they were, on which settings are tried' },
     ],
   },
@@ -234,6 +239,11 @@ export const dividedFolders: readonly DividedFolder[] = [
     subfolders: [
       { folder: 'webhook', imports: [], holds: 'outgoing webhooks: endpoints, events, deliveries' },
       { folder: 'health', imports: ['webhook'], holds: 'tests, uploads, verdicts, quarantine' },
+      {
+        folder: 'rename',
+        imports: ['webhook', 'health'],
+        holds: 'former names of tests, and what was carried over',
+      },
       { folder: 'host', imports: [], holds: 'what a Git host answered: heads, comments, content; mirrors' },
       {
         folder: 'run',

@@ -17,7 +17,12 @@ import type { MonitorId } from '#core/health/monitor/monitors.ts';
 import type { ResolvedHealthSettings } from '#core/health/settings.ts';
 import type { HealthStatus, Mute } from '#core/health/status.ts';
 import type { Tx } from '#db/cell.ts';
-import { findHistoriesByTestId, putActiveMonitors } from '#db/health/history-store.ts';
+import {
+  findFormerTests,
+  findHistoriesByTestId,
+  putActiveMonitors,
+  withFormers,
+} from '#db/health/history-store.ts';
 import { enqueueIssues } from '#db/job/job.ts';
 import type { TestsLock } from '#db/transaction.ts';
 import {
@@ -98,6 +103,8 @@ export async function classifyTests(
 }
 
 export type KnownTest = Omit<TestToClassify, 'testCaseId'> & {
+  /** What an automatic quarantine is decided by: without former names that it is not carried over from. */
+  readonly quarantineHistory: TestCaseHistory;
   /** The test as the last classification left it. */
   readonly before: TestHealthRow;
   readonly mutes: readonly Mute[];
@@ -113,11 +120,15 @@ export async function readKnownTests(
   const ids = tests.map(({ testCaseId }) => testCaseId);
   const rows = await findTestHealth(db, repositoryId, ids);
   const mutes = await findMutes(db, repositoryId, ids, now);
-  return tests.flatMap(({ testCaseId, history, activeMonitors }) => {
+  const formers = await findFormerTests(db, repositoryId, ids);
+  return tests.flatMap(({ testCaseId, history: own, activeMonitors }) => {
     const before = rows.get(testCaseId);
-    return before === undefined
-      ? []
-      : [{ before, history, activeMonitors, mutes: mutes.get(testCaseId) ?? [] }];
+    if (before === undefined) return [];
+    const all = formers.get(testCaseId) ?? [];
+    const carrying = all.filter(({ carries_quarantine: carries }) => carries);
+    const history = withFormers(own, all);
+    const quarantineHistory = carrying.length === all.length ? history : withFormers(own, carrying);
+    return [{ before, history, quarantineHistory, activeMonitors, mutes: mutes.get(testCaseId) ?? [] }];
   });
 }
 
@@ -128,7 +139,7 @@ type EvaluatedTest = {
 };
 
 function evaluateTest(
-  { before, history, activeMonitors, mutes }: KnownTest,
+  { before, history, quarantineHistory, activeMonitors, mutes }: KnownTest,
   settings: ResolvedHealthSettings,
   now: Date,
 ): EvaluatedTest {
@@ -138,11 +149,14 @@ function evaluateTest(
     wasQuarantined: before.quarantined_at !== null && before.quarantine_setting === 'AUTO_QUARANTINE',
     wasActive: activeMonitors,
   };
-  const evaluation =
-    before.ordinal === null ? asPut(before) : evaluate(history, settings, classifiedBefore, now.getTime());
+  const evaluateBy = (by: TestCaseHistory) => evaluate(by, settings, classifiedBefore, now.getTime());
+  const evaluation = before.ordinal === null ? asPut(before) : evaluateBy(history);
+  const forQuarantine =
+    before.ordinal === null || quarantineHistory === history ? evaluation : evaluateBy(quarantineHistory);
+  const mayAutoQuarantine = evaluation.mayAutoQuarantine && forQuarantine.mayAutoQuarantine;
   return {
     evaluation,
-    contract: contractFacts(before, evaluation, settings),
+    contract: contractFacts(before, { ...evaluation, mayAutoQuarantine }, settings),
     active: evaluation.monitors.filter(({ isActive }) => isActive).map(({ monitor }) => monitor),
   };
 }

@@ -25,6 +25,7 @@ import { trialDays, type TrialKind, trialKinds } from '#core/health/trial/trial-
 import type { Tx } from '#db/cell.ts';
 import { findHealthChange } from '#db/health/health-settings-store.ts';
 import { listHistoriesFailedSince } from '#db/health/history-store.ts';
+import { findRenamedTests } from '#db/rename/rename-view.ts';
 import { readQuarantineRoom, type TestHealthRow } from '#db/health/verdict-store.ts';
 import { classifyTest, type KnownTest, readKnownTests, unlimitedRoom } from './classify-tests.ts';
 import { mergeSettings } from './override-test.ts';
@@ -133,7 +134,14 @@ async function readPage(
   now: Date,
 ): Promise<{ readonly tests: readonly KnownTest[]; readonly last: string | null }> {
   const { tests, last } = await listHistoriesFailedSince(db, repositoryId, since, { after, limit: pageSize });
-  return { tests: await readKnownTests(db, repositoryId, tests, now), last };
+  // A test that was renamed is tried once, under its present name.
+  const renamed = await findRenamedTests(
+    db,
+    repositoryId,
+    tests.map(({ testCaseId }) => testCaseId),
+  );
+  const present = tests.filter(({ testCaseId }) => !renamed.has(testCaseId));
+  return { tests: await readKnownTests(db, repositoryId, present, now), last };
 }
 
 type BothSettings = { readonly saved: ResolvedHealthSettings; readonly tried: ResolvedHealthSettings };
@@ -190,7 +198,7 @@ function findFirsts(test: KnownTest, past: Past, settings: ResolvedHealthSetting
   let activeMonitors: KnownTest['activeMonitors'] = [];
   for (const { at, history } of past) {
     // Which tests had the room in the past is not known.
-    const known = { ...test, before, history, activeMonitors };
+    const known = { ...test, before, history, quarantineHistory: history, activeMonitors };
     const { verdict, active } = classifyTest(known, settings, unlimitedRoom, at);
     const first = { at, reason: verdict.status_reason };
     if (verdict.status !== 'healthy') firsts[verdict.status] ??= first;

@@ -210,8 +210,44 @@ export const FixVerificationResponse = z.object({
   fix_verification: FixVerification.nullable().meta({ description: 'Null: it was never verified.' }),
 });
 
+const TestRename = z
+  .object({
+    test_case_id: Uuid.meta({ description: 'The test under its other name.' }),
+    name: z.string(),
+    file_path: z.string().nullable(),
+    is_stored: z.boolean().meta({ description: 'False: it has not run for so long that it was removed.' }),
+    is_carried: z.boolean().meta({
+      description:
+        'True: the history is carried over. False: seen once; it is carried over after two further commits of the job.',
+    }),
+    how: z.enum(['moved', 'renamed', 'stated']).meta({
+      description:
+        'moved: only its place (file, class, suite) changed; renamed: only its name changed; stated: a person stated it.',
+    }),
+    at: InstantOut.meta({
+      description: 'When the first upload with the new name arrived, or when it was stated.',
+    }),
+    commit: z.string().nullable().meta({
+      description:
+        'The first commit of the default branch with the new name; null: a person stated the rename.',
+    }),
+    carries_quarantine: z.boolean().meta({
+      description: 'Whether quarantine excuses the failures that the test had under its former name.',
+    }),
+    confirmed_by: z
+      .string()
+      .nullable()
+      .meta({ description: 'Who confirmed or stated it; null: no one did.' }),
+  })
+  .meta({ id: 'TestRename' });
+export type TestRename = z.infer<typeof TestRename>;
+
 export const TestDetailsResponse = z.object({
   test: TestCaseDetails,
+  renamed_from: TestRename.nullable().meta({
+    description: 'The former name of the test; null: none is known.',
+  }),
+  renamed_to: TestRename.nullable().meta({ description: 'Its present name, if it was renamed since.' }),
   breakage: Breakage.nullable().meta({
     description: 'Where a broken test broke; null: it is not broken, or it is not known.',
   }),

@@ -17,6 +17,7 @@ const testActions = [
   'quarantine_ending',
   'breakage_located',
   'fix_verification_changed',
+  'renamed',
 ] as const;
 /** A submission is always of a single pull request. */
 const batchActions = outgoingActions.filter((action) => action !== 'submitted');
@@ -129,6 +130,19 @@ const changes = {
       .nullish()
       .meta({ description: 'The commit of the fix; null: it was on the default branch before.' }),
     failed_sha: z.string().optional().meta({ description: 'The commit on which the test failed again.' }),
+  }),
+  renamed: z.object({
+    is_carried: z.boolean().meta({
+      description:
+        'Whether the history of the former test is carried over; false: it is not, or not any more.',
+    }),
+    former_test_case_id: z.string().optional(),
+    former_name: z.string().optional(),
+    how: z.enum(['moved', 'renamed', 'stated']).optional(),
+    commit: z.string().optional().meta({
+      description:
+        'The first commit of the default branch with the new name; empty: a person stated the rename.',
+    }),
   }),
 } as const;
 

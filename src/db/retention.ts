@@ -74,6 +74,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   test_job: { what: 'what CI jobs usually report', kept: '125 days after the last upload' },
   test_mute: { what: 'monitors that a person muted', kept: '30 days after the end' },
   test_numbering: { what: 'numbers of tests', bounded: 'one row for each repository' },
+  test_rename: { what: 'former names of tests', kept: 'with the test' },
   test_rollup: { what: 'results of a test by the hour', kept: '8 days' },
   test_run: { what: 'test runs', kept: `${history}; with a landing, ${records}` },
   test_run_member: { what: 'pull requests of test runs', kept: 'with the test run' },

@@ -96,6 +96,14 @@ function summarizeTestEvent(payload: Payload): Pick<EventSummary, 'subject' | 'h
       return { subject, happened: describeVerification(current), details };
     case 'breakage_located':
       return { subject, happened: describeBreakage(current), details };
+    case 'renamed': {
+      const former = text(current['former_name']);
+      const happened =
+        current['is_carried'] === true
+          ? `was “${former}” before; its history is carried over`
+          : `has no history of “${former}” any more`;
+      return { subject, happened, details };
+    }
     default: {
       const setting = formatReason(current['setting']);
       return { subject, happened: `has a new quarantine setting: ${setting}`, details };

@@ -101,7 +101,10 @@ describe('the examples', () => {
     // The repository that a token is bound to.
     await call('createQueue', { repo: { ...repo, host: 'github.com' }, targetBranch: 'main' });
     await setCi(50);
-    const testCases = [{ name: 'removes an item', file: 'cart.test.ts', status: 'flaky' }];
+    const testCases = [
+      { name: 'removes an item', file: 'cart.test.ts', status: 'flaky' },
+      { name: 'deletes an item', file: 'cart.test.ts', status: 'healthy' },
+    ];
     await call('putTestCases', { repo, testCases }, '/sandbox');
     const listed = await runMain(databaseUrl(database), ['admin', 'create-token', 'acme', '--name', 'old']);
     tokenId = listed.stdout.trim().split('_')[2]!;

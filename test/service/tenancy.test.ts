@@ -140,6 +140,10 @@ describe('an organization', () => {
     verifyFix: [() => ({ ...health, test_case_id: testId }), 'TEST_CASE_NOT_FOUND'],
     cancelFixVerification: [() => ({ ...health, test_case_id: testId }), 'TEST_CASE_NOT_FOUND'],
     muteMonitor: [() => ({ ...health, test_case_id: testId, monitor: '*', hours: 1 }), 'TEST_CASE_NOT_FOUND'],
+    setTestRename: [
+      () => ({ ...health, test_case_id: testId, former_test_case_id: testId, is_rename: true }),
+      'TEST_CASE_NOT_FOUND',
+    ],
     getHealthSettings: [() => health, null],
     updateHealthSettings: [() => ({ ...health, settings: { quarantine: { enabled: true } } }), null],
     tryHealthSettings: [() => ({ ...health, settings: { quarantine: { enabled: true } } }), null],

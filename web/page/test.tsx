@@ -16,6 +16,7 @@ import { HealthPill, Pill } from '../component/pill.tsx';
 import { TestActions, type TestName, useTestName } from '../test-health/test-action.tsx';
 import { TestChanges } from '../test-health/test-changes.tsx';
 import { FailureGroups, AffectedPullRequests } from '../test-health/test-failures.tsx';
+import { RenameNotes } from '../test-health/test-rename.tsx';
 import { TestStrips } from '../test-health/test-strip.tsx';
 import { TicketLink } from '../test-health/ticket-link.tsx';
 import { Instant, Since } from '../component/time.tsx';
@@ -45,9 +46,10 @@ export function TestPage() {
       <title>Test · Signalbox</title>
       <RepoBreadcrumbs from="/tests" repo={repo} />
       <QueryResult query={details} loading="Loading the test">
-        {({ test, breakage, recovery, fix_verification: fix }) => (
+        {({ test, breakage, recovery, fix_verification: fix, renamed_from, renamed_to }) => (
           <>
             <Head test={test} repo={repo} name={name} recovery={recovery} />
+            <RenameNotes renamed_from={renamed_from} renamed_to={renamed_to} name={name} />
             <BreakageSection breakage={breakage} />
             <FixSection
               fix={fix}

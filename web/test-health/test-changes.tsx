@@ -27,7 +27,9 @@ const fixStates: Readonly<Record<string, string>> = {
   cancelled: 'cancelled',
 };
 
-function describeTestChange({ kind, monitor, before, after }: TestHistoryChange): string {
+function describeTestChange({ kind, monitor, before, after, reason }: TestHistoryChange): string {
+  if (kind === 'renamed')
+    return after === 'carried' ? `Renamed: was “${reason}”` : `Separated from its former name “${reason}”`;
   if (kind === 'status_changed') return `From ${before} to ${after}`;
   if (kind === 'monitor_status_changed') return `${monitorTitle(monitor ?? '')}: ${after}, was ${before}`;
   if (kind === 'quarantine_held_back') return `Not quarantined. ${heldBackText(after)}`;
@@ -59,7 +61,7 @@ export const TestChanges = ({
             <Text size="sm" fw={600}>
               {describeTestChange(change)}
             </Text>
-            {change.reason !== '' && (
+            {change.reason !== '' && change.kind !== 'renamed' && (
               <Text size="sm" className="why">
                 {change.reason.charAt(0).toUpperCase() + change.reason.slice(1)}
               </Text>

@@ -142,3 +142,28 @@ export const quarantineTest = (context: CliContext, given: Given): Promise<numbe
 
 export const unquarantineTest = (context: CliContext, given: Given): Promise<number> =>
   setQuarantine(context, given, given.options['never'] === true ? 'NEVER_QUARANTINE' : 'AUTO_QUARANTINE');
+
+export async function renameTest(context: CliContext, given: Given): Promise<number> {
+  const { from, undo } = given.options as { readonly from?: string; readonly undo?: boolean };
+  const settled = await openTests(context, given);
+  const { api, scope, isJson } = settled;
+  const test_case_id = await findTest(settled, given.args[0] as string);
+  const former_test_case_id =
+    from === undefined ? await findFormerTest(settled, test_case_id) : await findTest(settled, from);
+  const is_rename = undo !== true;
+  const answer = await api.call('setTestRename', { ...scope, test_case_id, former_test_case_id, is_rename });
+  if (isJson) printJson(answer);
+  else
+    printLines([
+      is_rename
+        ? 'The test continues the former one: its history, quarantine and settings are carried over.'
+        : 'They are two tests: what was carried over is taken back.',
+    ]);
+  return 0;
+}
+
+async function findFormerTest({ api, scope }: TestCommandContext, test_id: string): Promise<string> {
+  const { renamed_from: former } = await api.call('getTestDetails', { ...scope, test_id });
+  if (former !== null) return former.test_case_id;
+  throw new CliError('No former name of this test is known. Name the former test with --from.', 'usage');
+}

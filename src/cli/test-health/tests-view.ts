@@ -6,6 +6,7 @@ import { fixText } from '#contract/text/fix-text.ts';
 import { heldBackText } from '#contract/text/held-back-text.ts';
 import type { Breakage, TestCase, TestCaseDetails } from '#contract/test-health.ts';
 import { breakageText, culpritText, recoveryText } from '#contract/text/prospect-text.ts';
+import { formerNameText, presentNameText } from '#contract/text/rename-text.ts';
 import type { TestHistoryResponse } from '#contract/health/test-history.ts';
 import {
   agoText,
@@ -77,7 +78,7 @@ function quarantineText(test: TestCaseDetails, now: Date): string {
 }
 
 export function testLines(
-  { test, breakage, recovery, fix_verification: fix }: ResponseOf<'getTestDetails'>,
+  { test, breakage, recovery, fix_verification: fix, renamed_from, renamed_to }: ResponseOf<'getTestDetails'>,
   history: TestHistoryResponse,
   pen: Pen,
   now: Date,
@@ -91,6 +92,7 @@ export function testLines(
     pen('strong', plainLine(test.name, Math.min(200, columns))),
     ...(where.length === 0 ? [] : [pen('quiet', plainLine(where.join(' › ')))]),
     pen('quiet', test.id),
+    ...renameLines({ renamed_from, renamed_to }, now, columns),
     '',
     `  ${pen(tones[value], value)} since ${agoText(timestamp, now).replace(' ago', '')}`,
     ...(reason === '' ? [] : wrapText(plainLine(reason, 500), '  ', columns)),
@@ -118,6 +120,19 @@ export function testLines(
     ...monitorLines(history, pen, columns),
     ...failureLines(history, pen, now),
     ...hitLines(history, pen, now),
+  ];
+}
+
+function renameLines(
+  { renamed_from: from, renamed_to: to }: Pick<ResponseOf<'getTestDetails'>, 'renamed_from' | 'renamed_to'>,
+  now: Date,
+  columns: number,
+): readonly string[] {
+  const formatAt = (at: string) => clockText(at, now);
+  const lines = (text: string) => wrapText(plainLine(text, 1_000), '', columns);
+  return [
+    ...(from === null ? [] : lines(formerNameText(from, formatAt))),
+    ...(to === null ? [] : lines(presentNameText(to, formatAt))),
   ];
 }
 

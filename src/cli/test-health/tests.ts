@@ -80,6 +80,7 @@ export const addTests: AddCommand = ({ program, context, run }) => {
   run(unquarantine, async (given) => (await import('./tests-action.ts')).unquarantineTest(context, given));
 
   addVerifyFix(add, { program, context, run });
+  addRename(add, { program, context, run });
   addSettings(add, { program, context, run });
 };
 
@@ -103,6 +104,28 @@ function addVerifyFix(add: AddTestCommand, { context, run }: Parameters<AddComma
     { line: `signalbox tests verify-fix 'removes an item' ${repo} --cancel`, does: 'end the verification' },
   );
   run(verify, async (given) => (await import('./verify-fix-action.ts')).verifyFix(context, given));
+}
+
+function addRename(add: AddTestCommand, { context, run }: Parameters<AddCommand>[0]): void {
+  const rename = add('rename', 'confirm or state that a test was renamed, or undo it')
+    .argument('<test>', nameText)
+    .option(
+      '--from <test>',
+      'the former test: its id or name (default: the former name that Signalbox found)',
+    )
+    .option('--undo', 'they are two tests: take back what was carried over, and never join them again');
+  withExamples(
+    rename,
+    {
+      line: `signalbox tests rename 'removes an item' ${repo} --from 'deletes an item'`,
+      does: 'carry over the history and the quarantine of the former test',
+    },
+    {
+      line: `signalbox tests rename 'removes an item' ${repo} --undo`,
+      does: 'separate the test from its former name',
+    },
+  );
+  run(rename, async (given) => (await import('./tests-action.ts')).renameTest(context, given));
 }
 
 function addSettings(add: AddTestCommand, { context, run }: Parameters<AddCommand>[0]): void {

@@ -173,6 +173,15 @@ export const testHealthEndpoints = {
     response: testHealth.FixVerificationResponse,
     errors: ofTest,
   },
+  setTestRename: {
+    ...admin,
+    path: '/v1/flaky-tests/set-test-rename',
+    tag: 'Test health',
+    summary: 'Confirm or state that a test was renamed, or undo it',
+    request: quarantine.SetTestRenameRequest,
+    response: quarantine.SetTestRenameResponse,
+    errors: ofTest,
+  },
   getHealthSettings: {
     ...read,
     path: '/v1/flaky-tests/get-settings',

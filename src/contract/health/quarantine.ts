@@ -83,6 +83,21 @@ export const MuteMonitorResponse = z.object({
   muted_until: InstantOut.nullable(),
 });
 
+export const SetTestRenameRequest = z.object({
+  ...ofTest,
+  former_test_case_id: Uuid.meta({ description: 'The test under its former name.' }),
+  is_rename: z.boolean().meta({
+    description:
+      'True: they are one test, so its history, quarantine and settings are carried over. False: they are two tests; what was carried over is taken back, and this pair is never found again.',
+  }),
+});
+
+export const SetTestRenameResponse = z.object({
+  test_case_id: Uuid,
+  former_test_case_id: Uuid,
+  is_rename: z.boolean(),
+});
+
 export const GetSettingsRequest = z.object(repositoryOfOrganization);
 
 /** The settings of each monitor with their bounds, from the table of monitors. */

@@ -92,6 +92,7 @@ const TestChange = z
       'quarantine_ending',
       'breakage_located',
       'fix_verification_changed',
+      'renamed',
     ]),
     monitor: z.string().nullable(),
     before: z.string(),

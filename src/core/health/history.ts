@@ -93,11 +93,11 @@ export const emptyHistory: TestCaseHistory = {
 };
 
 /** A window of 14 days touches 15, and the clocks of two uploads may disagree by one. */
-const daysMax = 16;
+export const daysMax = 16;
 const contradictionsMax = 24;
-const onDefaultMax = 64;
+export const onDefaultMax = 64;
 const elsewhereMax = 48;
-const flakesMax = 16;
+export const flakesMax = 16;
 
 export const dayNumber = (at: number): number => Math.floor(at / dayMs);
 
@@ -139,7 +139,7 @@ export function record(history: TestCaseHistory, fact: RunFact): TestCaseHistory
   return onDefault ? explain(joined) : joined;
 }
 
-function addToDay(
+export function addToDay(
   days: readonly DayCount[],
   day: number,
   branchClass: BranchClass,
@@ -190,11 +190,11 @@ function forgetName(ring: RecentRun[], newest: number): void {
   ring[at] = { ...run, source: '' };
 }
 
-const keepNewest = <T>(ring: T[], max: number): readonly T[] =>
+export const keepNewest = <T>(ring: T[], max: number): readonly T[] =>
   ring.length > max ? ring.slice(ring.length - max) : ring;
 
 /** A failure waits longer for its counterpart than a pass: neither may take more than half of the ring. */
-function dropLeastUseful(ring: RecentRun[]): readonly RecentRun[] {
+export function dropLeastUseful(ring: RecentRun[]): readonly RecentRun[] {
   if (ring.length <= elsewhereMax) return ring;
   const passes = ring.reduce((sum, { outcome }) => sum + (outcome === 'passed' ? 1 : 0), 0);
   const drops = passes > elsewhereMax / 2;
@@ -266,7 +266,7 @@ function joinSource(history: TestCaseHistory, { sourceHash }: RecentRun, source:
   });
 }
 
-function explain(history: TestCaseHistory): TestCaseHistory {
+export function explain(history: TestCaseHistory): TestCaseHistory {
   const contradictions = explainByDefault(history.contradictions, history.onDefault);
   return contradictions === history.contradictions ? history : { ...history, contradictions };
 }
@@ -275,7 +275,7 @@ function explain(history: TestCaseHistory): TestCaseHistory {
 export const incidentMs = 2 * 60 * 60 * 1_000;
 
 /** Of an incident its first and its newest contradiction say all: those between them are dropped first. */
-function dropLeastUsefulContradiction(contradictions: Contradiction[]): readonly Contradiction[] {
+export function dropLeastUsefulContradiction(contradictions: Contradiction[]): readonly Contradiction[] {
   if (contradictions.length <= contradictionsMax) return contradictions;
   const between = contradictions.findIndex(
     ({ at, isSeparate }, index) =>

@@ -5,6 +5,7 @@ import type { RepositoryId } from '#base/id.ts';
 import { type TestCaseHistory } from '#core/health/history.ts';
 import { decodeHistory, encodeHistory } from '#core/health/history-bytes.ts';
 import { type MonitorId, monitorIds } from '#core/health/monitor/monitors.ts';
+import { continueHistory } from '#core/health/rename/continue-history.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
 import type { TestsLock } from '../transaction.ts';
@@ -68,6 +69,63 @@ export async function findHistoriesByTestId(
   return testCaseIds.length === 0
     ? []
     : (await selectHistoriesOf(db, repositoryId, testCaseIds)).map(toWatchedTest);
+}
+
+/** A test that was renamed again and again is followed so far back. */
+export const formerNamesMax = 5;
+
+export type FormerTest = {
+  readonly test_case_id: string;
+  readonly former_id: string;
+  readonly carries_quarantine: boolean;
+  /** Null: it is not stored any more. */
+  readonly body: Buffer | null;
+};
+
+const selectFormers = statement<[repositoryId: string, ids: readonly string[]], FormerTest>(`
+  with recursive former as (
+    select r.test_case_id, r.former_id, r.carries_quarantine, 1 as depth from test_rename r
+    where r.repository_id = $1 and r.test_case_id = any ($2::uuid[]) and r.state = 'active'
+    union all
+    select f.test_case_id, r.former_id, f.carries_quarantine and r.carries_quarantine, f.depth + 1
+    from former f
+    join test_rename r on r.repository_id = $1 and r.test_case_id = f.former_id and r.state = 'active'
+    where f.depth < ${formerNamesMax})
+  select f.test_case_id, f.former_id, f.carries_quarantine, h.body
+  from former f left join test_history h on h.repository_id = $1 and h.test_case_id = f.former_id
+  order by f.test_case_id, f.depth`);
+
+/** The former tests of each test, the latest first. Few tests have one. */
+export async function findFormerTests(
+  db: Tx,
+  repositoryId: RepositoryId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly FormerTest[]>> {
+  if (ids.length === 0) return new Map();
+  return Map.groupBy(await selectFormers(db, repositoryId, ids), (row) => row.test_case_id);
+}
+
+/** The history with those of the former names. */
+export const withFormers = (own: TestCaseHistory, formers: readonly FormerTest[]): TestCaseHistory =>
+  formers.reduce(
+    (history, { body }) => (body === null ? history : continueHistory(decodeHistory(body), history)),
+    own,
+  );
+
+/** The stored histories of the tests, each with those of its former names. */
+export async function findContinuedHistories(
+  db: Tx,
+  repositoryId: RepositoryId,
+  ids: readonly string[],
+): Promise<readonly WatchedTest[]> {
+  const [watched, formers] = await Promise.all([
+    findHistoriesByTestId(db, repositoryId, ids),
+    findFormerTests(db, repositoryId, ids),
+  ]);
+  return watched.map((test) => ({
+    ...test,
+    history: withFormers(test.history, formers.get(test.testCaseId) ?? []),
+  }));
 }
 
 type PageRow = Omit<TestHistoryRow, 'body'> & { readonly body: Buffer | null };
@@ -154,6 +212,19 @@ export async function putActiveMonitors(
     tests.map((test) => test.ordinal),
     tests.map((test) => test.activeMonitors.join(',')),
   );
+}
+
+const deleteHistory = statement<[repositoryId: string, id: string]>(
+  'delete from test_history where repository_id = $1 and test_case_id = $2',
+);
+const deleteHours = statement<[repositoryId: string, id: string]>(
+  'delete from test_rollup where repository_id = $1 and test_case_id = $2',
+);
+
+/** The test is not watched any more. */
+export async function removeHistory(tx: Tx, { repositoryId }: TestsLock, testCaseId: string): Promise<void> {
+  await deleteHistory(tx, repositoryId, testCaseId);
+  await deleteHours(tx, repositoryId, testCaseId);
 }
 
 /** The hour that an instant counts for. */

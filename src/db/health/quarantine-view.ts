@@ -7,6 +7,7 @@ import { decodeHistory } from '#core/health/history-bytes.ts';
 import type { QuarantineSetting } from '#core/health/quarantine/quarantine.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
+import { findFormerTests, type FormerTest, withFormers } from './history-store.ts';
 
 export type QuarantinedTest = {
   readonly id: string;
@@ -38,6 +39,13 @@ const selectAmong = statement<[repositoryId: string, now: Date, ids: string], Qu
     where g.repository_id = c.repository_id and g.test_case_id = c.id and g.flake_count > 0) flake
   where c.repository_id = $1 and c.id = any ($3::uuid[]) and ${isQuarantined}`);
 
+const selectFlakes = statement<
+  [repositoryId: string, ids: readonly string[]],
+  { test_case_id: string; fingerprint: Buffer; summary: string }
+>(`
+  select test_case_id, fingerprint, summary from test_failure_group
+  where repository_id = $1 and test_case_id = any ($2::uuid[]) and flake_count > 0`);
+
 const selectAll = statement<[repositoryId: string, now: Date], { id: string }>(`
   select c.id from test_case c where c.repository_id = $1 and ${isQuarantined} order by c.quarantined_at desc, c.id`);
 
@@ -46,17 +54,51 @@ export const findQuarantined = async (
   repositoryId: RepositoryId,
   ids: readonly string[],
   now: Date,
-): Promise<readonly QuarantinedTest[]> =>
-  (await selectAmong(db, repositoryId, now, `{${ids.join(',')}}`)).map(excusableOnly);
+): Promise<readonly QuarantinedTest[]> => {
+  const rows = await selectAmong(db, repositoryId, now, `{${ids.join(',')}}`);
+  const formers = await findQuarantineFormers(
+    db,
+    repositoryId,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) => excusableOnly(row, formers.get(row.id) ?? []));
+};
 
-function excusableOnly({
-  id,
-  quarantine_setting,
-  history,
-  flakes,
-  flake_summaries,
-}: QuarantineRow): QuarantinedTest {
-  const excusable = history === null ? null : new Set(excusableFingerprints(decodeHistory(history)));
+type FormerFlakes = FormerTest & Pick<QuarantineRow, 'flakes' | 'flake_summaries'>;
+
+/** The former tests whose quarantine is carried over, with what they are known for. */
+async function findQuarantineFormers(
+  db: Tx,
+  repositoryId: RepositoryId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly FormerFlakes[]>> {
+  const formers = [...(await findFormerTests(db, repositoryId, ids)).values()]
+    .flat()
+    .filter(({ carries_quarantine: carries }) => carries);
+  if (formers.length === 0) return new Map();
+  const formerIds = formers.map(({ former_id: id }) => id);
+  const flakes = Map.groupBy(await selectFlakes(db, repositoryId, formerIds), (row) => row.test_case_id);
+  return Map.groupBy(
+    formers.map((former): FormerFlakes => {
+      const known = flakes.get(former.former_id) ?? [];
+      return {
+        ...former,
+        flakes: known.map(({ fingerprint }) => fingerprint),
+        flake_summaries: known.map(({ summary }) => summary),
+      };
+    }),
+    (former) => former.test_case_id,
+  );
+}
+
+function excusableOnly(
+  { id, quarantine_setting, history: own, ...row }: QuarantineRow,
+  formers: readonly FormerFlakes[],
+): QuarantinedTest {
+  const history = own === null ? null : withFormers(decodeHistory(own), formers);
+  const flakes = [row, ...formers].flatMap((one) => one.flakes);
+  const flake_summaries = [row, ...formers].flatMap((one) => one.flake_summaries);
+  const excusable = history === null ? null : new Set(excusableFingerprints(history));
   const kept = flakes
     .map((flake, index) => ({ fingerprint: flake.toString('utf8'), summary: flake_summaries[index]! }))
     .filter(({ fingerprint }) => excusable?.has(fingerprint) ?? true);

@@ -96,6 +96,8 @@ export type SegmentRow = {
   readonly uploadId: string;
   readonly uploadedAt: Date;
   readonly shape: Buffer;
+  /** The shape of the tests that were skipped; null: none was. */
+  readonly skipped: Buffer | null;
   /** Packed durations, not compressed. */
   readonly body: Uint8Array;
 };
@@ -106,11 +108,12 @@ const insertSegments = statement<
     uploadedAts: readonly Date[],
     uploadIds: readonly string[],
     shapes: readonly Buffer[],
+    skipped: readonly (Buffer | null)[],
     bodies: readonly Buffer[],
   ]
 >(`
-  insert into test_segment (repository_id, uploaded_at, upload_id, shape, body)
-  select $1::uuid, * from unnest($2::timestamptz[], $3::uuid[], $4::bytea[], $5::bytea[])
+  insert into test_segment (repository_id, uploaded_at, upload_id, shape, skipped, body)
+  select $1::uuid, * from unnest($2::timestamptz[], $3::uuid[], $4::bytea[], $5::bytea[], $6::bytea[])
   on conflict do nothing`);
 
 export async function putSegments(
@@ -125,6 +128,7 @@ export async function putSegments(
     segments.map((segment) => segment.uploadedAt),
     segments.map((segment) => segment.uploadId),
     segments.map((segment) => segment.shape),
+    segments.map((segment) => segment.skipped),
     segments.map((segment) => compress(segment.body)),
   );
 }

@@ -129,7 +129,9 @@ const readUnhealthy = pagedStatement<[repositoryId: string, status: string, ...F
   {
     columns: caseColumns,
     source: `from test_case c
-      where c.repository_id = $1 and c.status = $2 and c.status <> 'healthy' and ${matchesFilter(3)}`,
+      where c.repository_id = $1 and c.status = $2 and c.status <> 'healthy' and not exists (
+        select from test_rename r where r.repository_id = $1 and r.former_id = c.id and r.state = 'active')
+        and ${matchesFilter(3)}`,
     keys: [
       { column: 'c.pull_requests_impacted_7d', direction: 'desc', type: 'bigint' },
       { column: 'c.status_changed_at', direction: 'desc', type: 'timestamptz' },

@@ -161,7 +161,8 @@ export type TestFact = {
     | 'quarantine_held_back'
     | 'quarantine_ending'
     | 'breakage_located'
-    | 'fix_verification_changed';
+    | 'fix_verification_changed'
+    | 'renamed';
   readonly before: Readonly<Record<string, unknown>>;
   readonly after: Readonly<Record<string, unknown>>;
   /** How often the test showed its former status again while it had it; undefined: not known, or no change of status. */

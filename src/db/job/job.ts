@@ -47,6 +47,8 @@ export type JobPayloads = {
   'sync-issues': RepositoryJobPayload & Tries;
   /** Lists what landed where tests broke (job/health/find-culprit.ts). */
   'find-culprits': RepositoryJobPayload & Tries;
+  /** Searches uploads of the default branch for renamed tests (job/health/search-renames.ts). */
+  'find-renames': RepositoryJobPayload;
   /** The comment on the pull request that landed as this commit. `waits`: how often it waited for the host's write limit. */
   'comment-culprit': RepositoryJobPayload & {
     readonly prNumber: number;
@@ -78,6 +80,7 @@ const isTask: Readonly<Record<keyof JobPayloads | ScheduledTask, true>> = {
   'handle-label': true,
   'sync-issues': true,
   'find-culprits': true,
+  'find-renames': true,
   'comment-culprit': true,
   'verify-fixes': true,
   'sandbox-ci': true,
@@ -310,6 +313,15 @@ export const enqueueFixes = (
     inMs ?? 0,
     inMs === null ? 'replace' : 'preserve_run_at',
   );
+
+/** Searches for renamed tests when nothing more urgent is due. */
+export const enqueueRenames = (tx: Tx, repositoryId: RepositoryId): Promise<void> =>
+  add(tx, {
+    task: 'find-renames',
+    payload: { repositoryId },
+    key: `renames:${repositoryId}`,
+    priority: later,
+  });
 
 /** Removes test branches that are no longer needed. Its own key keeps it from delaying the start of a run. */
 export const enqueueTidy = (tx: Tx, queueId: QueueId, inMs: number): Promise<void> =>

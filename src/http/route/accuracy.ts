@@ -11,7 +11,7 @@ import {
   toAccuracy,
 } from '#core/health/accuracy/accuracy.ts';
 import { fullName } from '#core/repository.ts';
-import { findHistoriesByTestId } from '#db/health/history-store.ts';
+import { findContinuedHistories } from '#db/health/history-store.ts';
 import { countReruns, listOpinions, listStatusSpans, spansMax } from '#db/history/accuracy-view.ts';
 import type { RepositoryId } from '#base/id.ts';
 import { type Context, type Handlers, knownRepository, requireOrganization } from '../endpoint/context.ts';
@@ -55,9 +55,9 @@ async function withOpenRepeats(
 ): Promise<readonly StatusSpan[]> {
   const isOpen = ({ endedAt, status }: StatusSpan) => endedAt === null && status !== 'healthy';
   const ids = spans.filter(isOpen).map(({ testCaseId }) => testCaseId);
-  const histories = new Map<string, Awaited<ReturnType<typeof findHistoriesByTestId>>[number]>();
+  const histories = new Map<string, Awaited<ReturnType<typeof findContinuedHistories>>[number]>();
   for (let at = 0; at < Math.min(ids.length, openMax); at += pageSize)
-    for (const test of await findHistoriesByTestId(cell.reader, repositoryId, ids.slice(at, at + pageSize)))
+    for (const test of await findContinuedHistories(cell.reader, repositoryId, ids.slice(at, at + pageSize)))
       histories.set(test.testCaseId, test);
   return spans.map((span) => {
     const test = isOpen(span) ? histories.get(span.testCaseId) : undefined;

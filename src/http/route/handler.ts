@@ -18,6 +18,7 @@ import { settingsTrialHandlers } from './settings-trial.ts';
 import { searchHandlers } from './search.ts';
 import { testHealthHandlers } from './test-health.ts';
 import { testHistoryHandlers } from './test-history.ts';
+import { testRenameHandlers } from './test-rename.ts';
 import { testingHandlers } from './testing.ts';
 import { hostConnectionHandlers } from './host-connection.ts';
 import { tokenHandlers } from './token.ts';
@@ -35,6 +36,7 @@ export function handlersFor({ sandbox }: Pick<Deps['config'], 'sandbox'>): reado
     ...searchHandlers,
     ...testHealthHandlers,
     ...testHistoryHandlers,
+    ...testRenameHandlers,
     ...quarantineHandlers,
     ...quarantineListHandlers,
     ...fixHandlers,

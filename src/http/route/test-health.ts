@@ -10,7 +10,8 @@ import { type RepositoryName, repositoryUrl } from '#core/repository.ts';
 import { findBreakage } from '#db/run/breakage-store.ts';
 import { findVerification } from '#db/run/fix-view.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
-import { findHistoriesByTestId } from '#db/health/history-store.ts';
+import { findContinuedHistories } from '#db/health/history-store.ts';
+import { listRenamesOf } from '#db/rename/rename-view.ts';
 import { findMutes } from '#db/health/verdict-store.ts';
 import type { KeysetPage, PageRequest } from '#db/keyset.ts';
 import {
@@ -32,6 +33,7 @@ import {
   testPageUrl,
 } from '#event/present-test.ts';
 import { presentBreakage, presentRecovery, presentVerification } from '../endpoint/present-prospect.ts';
+import { presentRenames } from '../endpoint/present-rename.ts';
 import { type Context, type Handlers, knownRepository, requireOrganization } from '../endpoint/context.ts';
 import { type Filter, pageCursorFrom, presentPage } from '../guard/page-token.ts';
 
@@ -75,15 +77,17 @@ export const testHealthHandlers: Handlers<
     const row =
       repository && (await findTestDetails(context.cell.reader, repository.id, input.test_id, context.now));
     if (!row) throw noSuchTest(input.test_id);
-    const [prospect, verification] = await Promise.all([
-      readProspect(context, repository.id, row),
-      findVerification(context.cell.reader, repository.id, row.id),
-    ]);
-    return {
-      test: presentDetails(context.deps.config, input.repo, row),
-      ...prospect,
-      fix_verification: verification && presentVerification(verification),
-    };
+      const [prospect, verification, renames] = await Promise.all([
+        readProspect(context, repository.id, row),
+        findVerification(context.cell.reader, repository.id, row.id),
+        listRenamesOf(context.cell.reader, repository.id, row.id),
+      ]);
+      return {
+        test: presentDetails(context.deps.config, input.repo, row),
+        ...presentRenames(row.id, renames),
+        ...prospect,
+        fix_verification: verification && presentVerification(verification),
+      };
   },
 
   listQuarantinedTests: async (context, input) => {
@@ -133,7 +137,7 @@ async function readProspect(
   const [settings, mutes, [watched]] = await Promise.all([
     findHealthSettings(reader, repositoryId),
     findMutes(reader, repositoryId, [id], now),
-    findHistoriesByTestId(reader, repositoryId, [id]),
+    findContinuedHistories(reader, repositoryId, [id]),
   ]);
   const before = {
     mutes: mutes.get(id) ?? [],

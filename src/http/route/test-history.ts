@@ -10,7 +10,7 @@ import { type ResolvedHealthSettings, defaultHealthSettings } from '#core/health
 import type { HealthStatus } from '#core/health/status.ts';
 import type { RepositoryId } from '#base/id.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
-import { findHistoriesByTestId, type WatchedTest } from '#db/health/history-store.ts';
+import { findContinuedHistories, type WatchedTest } from '#db/health/history-store.ts';
 import { failuresOfRepositoryMax, readQuarantineSummary } from '#db/health/quarantine-gain-view.ts';
 import {
   type ChangeRow,
@@ -76,7 +76,7 @@ async function readHistory(
     listTestChanges(...ofTest),
     listTestMutes(...ofTest, now),
     findHealthSettings(reader, repositoryId),
-    findHistoriesByTestId(reader, repositoryId, [test.id]),
+    findContinuedHistories(reader, repositoryId, [test.id]),
   ]);
   const counted = failureDays.reduce((sum, day) => sum + day.failed + day.flaky + day.suspect, 0);
   const all = mutes.find(({ monitor }) => monitor === '*');
@@ -182,6 +182,11 @@ const changedValue = {
   fix_verification_changed: 'state',
 } as const;
 
+const reasonField: { readonly [Kind in ChangeRow['kind']]?: string } = {
+  monitor_status_changed: 'evidence',
+  renamed: 'former_name',
+};
+
 /** The old and the new value, in short form. */
 function presentChange({
   recorded_at,
@@ -192,6 +197,7 @@ function presentChange({
 }: ChangeRow): TestHistoryAnswer['changes'][number] {
   const presentValue = (side: ChangeRow['before']): string => {
     if (kind === 'monitor_status_changed') return side['isActive'] === true ? 'active' : 'quiet';
+    if (kind === 'renamed') return side['is_carried'] === true ? 'carried' : 'separate';
     if (kind === 'quarantine_ending') return stringOrEmpty(side['endsAt']);
     if (kind === 'breakage_located')
       return typeof side['culprit'] === 'number' ? `#${side['culprit']}` : 'unknown';
@@ -208,7 +214,7 @@ function presentChange({
         ? ''
         : kind === 'breakage_located'
           ? describeRange(after)
-          : stringOrEmpty(after[kind === 'monitor_status_changed' ? 'evidence' : 'reason']),
+          : stringOrEmpty(after[reasonField[kind] ?? 'reason']),
     trigger: trigger.kind,
     upload_id: trigger.kind === 'upload' ? trigger.uploadId : null,
     actor: trigger.kind === 'person' ? trigger.actor : null,

@@ -1,31 +1,17 @@
-// Histories of the watched tests that uploads ran. A test is watched from its first failure on. Until then it
-// passed wherever it was executed, so the earlier passes of a newly watched test are known without one record
-// each: uploads of a shape are counted by the hour, the newest uploads of the default branch and those of the
-// same source are stored individually, and every test in their shapes passed in them.
+// Histories of the watched tests that uploads ran. A test is watched from its first failure on; what it did before is
+// known too (command/earlier-passes.ts).
 
-import { dayMs } from '#base/duration.ts';
+import { addEarlierPasses } from '#command/earlier-passes.ts';
 import type { RepositoryId } from '#base/id.ts';
-import {
-  addPasses,
-  addRepeats,
-  dayNumber,
-  emptyHistory,
-  type TestCaseHistory,
-  record,
-} from '#core/health/history.ts';
+import { addRepeats, emptyHistory, type TestCaseHistory, record } from '#core/health/history.ts';
 import { withoutShard } from '#core/health/job-name.ts';
 import type { RunFact } from '#core/health/recent-run.ts';
 import { binarySearch } from '#core/health/segment.ts';
 import type { Tx } from '#db/cell.ts';
 import { findHistories, startOfHour, type TestHour, type WatchedTest } from '#db/health/history-store.ts';
-import { listPassSources, type PassSource } from '#db/health/ingest-store.ts';
-import { listRecentShapes, listShapeHours, type ShapeHour } from '#db/health/segment-store.ts';
 import type { ReadUpload } from './ingest-read.ts';
 import { decodeOutcome } from './ingest-run.ts';
 import type { TestMemory } from './test-memory.ts';
-
-/** How far back earlier passes are searched: the longest window of a monitor. */
-const earlierMs = 14 * dayMs;
 
 /** An upload, with the result of the mass-failure guard. */
 export type GuardedUpload = {
@@ -71,7 +57,7 @@ export async function changeHistories(
 ): Promise<HistoryChanges> {
   const drafts = await loadDrafts(tx, memory, uploads);
   const hours: TestHour[] = [];
-  await fillEarlier(tx, memory.repositoryId, drafts, uploads, hours);
+  await fillEarlier(tx, memory.repositoryId, [...drafts.values()], uploads, hours);
   for (const upload of uploads) recordUpload(drafts, upload, memory.nextOrdinal, hours);
   const tests = [...drafts.values()].map((draft): [number, ChangedHistory] => [
     draft.ordinal,
@@ -181,84 +167,17 @@ function recordUpload(
   }
 }
 
-/** Adds the earlier runs of newly watched tests: passes. */
 async function fillEarlier(
   tx: Tx,
   repositoryId: RepositoryId,
-  drafts: ReadonlyMap<number, TestHistoryDraft>,
+  drafts: readonly TestHistoryDraft[],
   uploads: readonly GuardedUpload[],
   hours: TestHour[],
 ): Promise<void> {
-  const fresh = [...drafts.values()].filter(({ isNew }) => isNew);
+  const fresh = drafts.filter(({ isNew }) => isNew);
   const newest = uploads.at(-1)?.read.upload.uploaded_at;
-  if (fresh.length === 0 || newest === undefined) return;
-  const since = new Date(newest.getTime() - earlierMs);
-  const ordinals = fresh.map(({ ordinal }) => ordinal);
-  const span = { first: Math.min(...ordinals), last: Math.max(...ordinals) };
-  const holders = new Map<string, readonly TestHistoryDraft[]>();
-  const hashes: Buffer[] = [];
-  for (const { hash, ordinals: unpack } of await listRecentShapes(tx, repositoryId, since, span)) {
-    const shape = unpack();
-    const held = fresh.filter(({ ordinal }) => binarySearch(shape, ordinal) !== -1);
-    if (held.length === 0) continue;
-    holders.set(hash.toString('hex'), held);
-    hashes.push(hash);
-  }
-  if (hashes.length === 0) return;
+  if (newest === undefined) return;
   const shas = [...new Set(uploads.map(({ read }) => read.about.sha).filter((sha) => sha !== ''))];
-  const sources = await listPassSources(tx, repositoryId, { since, shapes: hashes, shas });
-  addEarlier(holders, await listShapeHours(tx, repositoryId, since, hashes), sources, hours);
+  hours.push(...(await addEarlierPasses(tx, repositoryId, fresh, newest, shas)));
   for (const draft of fresh) draft.before = draft.history;
-}
-
-function addEarlier(
-  holders: ReadonlyMap<string, readonly TestHistoryDraft[]>,
-  counted: readonly ShapeHour[],
-  sources: readonly PassSource[],
-  hours: TestHour[],
-): void {
-  // Passes with a known source are recorded one by one, and subtracted from the hourly counts.
-  const named = new Map<string, number>();
-  const formatShapeHourKey = (shape: string, branchClass: string, hour: Date) =>
-    `${shape} ${branchClass} ${hour.getTime()}`;
-  for (const source of sources) {
-    const shape = source.shape.toString('hex');
-    const key = formatShapeHourKey(shape, source.branchClass, startOfHour(source.uploadedAt));
-    named.set(key, (named.get(key) ?? 0) + 1);
-    for (const draft of holders.get(shape) ?? [])
-      draft.history = record(draft.history, {
-        at: source.uploadedAt.getTime(),
-        source: source.sha === '' ? source.uploadId : source.sha,
-        branchClass: source.branchClass,
-        prNumber: null,
-        outcome: 'passed',
-        isSuspect: false,
-        fingerprint: null,
-        failing: 0,
-        tests: 0,
-        job: withoutShard(source.job),
-      });
-  }
-  const days = new Map<TestHistoryDraft, Map<string, number>>();
-  for (const { shape, branchClass, hour, runs } of counted) {
-    const name = shape.toString('hex');
-    const unnamed = Math.max(0, runs - (named.get(formatShapeHourKey(name, branchClass, hour)) ?? 0));
-    for (const draft of holders.get(name) ?? []) {
-      hours.push({ testCaseId: draft.testCaseId, hour, runs, failures: 0 });
-      if (unnamed === 0) continue;
-      const sums = days.get(draft) ?? new Map<string, number>();
-      const key = `${dayNumber(hour.getTime())} ${branchClass}`;
-      days.set(draft, sums.set(key, (sums.get(key) ?? 0) + unnamed));
-    }
-  }
-  for (const [draft, sums] of days)
-    for (const [key, runs] of sums) {
-      const [day, branchClass] = key.split(' ') as [string, ShapeHour['branchClass']];
-      draft.history = addPasses(draft.history, {
-        at: Number(day) * dayMs,
-        branchClass,
-        runs,
-        sources: runs,
-      });
-    }
 }

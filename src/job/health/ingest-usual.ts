@@ -27,6 +27,8 @@ export type Usual = {
   /** Null: there is no baseline yet. */
   readonly usualTests: number | null;
   readonly missingTests: number | null;
+  /** Usual tests are gone and others are there, or they were in the upload before: tests may have been renamed. */
+  readonly isReplacing: boolean;
 };
 
 export type UsualJobs = {
@@ -85,6 +87,7 @@ export async function loadUsualJobs(
           isUnusual: false,
           usualTests: null,
           missingTests: null,
+          isReplacing: false,
         };
       const measured = await measure(own, read, shape);
       const onDefault = jobs.get(formatJobKey({ ...key, branchClass: 'default' }));
@@ -104,10 +107,21 @@ export async function loadUsualJobs(
         isUnusual: isUnusual(own?.baseline ?? null, failing),
         usualTests: known === undefined ? null : (compared?.usual ?? null),
         missingTests: known === undefined ? null : (compared?.missing ?? null),
+        isReplacing:
+          own !== undefined &&
+          own.usualAgreed >= usualAgreedMin &&
+          (own.usualMissed > 0 || isReplacing(measured, shape)),
       };
     },
   };
 }
+
+/** More tests than are left of the usual ones. */
+const isReplacing = (
+  measured: { readonly usual: number; readonly missing: number } | null,
+  { ordinals }: Shape,
+): boolean =>
+  measured !== null && measured.missing > 0 && ordinals.length > measured.usual - measured.missing;
 
 type UsualPart = Pick<TestJob, 'usualShape' | 'usualAgreed' | 'usualMissed'>;
 

@@ -14,7 +14,7 @@ import {
   putIngested,
   type WaitingUpload,
 } from '#db/health/ingest-store.ts';
-import { enqueueStatusComments } from '#db/job/job.ts';
+import { enqueueRenames, enqueueStatusComments } from '#db/job/job.ts';
 import { lockNumbering, noteWatchChange } from '#db/health/numbering-store.ts';
 import {
   countShapes,
@@ -24,6 +24,7 @@ import {
   type Shape,
   createShape,
 } from '#db/health/segment-store.ts';
+import { hasUndecidedRenames, requestRenames } from '#db/rename/rename-store.ts';
 import { putTestJobs } from '#db/health/test-job-store.ts';
 import { markStatusCommentsDue } from '#db/queue/status-comment-store.ts';
 import { type TestsLock, withTestsLock } from '#db/transaction.ts';
@@ -124,6 +125,12 @@ async function write(
   await countFailures(tx, lock, failures.groups);
   await addHours(tx, lock, hours);
   await putTestJobs(tx, lock, usualJobs.changed());
+  await searchRenames(
+    tx,
+    lock,
+    guarded.filter(({ read }) => isWhole(read)),
+    usuals,
+  );
   const impacted = failures.rows.filter((row) => row.was_unhealthy && row.pr_number !== null);
   await countImpact(tx, lock, [...new Set(impacted.map((row) => row.test_case_id))], now);
   const watchedNow = [...tests.values()].filter(({ isNew }) => isNew).map(({ test }) => test.ordinal);
@@ -137,6 +144,25 @@ async function write(
   for (const queueId of await markStatusCommentsDue(tx, lock.repositoryId, failing))
     await enqueueStatusComments(tx, queueId, 'soon');
   return watchedNow;
+}
+
+/** Has the default branch searched for renamed tests, from the first upload on that says there may be some. */
+async function searchRenames(
+  tx: Tx,
+  lock: TestsLock,
+  uploads: readonly GuardedUpload[],
+  usuals: ReadonlyMap<string, Usual>,
+): Promise<void> {
+  const complete = uploads.filter(
+    ({ read: { upload, about, isComplete }, isSuspect }) =>
+      upload.trust === 'full' && about.branchClass === 'default' && isComplete && !isSuspect,
+  );
+  if (complete.length === 0) return;
+  const isUndecided = await hasUndecidedRenames(tx, lock);
+  const first = complete.find(({ read }) => isUndecided || usuals.get(read.upload.id)!.isReplacing);
+  if (first === undefined) return;
+  await requestRenames(tx, lock, first.read.upload.uploaded_at);
+  await enqueueRenames(tx, lock.repositoryId);
 }
 
 /** Stores shapes and segments; returns the shape of each upload. */
@@ -156,19 +182,14 @@ async function putResults(
     if (runs.ordinals.length + runs.skipped.length === 0 || !isWhole(read)) continue;
     const typical = await storeShapeDaily(tx, lock, memory, shape, runs.durations, upload.uploaded_at);
     // A test that is only skipped is in use as well: tests that are in no shape are removed later.
-    if (runs.skipped.length > 0)
-      await storeShapeDaily(
-        tx,
-        lock,
-        memory,
-        createShape(runs.skipped),
-        new Uint8Array(),
-        upload.uploaded_at,
-      );
+    const skipped = runs.skipped.length === 0 ? null : createShape(runs.skipped);
+    if (skipped !== null)
+      await storeShapeDaily(tx, lock, memory, skipped, new Uint8Array(), upload.uploaded_at);
     segments.push({
       uploadId: upload.id,
       uploadedAt: upload.uploaded_at,
       shape: shape.hash,
+      skipped: skipped?.hash ?? null,
       body: packDurations(runs.durations, typical),
     });
   }

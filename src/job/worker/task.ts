@@ -20,6 +20,7 @@ import { runSandboxCi } from './sandbox-ci.ts';
 import { reconcileQueue } from '../queue/reconcile.ts';
 import { revisitTests } from '../health/revisit-tests.ts';
 import { rerunFailedJobs } from '../queue/rerun-jobs.ts';
+import { searchRenames } from '../health/search-renames.ts';
 import { syncIssues } from '../health/sync-issues.ts';
 import { verifyFixes } from '../health/verify-fixes.ts';
 import { sweepQueue } from '../queue/sweep.ts';
@@ -70,6 +71,7 @@ export const tasks: Tasks = {
   'handle-label': handleLabelCommand,
   'sync-issues': syncIssues,
   'find-culprits': findCulprits,
+  'find-renames': searchRenames,
   'comment-culprit': commentCulprit,
   'verify-fixes': verifyFixes,
   'sandbox-ci': runSandboxCi,
