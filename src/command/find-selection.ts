@@ -36,7 +36,7 @@ export async function findSelection(
     findFixSelection(db, repositoryId, sha),
   ]);
   if (fix === null) return { tests, repeats: 1 };
-  if (job !== '' && (await isOfOtherJobs(db, repositoryId, fix.ordinal, job)))
+  if (fix.isOver || (job !== '' && (await isOfOtherJobs(db, repositoryId, fix.ordinal, job))))
     return { tests: [], repeats: 1 };
   const { name, classname, parent, file, repeats } = fix;
   return { tests: [{ name, classname, parent, file }], repeats };

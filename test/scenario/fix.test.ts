@@ -178,9 +178,15 @@ it('ends as refuted when the test fails as before, at once and with the commit',
   await story.client.call('verifyFix', story.test);
   await story.settle();
   expect(await story.fix()).toMatchObject({ state: 'verifying' });
+  const { sha } = await story.current();
   await story.client.call('cancelFixVerification', story.test);
   await story.settle();
   expect(await story.branches()).toEqual([]);
+  // A job of CI that starts only now has nothing to run.
+  expect(await story.client.call('getTestSelection', { repo: story.repo, sha })).toEqual({
+    tests: [],
+    repeats: 1,
+  });
 });
 
 it('says apart that the test failed in a way in which it had never failed before', async () => {

@@ -132,15 +132,17 @@ type FixSelectionRow = {
   readonly file: string;
   readonly repeats: number;
   readonly ordinal: number;
+  /** The run is over: what CI still does for it is not needed. */
+  readonly isOver: boolean;
 };
 
 const selectSelection = statement<[repositoryId: string, sha: string], FixSelectionRow>(`
   select c.name, coalesce(c.classname, '') as classname, coalesce(c.parent, '') as parent,
-    coalesce(c.file_path, '') as file, r.repeats, c.ordinal
+    coalesce(c.file_path, '') as file, r.repeats, c.ordinal, r.ended_at is not null as "isOver"
   from fix_verification_run r
   join fix_verification v on v.repository_id = r.repository_id and v.id = r.verification_id
   join test_case c on c.repository_id = v.repository_id and c.id = v.test_case_id
-  where r.repository_id = $1 and r.sha = $2 and r.ended_at is null and c.ordinal is not null limit 1`);
+  where r.repository_id = $1 and r.sha = $2 and c.ordinal is not null limit 1`);
 
 /** The test that a verification run on this commit runs; null: there is no such run. */
 export async function findFixSelection(

@@ -25,7 +25,7 @@ import {
 import { findQueueForFixes, type QueueForFixes } from '#db/run/fix-view.ts';
 import { findHealthContext } from '#db/health/verdict-store.ts';
 import { enqueueFixes, type JobPayloads } from '#db/job/job.ts';
-import { type TestsLock, withTestsLock } from '#db/transaction.ts';
+import { withTestsLock } from '#db/transaction.ts';
 import { branchRef } from '#git/ref.ts';
 import type { Mirror } from '#git/mirror/mirror.ts';
 import { type Served, withHost } from '../at-host.ts';
@@ -40,12 +40,14 @@ const pauseMs = 2 * minuteMs;
 export async function verifyFixes(deps: TaskDeps, payload: JobPayloads['verify-fixes']): Promise<void> {
   const { cell } = deps;
   const { repositoryId } = payload;
-  await settle(deps, repositoryId, new Map());
+  const context = await findHealthContext(cell.db, repositoryId);
+  if (context === null) return;
+  const queue = await findQueueForFixes(cell.db, repositoryId, context.defaultBranches);
+  // What time ends does not wait for the Git host. A fix is confirmed only after failures on its commits were looked for.
+  await settle(deps, repositoryId, new Map(), queue === null);
   const open = await listOpenVerifications(cell.db, repositoryId);
   const runs = await listFixRuns(cell.db, repositoryId);
-  const context = await findHealthContext(cell.db, repositoryId);
-  if (context === null || (open.length === 0 && runs.length === 0)) return;
-  const queue = await findQueueForFixes(cell.db, repositoryId, context.defaultBranches);
+  if (open.length === 0 && runs.length === 0) return;
   if (queue === null) await waitWithoutQueue(cell.db, repositoryId, open);
   // Without a queue there may be no connection to the Git host either. Time alone is looked at once an hour (revisit-tests).
   if (queue === null && runs.every(({ isRemoved }) => isRemoved)) return;
@@ -79,7 +81,7 @@ async function verifyAtHost(deps: TaskDeps, session: FixSession, repositoryId: R
   const { cell } = deps;
   const { mirror, queue } = session;
   const tip = queue === null ? null : (await mirror.fetch({ branch: queue.branch, pulls: [] })).tip;
-  await settle(deps, repositoryId, await examine(deps, session, repositoryId, tip));
+  await settle(deps, repositoryId, await examine(deps, session, repositoryId, tip), true);
   await endRuns(deps, session, repositoryId);
   await removeEnded(deps, session, repositoryId);
   if (queue !== null && tip !== null) await startFixRun(deps, { ...session, queue, tip }, repositoryId);
@@ -94,29 +96,33 @@ async function verifyAtHost(deps: TaskDeps, session: FixSession, repositoryId: R
 type Failures = ReadonlyMap<string, FixFailure>;
 
 /** Ends the verifications of which it is decided. What the tests are now is read under the lock under which they are classified. */
-function settle({ cell, clock }: TaskDeps, repositoryId: RepositoryId, failures: Failures): Promise<void> {
+function settle(
+  { cell, clock }: TaskDeps,
+  repositoryId: RepositoryId,
+  failures: Failures,
+  mayConfirm: boolean,
+): Promise<void> {
   return withTestsLock(cell, repositoryId, async (tx, lock) => {
     const now = clock.now();
-    for (const verification of await listOpenVerifications(tx, repositoryId))
-      await settleOne(tx, lock, verification, failures.get(verification.id) ?? null, now);
+    for (const verification of await listOpenVerifications(tx, repositoryId)) {
+      const failure = failures.get(verification.id) ?? null;
+      const outcome = decideEnd(verification, failure, now);
+      if (outcome === null || (outcome === 'fixed' && !mayConfirm)) continue;
+      const end = { outcome, failedSha: failure?.sha ?? null, trigger: { kind: 'time' } } as const;
+      await concludeVerification(tx, lock, verification, end, now);
+    }
   });
 }
 
-async function settleOne(
-  tx: Tx,
-  lock: TestsLock,
-  verification: OpenVerification,
+const decideEnd = (
+  { status, isAnyMonitorActive, manualStatus, endsAt }: OpenVerification,
   failure: FixFailure | null,
   now: Date,
-): Promise<void> {
-  const { status, isAnyMonitorActive, manualStatus, endsAt } = verification;
-  const isStatusManual = manualStatus !== null;
-  const facts = { status, isAnyMonitorActive, isStatusManual, failure, endsAt: endsAt.getTime() };
-  const outcome = findFixEnd(facts, now.getTime());
-  if (outcome === null) return;
-  const failedSha = failure?.sha ?? null;
-  await concludeVerification(tx, lock, verification, { outcome, failedSha, trigger: { kind: 'time' } }, now);
-}
+) =>
+  findFixEnd(
+    { status, isAnyMonitorActive, isStatusManual: manualStatus !== null, failure, endsAt: endsAt.getTime() },
+    now.getTime(),
+  );
 
 /** Whether the tip contains the fix, and whether the test failed on a commit that does. */
 async function examine(
