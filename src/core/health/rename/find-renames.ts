@@ -48,8 +48,10 @@ type PlaceGroup = {
   readonly signature: string;
 };
 
-/** Names and places that are compared with each other. With more, nothing is found. */
+/** Places that are compared with each other. With more, nothing is found. */
 const comparisonsMax = 10_000;
+/** A comparison of two names costs as much as so many of places. */
+const nameCost = 5;
 
 type Budget = { comparisons: number };
 
@@ -241,12 +243,14 @@ function splitParameters(leaf: string): { readonly base: string; readonly parame
   return at <= 0 ? { base: leaf, parameters: '' } : { base: leaf.slice(0, at), parameters: leaf.slice(at) };
 }
 
-/** Names of one place that one change of wording may explain. */
+/** Names of one place that one change of wording may explain, and the length of each. */
 const wordingsMax = 100;
+const wordingLengthMax = 500;
 
 function findNewWordings(gone: PlaceGroup, fresh: PlaceGroup, budget: Budget): readonly FoundRename[] {
   const [before, after] = [[...gone.byLeaf.keys()], [...fresh.byLeaf.keys()]];
-  if (before.length !== after.length || before.length > wordingsMax) return [];
+  if (before.length !== after.length || before.length > wordingsMax || budget.comparisons < 0) return [];
+  if ([...before, ...after].some((name) => name.length > wordingLengthMax)) return [];
   const explanations = after.flatMap((leaf) => {
     const pairs = explain(before, new Set(after), [before[0]!, leaf], budget);
     return pairs === null ? [] : [pairs];
@@ -274,8 +278,9 @@ function explain(
   const pairs: Wording[] = [];
   for (const name of before) {
     const renamed = name === one ? other : change(name);
-    if (renamed === null || !after.has(renamed) || taken.has(renamed) || --budget.comparisons < 0)
-      return null;
+    if (renamed === null || !after.has(renamed) || taken.has(renamed)) return null;
+    budget.comparisons -= nameCost;
+    if (budget.comparisons < 0) return null;
     const [a, b] = [splitParameters(name), splitParameters(renamed)];
     if (a.parameters !== b.parameters || !isSimilarName(a.base, b.base)) return null;
     taken.add(renamed);
