@@ -23,6 +23,9 @@
 
 import { isSimilarName, splitTerms } from './similar-name.ts';
 
+/** Places with a longer name, file or class are not compared; texts may be cut behind that. */
+export const placeLengthMax = 500;
+
 export type PlacedTest = {
   readonly ordinal: number;
   readonly name: string;
@@ -65,7 +68,7 @@ export function findRenames(
   const remaining = groupByPlace(others);
   const budget: Budget = { comparisons: comparisonsMax };
   const isOnlyIn = (other: ReadonlyMap<string, PlaceGroup>) => (place: PlaceGroup) =>
-    !other.has(place.key) && !remaining.has(place.key);
+    isShort(place) && !other.has(place.key) && !remaining.has(place.key);
   const moved = findMoves(
     [...goneGroups.values()].filter(isOnlyIn(freshGroups)),
     [...freshGroups.values()].filter(isOnlyIn(goneGroups)),
@@ -73,7 +76,8 @@ export function findRenames(
   );
   const renamed = [...goneGroups].flatMap(([key, group]) => {
     const counterpart = freshGroups.get(key);
-    return counterpart === undefined ? [] : findNewWordings(group, counterpart, budget);
+    const isComparable = counterpart !== undefined && isShort(group) && isShort(counterpart);
+    return isComparable ? findNewWordings(group, counterpart, budget) : [];
   });
   return budget.comparisons < 0 ? [] : [...moved, ...renamed];
 }
@@ -105,6 +109,11 @@ function groupByPlace(tests: readonly PlacedTest[]): ReadonlyMap<string, PlaceGr
     }),
   );
 }
+
+const isShort = ({ fields, byLeaf }: PlaceGroup): boolean =>
+  [...fields, ...[...byLeaf.values()].map(({ name }) => name)].every(
+    ({ length }) => length <= placeLengthMax,
+  );
 
 type PlaceMove = { readonly from: PlaceGroup; readonly to: PlaceGroup; readonly rewrite: string };
 
@@ -243,14 +252,12 @@ function splitParameters(leaf: string): { readonly base: string; readonly parame
   return at <= 0 ? { base: leaf, parameters: '' } : { base: leaf.slice(0, at), parameters: leaf.slice(at) };
 }
 
-/** Names of one place that one change of wording may explain, and the length of each. */
+/** Names of one place that one change of wording may explain. */
 const wordingsMax = 100;
-const wordingLengthMax = 500;
 
 function findNewWordings(gone: PlaceGroup, fresh: PlaceGroup, budget: Budget): readonly FoundRename[] {
   const [before, after] = [[...gone.byLeaf.keys()], [...fresh.byLeaf.keys()]];
   if (before.length !== after.length || before.length > wordingsMax || budget.comparisons < 0) return [];
-  if ([...before, ...after].some((name) => name.length > wordingLengthMax)) return [];
   const explanations = after.flatMap((leaf) => {
     const pairs = explain(before, new Set(after), [before[0]!, leaf], budget);
     return pairs === null ? [] : [pairs];

@@ -16,8 +16,6 @@ const typoLengthMin = 10;
 const lettersMax = 100;
 /** Names with more words are not compared: they are texts. */
 const termsMax = 64;
-/** Longer names are not compared at all. */
-const lengthMax = 500;
 
 /** Words that name nothing. */
 const fillers = new Set(['a', 'an', 'it', 'should', 'spec', 'test', 'tests', 'that', 'the']);
@@ -32,7 +30,6 @@ export const splitTerms = (name: string): readonly string[] =>
     .filter((term) => term !== '' && !fillers.has(term));
 
 export function isSimilarName(before: string, after: string): boolean {
-  if (Math.max(before.length, after.length) > lengthMax) return false;
   const [a, b] = [splitTerms(before), splitTerms(after)];
   const [textA, textB] = [a.join(' '), b.join(' ')];
   const lengths = [a.length, b.length];
