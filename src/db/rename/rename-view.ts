@@ -1,7 +1,7 @@
 // Reads of renames, and of what the default branch ran: shapes, and the places of tests.
 
 import type { RepositoryId } from '#base/id.ts';
-import type { PlacedTest } from '#core/health/rename/find-renames.ts';
+import { type PlacedTest, placeLengthMax } from '#core/health/rename/find-renames.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
 import { formerNamesMax } from '../health/history-store.ts';
@@ -123,8 +123,10 @@ export const listShapesBetween = async (
 
 type PlacedRow = PlacedTest & { readonly id: string };
 
-const placedColumns = `ordinal, id, name, coalesce(file_path, '') as file, coalesce(classname, '') as classname,
-  coalesce(parent, '') as parent, variant`;
+/** A place with longer texts is not compared, so that they can be cut. */
+const cut = (column: string): string => `left(coalesce(${column}, ''), ${placeLengthMax + 1})`;
+const placedColumns = `ordinal, id, ${cut('name')} as name, ${cut('file_path')} as file, ${cut('classname')} as classname,
+  ${cut('parent')} as parent, variant`;
 
 const selectPlaced = statement<[repositoryId: string, ordinals: readonly number[]], PlacedRow>(
   `select ${placedColumns} from test_case where repository_id = $1 and ordinal = any ($2::int[])`,
@@ -141,7 +143,7 @@ const selectInPlaces = statement<
   PlacedRow
 >(`
   select ${placedColumns} from test_case where repository_id = $1 and ordinal is not null
-    and coalesce(file_path, '') = any ($2::text[]) and coalesce(classname, '') = any ($3::text[]) limit $4`);
+    and ${cut('file_path')} = any ($2::text[]) and ${cut('classname')} = any ($3::text[]) limit $4`);
 
 /** Tests of one of the files and one of the classes. */
 export const listTestsInPlaces = (

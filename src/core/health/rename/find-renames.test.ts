@@ -122,6 +122,17 @@ describe('tests that did not move', () => {
     expect(renames(before, after)).toEqual([]);
   });
 
+  it('are those whose names are so long that they may be cut', () => {
+    const long = 'adds an item '.repeat(50);
+    expect(renames(inFile('unit/cart.test.ts', [long]), inFile('shop/cart.test.ts', [long]))).toEqual([]);
+  });
+
+  it('are those of a suite in which everything changed at once', () => {
+    const many = (folder: string) =>
+      Array.from({ length: 200 }, (_, index) => `${folder}/${index}/index.test.ts | renders`);
+    expect(renames(many('src'), many('lib'))).toEqual([]);
+  });
+
   it('are those of the next version of something', () => {
     expect(renames(inFile('test/api-v1.test.ts'), inFile('test/api-v2.test.ts'))).toEqual([]);
   });

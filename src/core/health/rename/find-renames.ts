@@ -23,6 +23,9 @@
 
 import { isSimilarName, splitTerms } from './similar-name.ts';
 
+/** Places with a longer name, file or class are not compared; texts may be cut behind that. */
+export const placeLengthMax = 500;
+
 export type PlacedTest = {
   readonly ordinal: number;
   readonly name: string;
@@ -48,8 +51,10 @@ type PlaceGroup = {
   readonly signature: string;
 };
 
-/** Names and places that are compared with each other. With more, nothing is found. */
+/** Places that are compared with each other. With more, nothing is found. */
 const comparisonsMax = 10_000;
+/** A comparison of two names costs as much as so many of places. */
+const nameCost = 5;
 
 type Budget = { comparisons: number };
 
@@ -63,7 +68,7 @@ export function findRenames(
   const remaining = groupByPlace(others);
   const budget: Budget = { comparisons: comparisonsMax };
   const isOnlyIn = (other: ReadonlyMap<string, PlaceGroup>) => (place: PlaceGroup) =>
-    !other.has(place.key) && !remaining.has(place.key);
+    isShort(place) && !other.has(place.key) && !remaining.has(place.key);
   const moved = findMoves(
     [...goneGroups.values()].filter(isOnlyIn(freshGroups)),
     [...freshGroups.values()].filter(isOnlyIn(goneGroups)),
@@ -71,7 +76,8 @@ export function findRenames(
   );
   const renamed = [...goneGroups].flatMap(([key, group]) => {
     const counterpart = freshGroups.get(key);
-    return counterpart === undefined ? [] : findNewWordings(group, counterpart, budget);
+    const isComparable = counterpart !== undefined && isShort(group) && isShort(counterpart);
+    return isComparable ? findNewWordings(group, counterpart, budget) : [];
   });
   return budget.comparisons < 0 ? [] : [...moved, ...renamed];
 }
@@ -103,6 +109,11 @@ function groupByPlace(tests: readonly PlacedTest[]): ReadonlyMap<string, PlaceGr
     }),
   );
 }
+
+const isShort = ({ fields, byLeaf }: PlaceGroup): boolean =>
+  [...fields, ...[...byLeaf.values()].map(({ name }) => name)].every(
+    ({ length }) => length <= placeLengthMax,
+  );
 
 type PlaceMove = { readonly from: PlaceGroup; readonly to: PlaceGroup; readonly rewrite: string };
 
@@ -246,7 +257,7 @@ const wordingsMax = 100;
 
 function findNewWordings(gone: PlaceGroup, fresh: PlaceGroup, budget: Budget): readonly FoundRename[] {
   const [before, after] = [[...gone.byLeaf.keys()], [...fresh.byLeaf.keys()]];
-  if (before.length !== after.length || before.length > wordingsMax) return [];
+  if (before.length !== after.length || before.length > wordingsMax || budget.comparisons < 0) return [];
   const explanations = after.flatMap((leaf) => {
     const pairs = explain(before, new Set(after), [before[0]!, leaf], budget);
     return pairs === null ? [] : [pairs];
@@ -274,8 +285,9 @@ function explain(
   const pairs: Wording[] = [];
   for (const name of before) {
     const renamed = name === one ? other : change(name);
-    if (renamed === null || !after.has(renamed) || taken.has(renamed) || --budget.comparisons < 0)
-      return null;
+    if (renamed === null || !after.has(renamed) || taken.has(renamed)) return null;
+    budget.comparisons -= nameCost;
+    if (budget.comparisons < 0) return null;
     const [a, b] = [splitParameters(name), splitParameters(renamed)];
     if (a.parameters !== b.parameters || !isSimilarName(a.base, b.base)) return null;
     taken.add(renamed);
