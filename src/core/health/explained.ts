@@ -8,11 +8,14 @@
 // share p of its runs loses some 2 p of its contradictions by this, until it has come back on the default branch. A failure of a new kind counts only after the default
 // branch was tested again: it may be broken since its last run.
 //
+// A breakage explains what failed in the same way meanwhile also when the ring no longer holds it (breakage.ts).
+//
 // Example. Main breaks at 10:00 and is repaired at 12:00. A pull request fails at 11:00 and passes, run again, at 13:00.
 // The run of main at 10:30 failed with the same fingerprint: explained.
 
-import { dayMs } from '#base/duration.ts';
+import { dayMs, hourMs } from '#base/duration.ts';
 import type { BranchClass } from './branch.ts';
+import { type Breakage, isOftenBroken } from './breakage.ts';
 import { listCurrentJobs } from './default-job.ts';
 import { hashText, type RecentRun } from './recent-run.ts';
 
@@ -28,19 +31,31 @@ type Explainable = {
   readonly isExplained: boolean;
 };
 
-/** Marks what the default branch explains, as far back as its runs are known. The same list if nothing changed. */
-export function explainByDefault<One extends Explainable>(
-  contradictions: readonly One[],
-  onDefault: readonly RecentRun[],
-): readonly One[] {
+type Explaining<One> = {
+  readonly contradictions: readonly One[];
+  readonly onDefault: readonly RecentRun[];
+  readonly breakages: readonly Breakage[];
+};
+
+/** Marks what the default branch explains, as far back as its runs and breakages are known. The same list if nothing changed. */
+export function explainByDefault<One extends Explainable>({
+  contradictions,
+  onDefault,
+  breakages,
+}: Explaining<One>): readonly One[] {
   const from = onDefault[0]?.at ?? Infinity;
   let isChanged = false;
   const next = contradictions.map((one) => {
-    if (one.branchClass === 'other' || one.cause === null || one.at < from) return one;
+    if (one.branchClass === 'other' || one.cause === null) return one;
     const { cause } = one;
+    const known = breakages.filter(({ job, cause: other }) => job === one.job && other === cause);
+    const isRemembered = !isOftenBroken(known) && known.some((breakage) => isDuring(one, breakage));
+    if (one.at < from && !isRemembered) return one;
     const own = onDefault.filter(({ job }) => job === one.job);
     const isExplained =
-      !comesBack(own, cause) && (isBroken(own, one, cause) || isFromDefault(own, one, cause, contradictions));
+      isRemembered ||
+      (!comesBack(own, cause) &&
+        (isBroken(own, one, cause) || isFromDefault(own, one, cause, contradictions)));
     if (isExplained === one.isExplained) return one;
     isChanged = true;
     return { ...one, isExplained };
@@ -50,6 +65,13 @@ export function explainByDefault<One extends Explainable>(
 
 /** From so many times on a failure that comes back may be the test's own. */
 const stretchesMin = 3;
+
+/** Pull requests may show a breakage this much earlier and later than the default branch. */
+const aroundMs = 2 * hourMs;
+
+const isDuring = ({ at }: Explainable, { from, to }: Breakage): boolean =>
+  at >= from - aroundMs && at <= to + aroundMs;
+
 /** A breakage that lasts longer is found to be one. */
 const lastingMs = 2 * dayMs;
 
@@ -128,12 +150,12 @@ export function excusableFingerprints({
   flakes,
   onDefault,
   contradictions,
-}: {
+  breakages,
+}: Explaining<Explainable> & {
   readonly flakes: readonly { readonly fingerprint: string; readonly firstAt: number }[];
-  readonly onDefault: readonly RecentRun[];
-  readonly contradictions: readonly Explainable[];
 }): readonly string[] {
   const failing = new Set<string>();
+  const broken = listBrokenBy(breakages, onDefault.at(-1)?.at ?? 0);
   let seenBy = -Infinity;
   let failingSince = Infinity;
   for (const own of listCurrentJobs(onDefault)) {
@@ -148,10 +170,21 @@ export function excusableFingerprints({
   return flakes
     .filter(
       ({ fingerprint, firstAt }) =>
-        firstAt <= latest && !failing.has(fingerprint) && !isExplainedFlake(contradictions, fingerprint),
+        firstAt <= latest &&
+        !failing.has(fingerprint) &&
+        !broken.has(hashText(fingerprint)) &&
+        !isExplainedFlake(contradictions, fingerprint),
     )
     .map(({ fingerprint }) => fingerprint);
 }
+
+/** The causes of breakages of the last week: commits from before the repair are run again, and still contain them. */
+const listBrokenBy = (breakages: readonly Breakage[], now: number): ReadonlySet<number> =>
+  new Set(
+    [...Map.groupBy(breakages, ({ job, cause }) => `${job} ${cause}`).values()]
+      .filter((known) => !isOftenBroken(known) && known.some(({ to }) => now - to <= staleMs))
+      .map((known) => known[0]!.cause),
+  );
 
 /** Every contradiction that shows it is explained. */
 function isExplainedFlake(contradictions: readonly Explainable[], fingerprint: string): boolean {

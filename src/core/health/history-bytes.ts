@@ -2,10 +2,12 @@
 // they are that. A ring full of passes is about 8 bytes for each.
 //
 // What was added later follows at the end, so that the release before, which stops reading earlier, reads the rest:
-//   jobs of the runs (an index in a short list each; nothing if there is one job), and what contradictions and flakes gained
+//   jobs of the runs (an index in a short list each; nothing if there is one job), what contradictions and flakes gained,
+//   and breakages
 
 import { assert } from '#base/assert.ts';
 import { branchClasses } from './branch.ts';
+import type { Breakage } from './breakage.ts';
 import type { Contradiction, DayCount, TestCaseHistory, KnownFlake } from './history.ts';
 import { passedRun, type RecentRun } from './recent-run.ts';
 
@@ -144,6 +146,7 @@ export function decodeHistory(bytes: Uint8Array): TestCaseHistory {
     onDefault,
     elsewhere,
     flakes,
+    breakages: [],
     cleanPasses,
     lastFailureAt,
     suite: 0,
@@ -152,7 +155,7 @@ export function decodeHistory(bytes: Uint8Array): TestCaseHistory {
 }
 
 function writeAdded(writer: HistoryWriter, history: TestCaseHistory): void {
-  const { onDefault, elsewhere, contradictions, flakes, suite } = history;
+  const { onDefault, elsewhere, contradictions, flakes, breakages, suite } = history;
   writeNumber(writer, suite);
   const jobs = [...new Set([...onDefault, ...elsewhere, ...contradictions].map(({ job }) => job))];
   writeNumber(writer, jobs.length);
@@ -168,6 +171,13 @@ function writeAdded(writer: HistoryWriter, history: TestCaseHistory): void {
     if (cause !== null) writeHash(writer, cause);
   }
   for (const { firstAt, lastAt } of flakes) writeNumber(writer, lastAt - firstAt);
+  writeNumber(writer, breakages.length);
+  for (const { cause, job, from, to, isPartial } of breakages) {
+    writeHash(writer, cause);
+    writeHash(writer, job);
+    writeNumber(writer, from);
+    writeNumber(writer, (to - from) * 2 + (isPartial ? 1 : 0));
+  }
 }
 
 /** The places of those for which it is true. */
@@ -210,8 +220,18 @@ function readAdded(reader: HistoryReader, history: TestCaseHistory): TestCaseHis
     };
   });
   const flakes = history.flakes.map((flake) => ({ ...flake, firstAt: flake.lastAt - readNumber(reader) }));
-  return { ...history, onDefault, elsewhere, contradictions, flakes, suite };
+  const breakages = reader.at === reader.bytes.length ? [] : readBreakages(reader);
+  return { ...history, onDefault, elsewhere, contradictions, flakes, breakages, suite };
 }
+
+const readBreakages = (reader: HistoryReader): readonly Breakage[] =>
+  Array.from({ length: readNumber(reader) }, () => {
+    const cause = readHash(reader);
+    const job = readHash(reader);
+    const from = readNumber(reader);
+    const length = readNumber(reader);
+    return { cause, job, from, to: from + Math.floor(length / 2), isPartial: length % 2 === 1 };
+  });
 
 function writeDays(writer: HistoryWriter, days: readonly DayCount[]): void {
   writeNumber(writer, days.length);

@@ -75,7 +75,7 @@ describe('the history of a test', () => {
         failing: 3,
         tests: 100,
         isShared: false,
-        isSeparate: false,
+        isSeparate: true,
         job: 0,
         cause: hashText('f1'),
         isExplained: false,
@@ -128,6 +128,22 @@ describe('the history of a test', () => {
     ]);
     expect(history.onDefault).toEqual([]);
     expect(history.cleanPasses).toBe(40);
+  });
+
+  it('takes a failure for separate two hours or twenty passes after the one before, not sooner', () => {
+    const failed = (minutes: number) =>
+      fact({ at: begunAt + minutes * minute, source: `${minutes}`, outcome: 'failed' });
+    const passed = (minutes: number) => fact({ at: begunAt + minutes * minute, source: `${minutes}` });
+    const separate = (list: readonly RunFact[]) =>
+      fold(list)
+        .elsewhere.filter(({ outcome }) => outcome === 'failed')
+        .map(({ isSeparate }) => isSeparate);
+    expect(separate([failed(0), failed(119), failed(240)])).toEqual([true, false, true]);
+    expect(separate([failed(0), failed(240), failed(119)])).toEqual([true, false, true]);
+    expect(separate([failed(119), failed(0)])).toEqual([true, false]);
+    const passes = Array.from({ length: 20 }, (_, at) => passed(at + 1));
+    expect(separate([failed(0), ...passes, failed(60)])).toEqual([true, true]);
+    expect(separate([failed(0), ...passes.slice(1), failed(60)])).toEqual([true, false]);
   });
 
   it('does not depend on the order of the facts', () => {

@@ -6,6 +6,7 @@
 //   onDefault        a ring of runs on the default branch, in order: what makes a test broken, and since when
 //   elsewhere        a ring of all other runs, where a later run of the same source finds its counterpart
 //   flakes           fingerprints of failures that were contradicted: what a quarantine excuses
+//   breakages        when the default branch was broken, longer than the ring reaches back: what is explained
 //
 // Runs are joined by their source, in whatever order they arrive. Example: on 1a2b3c4 a test fails, CI runs
 // it again, and an hour later another upload of 1a2b3c4 reports that it passes. The second fact finds the
@@ -18,6 +19,7 @@
 
 import { dayMs } from '#base/duration.ts';
 import { type BranchClass, branchClasses } from './branch.ts';
+import { type Breakage, rememberBreakages } from './breakage.ts';
 import { explainByDefault } from './explained.ts';
 import { hashText, isLater, type RecentRun, recentRun, type RunFact, sourceLengthMax } from './recent-run.ts';
 
@@ -73,6 +75,8 @@ export type TestCaseHistory = {
   readonly elsewhere: readonly RecentRun[];
   /** The oldest first. */
   readonly flakes: readonly KnownFlake[];
+  /** The newest last. */
+  readonly breakages: readonly Breakage[];
   /** Runs that passed since the last one that failed or was flaky. */
   readonly cleanPasses: number;
   /** Time of the last run that failed or was flaky; 0: none. */
@@ -87,6 +91,7 @@ export const emptyHistory: TestCaseHistory = {
   onDefault: [],
   elsewhere: [],
   flakes: [],
+  breakages: [],
   cleanPasses: 0,
   lastFailureAt: 0,
   suite: 0,
@@ -104,21 +109,20 @@ export const dayNumber = (at: number): number => Math.floor(at / dayMs);
 /** After so many passes a failure is separate from the one before: during an outage few runs pass. */
 const separatePasses = 20;
 
-export function record(history: TestCaseHistory, fact: RunFact): TestCaseHistory {
+export function record(before: TestCaseHistory, fact: RunFact): TestCaseHistory {
   const reported = recentRun(fact);
-  const isSeparate =
-    reported.outcome !== 'passed' &&
-    reported.at > history.lastFailureAt &&
-    history.cleanPasses >= separatePasses;
+  const isSeparate = reported.outcome !== 'passed' && isSeparateFailure(before, reported);
   const run = isSeparate ? { ...reported, isSeparate } : reported;
   const onDefault = fact.branchClass === 'default';
-  const ring = onDefault ? history.onDefault : history.elsewhere;
   const isSameRun = (other: RecentRun): boolean =>
     other.sourceHash === run.sourceHash &&
     other.at === run.at &&
     other.outcome === run.outcome &&
     other.job === run.job;
-  if (ring.some(isSameRun)) return history;
+  if ((onDefault ? before.onDefault : before.elsewhere).some(isSameRun)) return before;
+  const isLate = run.outcome !== 'passed' && run.at <= before.lastFailureAt;
+  const history = isLate ? joinIncident(before, run.at) : before;
+  const ring = onDefault ? history.onDefault : history.elsewhere;
   const isSeen = (other: RecentRun): boolean => other.sourceHash === run.sourceHash;
   const isNew = !history.onDefault.some(isSeen) && !history.elsewhere.some(isSeen);
   const counts = run.outcome === 'passed' || !run.isSuspect;
@@ -136,7 +140,36 @@ export function record(history: TestCaseHistory, fact: RunFact): TestCaseHistory
     suite: Math.max(history.suite, fact.suite ?? fact.tests),
   };
   const joined = isNew && run.outcome !== 'flaky' ? counted : joinSource(counted, run, fact.source);
-  return onDefault ? explain(joined) : joined;
+  return onDefault ? explain(remember(joined, run)) : joined;
+}
+
+/** While the ring has lost nothing, a pass that arrives late counts too. */
+function remember(history: TestCaseHistory, run: RecentRun): TestCaseHistory {
+  const isWhole = history.onDefault.length < onDefaultMax;
+  if (run.outcome !== 'failed' && !isWhole) return history;
+  const breakages = rememberBreakages(history.breakages, history.onDefault, isWhole);
+  return breakages.length === 0 && history.breakages.length === 0 ? history : { ...history, breakages };
+}
+
+/** No failure of the last two hours, or many passes since then: this one is no part of the same incident. */
+function isSeparateFailure(history: TestCaseHistory, { at }: RecentRun): boolean {
+  const { lastFailureAt, cleanPasses, onDefault, elsewhere } = history;
+  if (at > lastFailureAt) return cleanPasses >= separatePasses || at - lastFailureAt >= incidentMs;
+  const isBefore = (run: RecentRun): boolean =>
+    run.outcome !== 'passed' && run.at <= at && at - run.at < incidentMs;
+  return !onDefault.some(isBefore) && !elsewhere.some(isBefore);
+}
+
+/** After a failure that arrives late those that follow it are no longer separate. */
+function joinIncident(history: TestCaseHistory, at: number): TestCaseHistory {
+  const join = <One extends { readonly at: number; readonly isSeparate: boolean }>(one: One): One =>
+    one.isSeparate && one.at > at && one.at - at < incidentMs ? { ...one, isSeparate: false } : one;
+  return {
+    ...history,
+    contradictions: history.contradictions.map(join),
+    onDefault: history.onDefault.map(join),
+    elsewhere: history.elsewhere.map(join),
+  };
 }
 
 export function addToDay(
@@ -267,7 +300,7 @@ function joinSource(history: TestCaseHistory, { sourceHash }: RecentRun, source:
 }
 
 export function explain(history: TestCaseHistory): TestCaseHistory {
-  const contradictions = explainByDefault(history.contradictions, history.onDefault);
+  const contradictions = explainByDefault(history);
   return contradictions === history.contradictions ? history : { ...history, contradictions };
 }
 

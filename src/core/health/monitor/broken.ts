@@ -12,6 +12,7 @@
 import { dayMs } from '#base/duration.ts';
 import { countText } from '#base/number-text.ts';
 import { fraction, type SettingValues } from '../../setting.ts';
+import { isRowUnexplained } from '../breakage.ts';
 import { listCurrentJobs } from '../default-job.ts';
 import type { TestCaseHistory } from '../history.ts';
 import type { RecentRun } from '../recent-run.ts';
@@ -176,9 +177,6 @@ function viewJob(
   return { failed: row, sources: row, ...locate(places, { at, after: at - 1, upTo: at }) };
 }
 
-/** A row of failures that chance yields less often than this. */
-const rowChance = 0.001;
-const rowMin = 3;
 const contradictedMs = 14 * dayMs;
 
 /**
@@ -188,7 +186,7 @@ const contradictedMs = 14 * dayMs;
 function countUnlikelyRow({ contradictions }: TestCaseHistory, places: readonly SourcePlace[]): number {
   const lastPass = places.findLastIndex((place) => !hasFailed(place));
   const row = places.length - 1 - lastPass;
-  if (row < rowMin) return 0;
+  if (row === 0) return 0;
   const begunAt = places[lastPass + 1]!.at;
   let passed = 0;
   let failed = contradictions.filter(
@@ -198,7 +196,7 @@ function countUnlikelyRow({ contradictions }: TestCaseHistory, places: readonly 
     passed += counts.passed;
     failed += counts.failed;
   }
-  return ((failed + 1) / (passed + failed + 2)) ** row < rowChance ? row : 0;
+  return isRowUnexplained(row, { passed, failed }) ? row : 0;
 }
 
 /**

@@ -98,6 +98,30 @@ describe('the pass-on-retry monitor', () => {
     expect(classify(apart.reduce(record, emptyHistory), begunAt + 20 * hour).status.value).toBe('flaky');
   });
 
+  it('takes a contradiction in the midst of failures for an outage of which the shard shows a part', () => {
+    const passes = { at: begunAt, branchClass: 'pull_request', runs: 2_000, sources: 2_000 } as const;
+    const shard = { failing: 1, tests: 2_000, suite: 20_000, job: 'test' };
+    const failAndPass = (history: TestCaseHistory, hours: number, number: number): TestCaseHistory =>
+      ['failed' as const, 'passed' as const].reduce((before, outcome, index) => {
+        const own = { at: begunAt + (hours + index * 0.2) * hour, source: sha(number), outcome };
+        return record(before, fact({ ...own, branchClass: 'queue', ...shard }));
+      }, history);
+    const first = failAndPass(addPasses(emptyHistory, passes), 1, 1);
+    const now = begunAt + 48 * hour;
+    expect(classify(failAndPass(first, 24, 2), now).status.value).toBe('flaky');
+    const failing = { outcome: 'failed', branchClass: 'queue', ...shard } as const;
+    const outage = record(first, fact({ at: begunAt + 23.9 * hour, source: sha(3), ...failing }));
+    expect(classify(failAndPass(outage, 24, 2), now).status.value).toBe('healthy');
+    const lasting = [30, 36, 42].reduce((before, hours) => {
+      const again = record(
+        before,
+        fact({ at: begunAt + (hours - 0.1) * hour, source: sha(hours), ...failing }),
+      );
+      return failAndPass(again, hours, hours + 1);
+    }, outage);
+    expect(classify(lasting, now).status.value).toBe('flaky');
+  });
+
   it('is over after a week without another', () => {
     const history = play('pxpxp');
     const last = begunAt + 3 * hour;

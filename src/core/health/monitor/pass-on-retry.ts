@@ -113,12 +113,14 @@ function viewPassOnRetry(
   const last = seen.at(-1) ?? history.contradictions.at(-1) ?? null;
   const votes = selectIndependentEvidence(seen, history);
   const isBursty = comesInBursts(seen);
-  const shares = votes.map((vote) => (isBursty ? Math.max(sharedCause, shareOf(vote)) : shareOf(vote)));
-  const chanceAmong = (tests: number): number => testsByChance({ shares, verdicts, tests });
+  const shares = votes.map((vote) => Math.max(shareOf(vote), isBursty ? sharedCause : 0));
+  const shareAmid = votes.map((vote, index) =>
+    Math.max(shares[index]!, isAmidFailures(vote, history) ? amidShare : 0),
+  );
   const tests = votes.reduce((most, vote) => Math.max(most, vote.tests), 1);
-  const chance = chanceAmong(tests);
+  const chance = testsByChance({ shares: shareAmid, verdicts, tests });
   // An upload may contain only a shard: what happens without a person is measured on all tests of the repository.
-  const chanceInSuite = chanceAmong(Math.max(tests, history.suite));
+  const chanceInSuite = testsByChance({ shares, verdicts, tests: Math.max(tests, history.suite) });
   const quietAt = last === null ? now : last.at + settings.quietDays * dayMs;
   const passesMin = Math.max(cleanPassesMin, passesToTrust(contradicted / verdicts, contradicted));
   return {
@@ -143,6 +145,15 @@ function shareOf({ failing, tests, isShared }: Contradiction): number {
   const share = Math.min(1, Math.max(failing, 1) / Math.max(tests, 1));
   return isShared ? Math.max(share, sharedCause) : share;
 }
+
+/**
+ * A flaky test fails between passes. One that fails again within two hours and twenty passes is in the midst of
+ * something: of an outage too, of which its shard may show one or two tests only. It counts as one of so many of the tests.
+ */
+const amidShare = 0.01;
+
+const isAmidFailures = (one: Contradiction, { suite }: TestCaseHistory): boolean =>
+  !one.isSeparate && !isAlone(one, suite);
 
 const burstShare = 1 / 3;
 

@@ -45,6 +45,13 @@ describe('a history that continues under another name', () => {
     expect(comparable(joined)).toEqual(comparable(recorded([...before, ...after])));
   });
 
+  it('remembers the newest breakages of both', () => {
+    const breakage = (to: number) => ({ cause: 1, job: 2, from: to - 1, to, isPartial: false });
+    const withBreakages = (ends: readonly number[]) => ({ ...emptyHistory, breakages: ends.map(breakage) });
+    const joined = continueHistory(withBreakages([1, 2, 3, 4, 5, 7]), withBreakages([6, 8, 9, 10]));
+    expect(joined.breakages.map(({ to }) => to)).toEqual([3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
   it('counts the passes since the last failure, whichever name that had', () => {
     const quiet = runs(30, 50, []);
     const joined = continueHistory(recorded(before), recorded(quiet));

@@ -2,6 +2,7 @@
 // combined when they are read, so that undoing a rename leaves nothing behind.
 
 import { dayMs } from '#base/duration.ts';
+import { breakagesMax } from '../breakage.ts';
 import {
   addToDay,
   daysMax,
@@ -29,6 +30,10 @@ export function continueHistory(former: TestCaseHistory, own: TestCaseHistory): 
     onDefault: keepNewest(joinRuns(former.onDefault, own.onDefault), onDefaultMax),
     elsewhere: joinElsewhere(former, own),
     flakes: joinFlakes(former.flakes, own.flakes),
+    breakages: keepNewest(
+      [...former.breakages, ...own.breakages].toSorted((a, b) => a.to - b.to),
+      breakagesMax,
+    ),
     ...continueCleanPasses(former, own),
     suite: Math.max(former.suite, own.suite),
   });

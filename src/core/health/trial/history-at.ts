@@ -18,13 +18,18 @@ export function historyAt(history: TestCaseHistory, at: number, now: number): Te
   if (at >= now) return history;
   const isBefore = (one: { readonly at: number }): boolean => one.at <= at;
   const onDefault = history.onDefault.filter(isBefore);
+  const breakages = history.breakages
+    .filter(({ from }) => from <= at)
+    .map((breakage) => ({ ...breakage, to: Math.min(breakage.to, at) }));
+  const known = history.contradictions.filter(isBefore);
   const lastFailureAt = findLastFailureAt(history, at);
   return {
     days: cutDays(history, at, now),
-    contradictions: explainByDefault(history.contradictions.filter(isBefore), onDefault),
+    contradictions: explainByDefault({ contradictions: known, onDefault, breakages }),
     onDefault,
     elsewhere: history.elsewhere.filter(isBefore),
     flakes: history.flakes.filter(({ firstAt }) => firstAt <= at),
+    breakages,
     cleanPasses: countCleanPasses(history, lastFailureAt, at, now),
     lastFailureAt,
     suite: history.suite,
