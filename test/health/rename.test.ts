@@ -1,6 +1,7 @@
 // A test is renamed: its history goes on under the new name, and is taken back when that is undone. From uploads to the API.
 import { v5 } from 'uuid';
 import { describe, expect, it } from 'vitest';
+import { dayMs } from '#base/duration.ts';
 import { decodeHistory } from '#core/health/history-bytes.ts';
 import { escaped } from './bundle.ts';
 import { type HealthWorld, openHealthWorld, type Outcome, shaOf } from './world.ts';
@@ -47,6 +48,8 @@ type Send = Partial<Parameters<HealthWorld['upload']>[0]>;
 async function openRenameWorld() {
   const health = await openHealthWorld();
   const { world } = health;
+  // Every world begins at noon: two that are compared pass midnight with the same upload.
+  world.clock.advance(dayMs - ((world.clock.now().getTime() + dayMs / 2) % dayMs));
   const admin = await world.client();
   const send = (number: number, files: Files, about: Send = {}) =>
     health.upload({ sha: shaOf(number), results: {}, bytes: junit(files), ...about });
