@@ -77,17 +77,17 @@ export const testHealthHandlers: Handlers<
     const row =
       repository && (await findTestDetails(context.cell.reader, repository.id, input.test_id, context.now));
     if (!row) throw noSuchTest(input.test_id);
-      const [prospect, verification, renames] = await Promise.all([
-        readProspect(context, repository.id, row),
-        findVerification(context.cell.reader, repository.id, row.id),
-        listRenamesOf(context.cell.reader, repository.id, row.id),
-      ]);
-      return {
-        test: presentDetails(context.deps.config, input.repo, row),
-        ...presentRenames(row.id, renames),
-        ...prospect,
-        fix_verification: verification && presentVerification(verification),
-      };
+    const [prospect, verification, renames] = await Promise.all([
+      readProspect(context, repository.id, row),
+      findVerification(context.cell.reader, repository.id, row.id),
+      listRenamesOf(context.cell.reader, repository.id, row.id),
+    ]);
+    return {
+      test: presentDetails(context.deps.config, input.repo, row),
+      ...presentRenames(row.id, renames),
+      ...prospect,
+      fix_verification: verification && presentVerification(verification),
+    };
   },
 
   listQuarantinedTests: async (context, input) => {

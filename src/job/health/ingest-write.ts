@@ -96,22 +96,12 @@ async function write(
   }));
   const feeding = guarded.filter(({ read }) => read.upload.trust === 'full');
   const { tests, hours } = await changeHistories(tx, memory, feeding);
+  const isCounted = (read: ReadUpload) =>
+    read.upload.trust === 'full' && read.runs.ordinals.length > 0 && isWhole(read);
   await countShapes(
     tx,
     lock,
-    reads.flatMap((read, index) => {
-      const { upload, about, runs } = read;
-      return upload.trust === 'full' && runs.ordinals.length > 0 && isWhole(read)
-        ? [
-            {
-              hour: startOfHour(upload.uploaded_at),
-              shape: shapes[index]!.hash,
-              branchClass: about.branchClass,
-              runs: 1,
-            },
-          ]
-        : [];
-    }),
+    reads.flatMap((read, index) => (isCounted(read) ? [shapeRun(read, shapes[index]!)] : [])),
   );
   const classified = await classify(tx, lock, guarded, tests, { settings, now });
   const failures = await prepareFailureWrites(tx, lock, guarded, classified);
@@ -145,6 +135,13 @@ async function write(
     await enqueueStatusComments(tx, queueId, 'soon');
   return watchedNow;
 }
+
+const shapeRun = ({ upload, about }: ReadUpload, { hash }: Shape) => ({
+  hour: startOfHour(upload.uploaded_at),
+  shape: hash,
+  branchClass: about.branchClass,
+  runs: 1,
+});
 
 /** Has the default branch searched for renamed tests, from the first upload on that says there may be some. */
 async function searchRenames(
