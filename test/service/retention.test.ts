@@ -6,7 +6,7 @@ import type { Cell } from '#db/cell.ts';
 import { migrateTables } from '#db/migrate.ts';
 import { listMigrations } from '#db/migration-file.ts';
 import { retention } from '#db/retention.ts';
-import { maintainHistory } from '#job/health/maintain-history.ts';
+import { maintainHistory } from '#job/worker/maintain-history.ts';
 import { openTestCell } from '../support/database.ts';
 import { identifier, sql } from '../support/sql.ts';
 

@@ -17,7 +17,7 @@
 import { dayMs } from '#base/duration.ts';
 import { hashText, type RecentRun } from './recent-run.ts';
 
-export type Breakage = {
+export type RememberedBreakage = {
   /** Hashes of the fingerprint and of the job's name. */
   readonly cause: number;
   readonly job: number;
@@ -34,7 +34,7 @@ const comesBackMin = 3;
 const partialMin = 2;
 
 /** Are the breakages of one cause in one job the test's own? */
-export const isOftenBroken = (known: readonly Breakage[]): boolean =>
+export const isOftenBroken = (known: readonly RememberedBreakage[]): boolean =>
   known.length >= comesBackMin || known.filter(({ isPartial }) => isPartial).length >= partialMin;
 
 export const breakagesMax = 8;
@@ -58,7 +58,7 @@ type Outcomes = { readonly passed: number; readonly failed: number };
 export const isRowUnexplained = (row: number, { passed, failed }: Outcomes): boolean =>
   row >= rowMin && ((failed + 1) / (passed + failed + 2)) ** row < rowChance;
 
-type Commit = {
+type TestedCommit = {
   readonly causes: Set<number>;
   hasPassed: boolean;
   firstAt: number;
@@ -77,10 +77,10 @@ type Stretch = {
 
 /** `isWhole`: the runs are all that there were, so nothing but them counts. */
 export function rememberBreakages(
-  known: readonly Breakage[],
+  known: readonly RememberedBreakage[],
   onDefault: readonly RecentRun[],
   isWhole: boolean,
-): readonly Breakage[] {
+): readonly RememberedBreakage[] {
   let next = isWhole ? [] : known;
   for (const [job, runs] of Map.groupBy(onDefault, ({ job: own }) => own)) {
     if (!runs.some(({ outcome }) => outcome === 'failed')) continue;
@@ -96,9 +96,14 @@ export function rememberBreakages(
   return kept.slice(-breakagesMax);
 }
 
-function addStretch(known: readonly Breakage[], job: number, stretch: Stretch): readonly Breakage[] {
+function addStretch(
+  known: readonly RememberedBreakage[],
+  job: number,
+  stretch: Stretch,
+): readonly RememberedBreakage[] {
   const { cause, from, to, failed, passed, isUnexplained } = stretch;
-  const isSame = (one: Breakage): boolean => one.job === job && one.cause === cause && one.to >= from;
+  const isSame = (one: RememberedBreakage): boolean =>
+    one.job === job && one.cause === cause && one.to >= from;
   const before = known.find(isSame);
   const isBreakage = isUnexplained && failed >= failedMin && failed >= begunShare * (failed + passed);
   if (before === undefined && !isBreakage) return known;
@@ -110,8 +115,8 @@ function addStretch(known: readonly Breakage[], job: number, stretch: Stretch): 
   return [...others, { cause, job, ...whole, isPartial }];
 }
 
-function groupByCommit(runs: readonly RecentRun[]): readonly Commit[] {
-  const commits = new Map<number, Commit>();
+function groupByCommit(runs: readonly RecentRun[]): readonly TestedCommit[] {
+  const commits = new Map<number, TestedCommit>();
   for (const { at, sourceHash, outcome, fingerprint } of runs) {
     const commit = commits.get(sourceHash) ?? {
       causes: new Set(),
@@ -130,7 +135,7 @@ function groupByCommit(runs: readonly RecentRun[]): readonly Commit[] {
 }
 
 /** A commit on which the test both failed and passed ends no stretch, and counts for none. */
-function listStretches(commits: readonly Commit[], cause: number): readonly Stretch[] {
+function listStretches(commits: readonly TestedCommit[], cause: number): readonly Stretch[] {
   const stretches: Stretch[] = [];
   const before = { passed: 0, failed: 0 };
   let row = 0;

@@ -15,7 +15,7 @@
 
 import { dayMs, hourMs } from '#base/duration.ts';
 import type { BranchClass } from './branch.ts';
-import { type Breakage, isOftenBroken } from './breakage.ts';
+import { type RememberedBreakage, isOftenBroken } from './breakage.ts';
 import { listCurrentJobs } from './default-job.ts';
 import { hashText, type RecentRun } from './recent-run.ts';
 
@@ -34,7 +34,7 @@ type Explainable = {
 type Explaining<One> = {
   readonly contradictions: readonly One[];
   readonly onDefault: readonly RecentRun[];
-  readonly breakages: readonly Breakage[];
+  readonly breakages: readonly RememberedBreakage[];
 };
 
 /** Marks what the default branch explains, as far back as its runs and breakages are known. The same list if nothing changed. */
@@ -69,7 +69,7 @@ const stretchesMin = 3;
 /** Pull requests may show a breakage this much earlier and later than the default branch. */
 const aroundMs = 2 * hourMs;
 
-const isDuring = ({ at }: Explainable, { from, to }: Breakage): boolean =>
+const isDuring = ({ at }: Explainable, { from, to }: RememberedBreakage): boolean =>
   at >= from - aroundMs && at <= to + aroundMs;
 
 /** A breakage that lasts longer is found to be one. */
@@ -179,7 +179,7 @@ export function excusableFingerprints({
 }
 
 /** The causes of breakages of the last week: commits from before the repair are run again, and still contain them. */
-const listBrokenBy = (breakages: readonly Breakage[], now: number): ReadonlySet<number> =>
+const listBrokenBy = (breakages: readonly RememberedBreakage[], now: number): ReadonlySet<number> =>
   new Set(
     [...Map.groupBy(breakages, ({ job, cause }) => `${job} ${cause}`).values()]
       .filter((known) => !isOftenBroken(known) && known.some(({ to }) => now - to <= staleMs))

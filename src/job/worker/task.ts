@@ -11,7 +11,7 @@ import { findCulprits } from '../health/find-culprit.ts';
 import { ingestUpload } from '../health/ingest.ts';
 import { examineHeads, refreshApproval } from '../queue/head-review.ts';
 import { land } from '../landing/land.ts';
-import { maintainHistory } from '../health/maintain-history.ts';
+import { maintainHistory } from './maintain-history.ts';
 import { handleCommentCommand } from '../comment/comment-command.ts';
 import { handleLabelCommand } from '../comment/label-command.ts';
 import { probeEntries } from '../queue/probe.ts';

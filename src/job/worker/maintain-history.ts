@@ -18,7 +18,7 @@ import {
 import { forgetStrikes } from '#db/job/strike-store.ts';
 import { deleteOldProcessedComments, deleteOldNoAccessReplies } from '#db/host/comment-store.ts';
 import type { TaskDeps } from '../deps.ts';
-import { forgetTests } from './forget-tests.ts';
+import { forgetTests } from '../health/forget-tests.ts';
 import { processedCommentsKeptMs } from '../comment/comment-command.ts';
 
 type HistoryMaintenanceDeps = Pick<
