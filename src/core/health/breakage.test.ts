@@ -109,4 +109,16 @@ describe('a breakage of the default branch', () => {
     expect(excused(always, 2)).toEqual([]);
     expect(excused(always, 3)).toEqual(['sum']);
   });
+
+  it('is none if it lasts for more than two days in which the test passes now and then', () => {
+    const lasting = (hours: number) => {
+      const course = `${'p'.repeat(20)}${'fffffpfff'.repeat(hours)}`;
+      const main = onMain(course).map((run, at) => ({ ...run, at: begunAt + (at * 60 * minute) / 9 }));
+      const late = 60 * hours;
+      const pullRequest = [onPullRequest(late, 'sum'), onPullRequest(late + 1, null)];
+      return play([...main, ...pullRequest]).contradictions.map(({ isExplained }) => isExplained);
+    };
+    expect(lasting(40)).toEqual([true]);
+    expect(lasting(60)).toEqual([false]);
+  });
 });

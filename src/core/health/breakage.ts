@@ -9,7 +9,8 @@
 //              and in which three quarters of the commits failed, all of them in the same way
 //
 // A breakage that comes back is how the test flakes: a test that needs another to run before it fails for hours on end.
-// What fails always may be a change that was reverted and landed again, so that takes it one time more.
+// What fails always may be a change that was reverted and landed again, so that takes it one time more. A test that passes now
+// and then for more than two days is no breakage either.
 //
 // Example. `sum` is wrong from 10:00 to 15:00, and one run in seven passes by luck: a breakage. At 9:00 the next day CI runs
 // a commit of 14:00 again, and it fails with the same message. Nothing flaked: quarantine does not excuse it.
@@ -17,7 +18,7 @@
 import { dayMs } from '#base/duration.ts';
 import { hashText, type RecentRun } from './recent-run.ts';
 
-export type RememberedBreakage = {
+export type BranchBreakage = {
   /** Hashes of the fingerprint and of the job's name. */
   readonly cause: number;
   readonly job: number;
@@ -33,9 +34,18 @@ const comesBackMin = 3;
 /** What passes now and then fails by chance: it is enough that it came back. */
 const partialMin = 2;
 
+/** A breakage is repaired sooner. */
+export const lastingMs = 2 * dayMs;
+
+/** Does the test pass now and then, for longer than a breakage lasts? */
+export const isLasting = (known: readonly BranchBreakage[]): boolean =>
+  known.some(({ from, to, isPartial }) => isPartial && to - from > lastingMs);
+
 /** Are the breakages of one cause in one job the test's own? */
-export const isOftenBroken = (known: readonly RememberedBreakage[]): boolean =>
-  known.length >= comesBackMin || known.filter(({ isPartial }) => isPartial).length >= partialMin;
+export const isOftenBroken = (known: readonly BranchBreakage[]): boolean =>
+  known.length >= comesBackMin ||
+  known.filter(({ isPartial }) => isPartial).length >= partialMin ||
+  isLasting(known);
 
 export const breakagesMax = 8;
 const keptMs = 16 * dayMs;
@@ -58,7 +68,7 @@ type Outcomes = { readonly passed: number; readonly failed: number };
 export const isRowUnexplained = (row: number, { passed, failed }: Outcomes): boolean =>
   row >= rowMin && ((failed + 1) / (passed + failed + 2)) ** row < rowChance;
 
-type TestedCommit = {
+type JobCommit = {
   readonly causes: Set<number>;
   hasPassed: boolean;
   firstAt: number;
@@ -77,10 +87,10 @@ type Stretch = {
 
 /** `isWhole`: the runs are all that there were, so nothing but them counts. */
 export function rememberBreakages(
-  known: readonly RememberedBreakage[],
+  known: readonly BranchBreakage[],
   onDefault: readonly RecentRun[],
   isWhole: boolean,
-): readonly RememberedBreakage[] {
+): readonly BranchBreakage[] {
   let next = isWhole ? [] : known;
   for (const [job, runs] of Map.groupBy(onDefault, ({ job: own }) => own)) {
     if (!runs.some(({ outcome }) => outcome === 'failed')) continue;
@@ -97,13 +107,12 @@ export function rememberBreakages(
 }
 
 function addStretch(
-  known: readonly RememberedBreakage[],
+  known: readonly BranchBreakage[],
   job: number,
   stretch: Stretch,
-): readonly RememberedBreakage[] {
+): readonly BranchBreakage[] {
   const { cause, from, to, failed, passed, isUnexplained } = stretch;
-  const isSame = (one: RememberedBreakage): boolean =>
-    one.job === job && one.cause === cause && one.to >= from;
+  const isSame = (one: BranchBreakage): boolean => one.job === job && one.cause === cause && one.to >= from;
   const before = known.find(isSame);
   const isBreakage = isUnexplained && failed >= failedMin && failed >= begunShare * (failed + passed);
   if (before === undefined && !isBreakage) return known;
@@ -115,8 +124,8 @@ function addStretch(
   return [...others, { cause, job, ...whole, isPartial }];
 }
 
-function groupByCommit(runs: readonly RecentRun[]): readonly TestedCommit[] {
-  const commits = new Map<number, TestedCommit>();
+function groupByCommit(runs: readonly RecentRun[]): readonly JobCommit[] {
+  const commits = new Map<number, JobCommit>();
   for (const { at, sourceHash, outcome, fingerprint } of runs) {
     const commit = commits.get(sourceHash) ?? {
       causes: new Set(),
@@ -135,7 +144,7 @@ function groupByCommit(runs: readonly RecentRun[]): readonly TestedCommit[] {
 }
 
 /** A commit on which the test both failed and passed ends no stretch, and counts for none. */
-function listStretches(commits: readonly TestedCommit[], cause: number): readonly Stretch[] {
+function listStretches(commits: readonly JobCommit[], cause: number): readonly Stretch[] {
   const stretches: Stretch[] = [];
   const before = { passed: 0, failed: 0 };
   let row = 0;

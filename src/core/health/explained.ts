@@ -15,7 +15,7 @@
 
 import { dayMs, hourMs } from '#base/duration.ts';
 import type { BranchClass } from './branch.ts';
-import { type RememberedBreakage, isOftenBroken } from './breakage.ts';
+import { type BranchBreakage, isLasting, isOftenBroken, lastingMs } from './breakage.ts';
 import { listCurrentJobs } from './default-job.ts';
 import { hashText, type RecentRun } from './recent-run.ts';
 
@@ -34,7 +34,7 @@ type Explainable = {
 type Explaining<One> = {
   readonly contradictions: readonly One[];
   readonly onDefault: readonly RecentRun[];
-  readonly breakages: readonly RememberedBreakage[];
+  readonly breakages: readonly BranchBreakage[];
 };
 
 /** Marks what the default branch explains, as far back as its runs and breakages are known. The same list if nothing changed. */
@@ -50,12 +50,13 @@ export function explainByDefault<One extends Explainable>({
     const { cause } = one;
     const known = breakages.filter(({ job, cause: other }) => job === one.job && other === cause);
     const isRemembered = !isOftenBroken(known) && known.some((breakage) => isDuring(one, breakage));
-    if (one.at < from && !isRemembered) return one;
+    const lasts = isLasting(known);
+    if (one.at < from && !isRemembered && !lasts) return one;
     const own = onDefault.filter(({ job }) => job === one.job);
+    const isOwn = lasts || comesBack(own, cause);
     const isExplained =
       isRemembered ||
-      (!comesBack(own, cause) &&
-        (isBroken(own, one, cause) || isFromDefault(own, one, cause, contradictions)));
+      (!isOwn && (isBroken(own, one, cause) || isFromDefault(own, one, cause, contradictions)));
     if (isExplained === one.isExplained) return one;
     isChanged = true;
     return { ...one, isExplained };
@@ -69,11 +70,8 @@ const stretchesMin = 3;
 /** Pull requests may show a breakage this much earlier and later than the default branch. */
 const aroundMs = 2 * hourMs;
 
-const isDuring = ({ at }: Explainable, { from, to }: RememberedBreakage): boolean =>
+const isDuring = ({ at }: Explainable, { from, to }: BranchBreakage): boolean =>
   at >= from - aroundMs && at <= to + aroundMs;
-
-/** A breakage that lasts longer is found to be one. */
-const lastingMs = 2 * dayMs;
 
 /**
  * A breakage begins, fails nearly always, and is repaired. A failure that came back on the default branch three times or
@@ -179,7 +177,7 @@ export function excusableFingerprints({
 }
 
 /** The causes of breakages of the last week: commits from before the repair are run again, and still contain them. */
-const listBrokenBy = (breakages: readonly RememberedBreakage[], now: number): ReadonlySet<number> =>
+const listBrokenBy = (breakages: readonly BranchBreakage[], now: number): ReadonlySet<number> =>
   new Set(
     [...Map.groupBy(breakages, ({ job, cause }) => `${job} ${cause}`).values()]
       .filter((known) => !isOftenBroken(known) && known.some(({ to }) => now - to <= staleMs))

@@ -7,7 +7,7 @@
 
 import { assert } from '#base/assert.ts';
 import { branchClasses } from './branch.ts';
-import type { RememberedBreakage } from './breakage.ts';
+import type { BranchBreakage } from './breakage.ts';
 import type { Contradiction, DayCount, TestCaseHistory, KnownFlake } from './history.ts';
 import { passedRun, type RecentRun } from './recent-run.ts';
 
@@ -224,7 +224,7 @@ function readAdded(reader: HistoryReader, history: TestCaseHistory): TestCaseHis
   return { ...history, onDefault, elsewhere, contradictions, flakes, breakages, suite };
 }
 
-const readBreakages = (reader: HistoryReader): readonly RememberedBreakage[] =>
+const readBreakages = (reader: HistoryReader): readonly BranchBreakage[] =>
   Array.from({ length: readNumber(reader) }, () => {
     const cause = readHash(reader);
     const job = readHash(reader);

@@ -19,7 +19,7 @@
 
 import { dayMs } from '#base/duration.ts';
 import { type BranchClass, branchClasses } from './branch.ts';
-import { type RememberedBreakage, rememberBreakages } from './breakage.ts';
+import { type BranchBreakage, rememberBreakages } from './breakage.ts';
 import { explainByDefault } from './explained.ts';
 import { hashText, isLater, type RecentRun, recentRun, type RunFact, sourceLengthMax } from './recent-run.ts';
 
@@ -76,7 +76,7 @@ export type TestCaseHistory = {
   /** The oldest first. */
   readonly flakes: readonly KnownFlake[];
   /** The newest last. */
-  readonly breakages: readonly RememberedBreakage[];
+  readonly breakages: readonly BranchBreakage[];
   /** Runs that passed since the last one that failed or was flaky. */
   readonly cleanPasses: number;
   /** Time of the last run that failed or was flaky; 0: none. */
