@@ -1,4 +1,4 @@
-// A test is renamed: its history goes on under the new name, and is taken back when that is undone. From uploads to the API.
+// A test is renamed: its history continues under the new name, and is taken back when that is undone. From uploads to the API.
 import { v5 } from 'uuid';
 import { describe, expect, it } from 'vitest';
 import { dayMs } from '#base/duration.ts';
@@ -163,7 +163,7 @@ describe('a file that moved', () => {
     expect(await excuses(present, timeout)).toBe(false);
   });
 
-  it('goes on with a second move, and each can be undone', async () => {
+  it('continues with a second move, and each can be undone', async () => {
     const { send, flake, details, answer, renames } = await openRenameWorld();
     const shop = 'shop/cart.test.ts';
     const last = idOf(shop, 'waits for the payment');

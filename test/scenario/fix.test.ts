@@ -333,7 +333,7 @@ it('counts only the one test of a job that ran all of them', async () => {
   await story.client.call('cancelFixVerification', story.test);
 });
 
-it('names a hostile test without a directive that CI would obey', async () => {
+it('names a hostile test without a directive that CI would follow', async () => {
   const name = 'adds [skip ci] ***NO_CI***';
   const story = await openRepository({ name });
   await story.client.call('verifyFix', story.test);

@@ -218,8 +218,11 @@ function rewriteOfPlace(from: PlaceGroup, to: PlaceGroup): string | null {
   return isSameSomewhere ? rewrites.join('\n') : null;
 }
 
-/** The parts that were replaced, and by which. */
-function describeRewrite(before: readonly string[], after: readonly string[]): string {
+/** How many parts at the start and at the end are the same in both. */
+function countCommonEnds(
+  before: readonly string[],
+  after: readonly string[],
+): { readonly start: number; readonly end: number } {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start++;
   let end = 0;
@@ -229,6 +232,12 @@ function describeRewrite(before: readonly string[], after: readonly string[]): s
     before.at(-1 - end) === after.at(-1 - end)
   )
     end++;
+  return { start, end };
+}
+
+/** The parts that were replaced, and by which. */
+function describeRewrite(before: readonly string[], after: readonly string[]): string {
+  const { start, end } = countCommonEnds(before, after);
   const middle = (parts: readonly string[]) => parts.slice(start, parts.length - end).join('/');
   return JSON.stringify([middle(before), middle(after)]);
 }
@@ -299,15 +308,7 @@ function explain(
 /** The change as a function: whole words are replaced, which must occur once in a name. */
 function changeOf(one: string, other: string): (name: string) => string | null {
   const [before, after] = [one.split(/\b/u), other.split(/\b/u)];
-  let start = 0;
-  while (start < before.length && start < after.length && before[start] === after[start]) start++;
-  let end = 0;
-  while (
-    end < before.length - start &&
-    end < after.length - start &&
-    before.at(-1 - end) === after.at(-1 - end)
-  )
-    end++;
+  const { start, end } = countCommonEnds(before, after);
   const removed = before.slice(start, before.length - end).join('');
   const added = after.slice(start, after.length - end).join('');
   const [head, tail] = [before.slice(0, start).join(''), end === 0 ? '' : before.slice(-end).join('')];
