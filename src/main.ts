@@ -134,7 +134,7 @@ async function workOnCell(
     ...reporter,
   });
   const targets = createTargetCache(cell);
-  const { commandNames, committer, publicUrl } = config;
+  const { commandNames, committer, publicUrl, isPublicUrlGiven } = config;
   const kept = { historyMonths, recordMonths, targetDays };
   const limits = {
     concurrency,
@@ -144,6 +144,7 @@ async function workOnCell(
     commandNames: commandNames,
     committer,
     publicUrl,
+    isPublicUrlGiven,
   };
   const clock = followDatabaseClock(cell, log);
   await clock.measured;

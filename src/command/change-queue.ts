@@ -12,7 +12,7 @@ import { changeSettings, defaultSettings, type QueueSettings } from '#core/queue
 import { fullName, type RepositoryName } from '#core/repository.ts';
 import { type Auditor, recordAudit } from '#db/audit-store.ts';
 import type { Cell, Tx } from '#db/cell.ts';
-import { enqueueAtHost, enqueueReconcile } from '#db/job/job.ts';
+import { enqueueAtHost, enqueueForRepository, enqueueReconcile } from '#db/job/job.ts';
 import { noticeQueue } from '#db/queue-notice.ts';
 import * as store from '#db/queue/queue-store.ts';
 import { ensureRepository, type FoundRepository } from '#db/account/repository-store.ts';
@@ -58,6 +58,7 @@ export function createQueue(
     });
     // The branch is read before the first pull request is submitted.
     await enqueueAtHost(tx, 'sweep-queue', { queueId: queue.id });
+    if (!repository.isSandbox) await enqueueForRepository(tx, 'set-webhook', { repositoryId: kept.id });
     return { queue, repository: kept };
   });
 }

@@ -2,15 +2,19 @@
 // transaction with its line in the audit log.
 
 import { randomBytes } from 'node:crypto';
+import type { RepositoryId } from '#base/id.ts';
 import { type Auditor, recordAudit } from '#db/audit-store.ts';
-import type { Cell } from '#db/cell.ts';
+import type { Cell, Tx } from '#db/cell.ts';
 import {
   type ConnectionRow,
   deleteConnection,
+  listConnectionsOfApp,
+  listHookedRepositories,
   replaceHookSecret,
   sealedTables,
 } from '#db/account/connection-change-store.ts';
 import { type NewConnection, saveConnection } from '#db/account/connection-store.ts';
+import { enqueueForRepository } from '#db/job/job.ts';
 import { seal, type SecretKey, unseal } from '#db/seal.ts';
 import { withTransaction } from '#db/transaction.ts';
 
@@ -33,8 +37,33 @@ export function connectHost(
       before: null,
       after: { kind, url, credentials: credentialsKind },
     });
-    return saveConnection(tx, key, { ...connection, organizationId: by.organizationId });
+    const saved = await saveConnection(tx, key, { ...connection, organizationId: by.organizationId });
+    // For queues that are there already: a person who connects again has often just given Signalbox what it lacked.
+    await setWebhooks(tx, [
+      { organization_id: by.organizationId, host_key: host, app_id: connection.appId ?? null },
+    ]);
+    return saved;
   });
+}
+
+type Hooked = Pick<ConnectionRow, 'organization_id' | 'host_key' | 'app_id'>;
+
+/** Has the webhooks of connections set again: in each repository with a queue, and once for an App. */
+async function setWebhooks(
+  tx: Tx,
+  connections: readonly Hooked[],
+  change: { readonly isSecretNew?: true } = {},
+): Promise<void> {
+  const repositories: RepositoryId[] = [];
+  for (const { organization_id: organizationId, host_key: host, app_id: appId } of connections) {
+    const isApp = appId !== null;
+    if (isApp && repositories.length > 0) break;
+    repositories.push(...(await listHookedRepositories(tx, { organizationId, host, isApp })));
+  }
+  // In one turn of the event loop, so that it is one statement.
+  await Promise.all(
+    repositories.map((repositoryId) => enqueueForRepository(tx, 'set-webhook', { repositoryId, ...change })),
+  );
 }
 
 /** The credentials are deleted with the connection, and its webhook URL is refused. Null: there is none. */
@@ -44,6 +73,8 @@ export function removeConnection(cell: Cell, by: Auditor, id: string): Promise<C
     if (row === null) return null;
     const before = { kind: row.kind, url: row.url };
     await recordAudit(tx, by, { action: 'host.disconnect', subject: row.host_key, before, after: null });
+    // The webhook of the App may lead to this connection.
+    if (row.app_id !== null) await setWebhooks(tx, await listConnectionsOfApp(tx, row.host_key, row.app_id));
     return row;
   });
 }
@@ -58,7 +89,7 @@ export function rotateHookSecret(
   return withTransaction(cell, async (tx) => {
     const secret = randomBytes(32).toString('base64url');
     const rows = await replaceHookSecret(tx, by.organizationId, host, secret, acceptHours);
-    for (const row of rows)
+    for (const row of rows) {
       await recordAudit(
         tx,
         { ...by, organizationId: row.organization_id },
@@ -69,6 +100,8 @@ export function rotateHookSecret(
           after: { previousUntil: row.previous_secret_until },
         },
       );
+    }
+    await setWebhooks(tx, rows, { isSecretNew: true });
     return rows.length === 0 ? null : { secret, rows };
   });
 }

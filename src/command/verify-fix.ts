@@ -10,7 +10,7 @@ import { addVerification, endVerification, listOpenVerifications } from '#db/run
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
 import { findOverride } from '#db/health/override-store.ts';
 import { appendTestFacts, type FactTrigger } from '#db/health/verdict-store.ts';
-import { enqueueFixes } from '#db/job/job.ts';
+import { enqueueForRepository } from '#db/job/job.ts';
 import { type TestsLock, withTestsLock } from '#db/transaction.ts';
 import type { TestChange } from './override-test.ts';
 
@@ -51,7 +51,7 @@ export const verifyFix = (
       before: null,
       after: { fixSha, endsAt },
     });
-    await enqueueFixes(tx, { repositoryId: repository.id });
+    await enqueueForRepository(tx, 'verify-fixes', { repositoryId: repository.id });
     return { kind: 'started' };
   });
 
@@ -72,7 +72,7 @@ export const cancelFixVerification = ({ cell, repository, testCaseId, by }: Test
       before: { fixSha: open.fixSha, endsAt: open.endsAt },
       after: null,
     });
-    await enqueueFixes(tx, { repositoryId: repository.id });
+    await enqueueForRepository(tx, 'verify-fixes', { repositoryId: repository.id });
     return true;
   });
 

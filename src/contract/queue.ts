@@ -74,6 +74,18 @@ export const QueueWithEntries = QueueRecord.extend({
   }),
 }).meta({ id: 'QueueWithEntries' });
 
+const Finding = z
+  .object({
+    verdict: z.enum(['right', 'warning', 'wrong']),
+    what: z.string().meta({ description: 'What was found, as a sentence.' }),
+    fix: z.string().nullable().meta({ description: 'What to do about it; null: nothing is to be done.' }),
+  })
+  .meta({ id: 'Finding' });
+
+export const Diagnosis = z.object({
+  findings: z.array(Finding).meta({ description: 'In the order in which they were checked.' }),
+});
+
 export const ListQueuesRequest = z.object({
   query: line(1, 200)
     .optional()

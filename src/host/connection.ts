@@ -46,6 +46,20 @@ export type Connections = {
   readonly save: (connection: ConnectionWithCredentials, credentials: Credentials) => Promise<void>;
 };
 
+/** Where the Git host of a connection sends its webhooks. */
+export const hookUrl = (publicUrl: string, cellName: string, connectionId: string): string =>
+  `${publicUrl}/hooks/${cellName}_${connectionId}`;
+
+/** The URL of a connection, and those of connections that share the webhook of its App. */
+export const hookUrls = (
+  publicUrl: string,
+  cellName: string,
+  { id, sharing = [] }: { readonly id: string; readonly sharing?: readonly string[] },
+): readonly [own: string, ...sharing: string[]] => [
+  hookUrl(publicUrl, cellName, id),
+  ...sharing.map((other) => hookUrl(publicUrl, cellName, other)),
+];
+
 /** What all processes together may still write to a host that limits writes. */
 export type ContentBudget = {
   /** Null: the write is granted. Otherwise the milliseconds until there may be room. */

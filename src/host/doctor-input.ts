@@ -13,5 +13,6 @@ export type DoctorInput = {
   readonly lands: 'fast_forward' | 'host';
   /** The host shows a pull request as merged whose commits were pushed. */
   readonly isShownAsMerged: boolean;
-  readonly webhookUrl: string;
+  /** The URL of the connection, and those that lead to Signalbox as well. */
+  readonly webhookUrls: readonly [own: string, ...sharing: string[]];
 };

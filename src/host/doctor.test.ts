@@ -54,7 +54,7 @@ const runDoctor = (
     inspection: { ...healthy, ...change },
     queue: { targetBranch: 'main', settings: { ...defaultSettings, ...settings } },
     lands,
-    webhookUrl,
+    webhookUrls: [webhookUrl],
   });
 const faults = (...args: Parameters<typeof runDoctor>) =>
   runDoctor(...args)
@@ -82,7 +82,7 @@ describe('the doctor', () => {
       [webhook({ events: ['branch-moved'] })],
       /does not send events about pull requests, statuses/,
     ],
-    ['a webhook with another secret', [webhook({ lastStatus: 401 })], /signature.*Set the secret/],
+    ['a webhook with another secret', [webhook({ lastStatus: 401 })], /signature.*Replace the secret/],
     ['a webhook that does not arrive', [webhook({ lastStatus: 0 })], /did not reach.*SIGNALBOX_PUBLIC_URL/],
     ['a webhook answered with 502', [webhook({ lastStatus: 502 })], /answered the last delivery with 502/],
     ['no required checks', [{ protection: null }], /names required checks.*\.signalbox\.yaml/],

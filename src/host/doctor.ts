@@ -66,21 +66,22 @@ const neededEvents: { readonly [Kind in HostEvent['kind']]: string } = {
   'label-changed': 'labels',
 };
 
-function webhookFindings({ inspection, webhookUrl }: DoctorInput): Finding[] {
+function webhookFindings({ inspection, webhookUrls }: DoctorInput): Finding[] {
+  const [webhookUrl] = webhookUrls;
   if (inspection.webhooks === null)
     return [
       warning(
         'Signalbox may not read the webhooks of the repository, so the doctor has not checked them.',
-        'Give its account admin rights for this check, or compare the URL of the webhook with the one that `signalbox admin connect` printed.',
+        'Give its account admin rights for this check, or compare the URL of the webhook with the one that `signalbox admin list-connections` prints.',
       ),
     ];
-  const own = inspection.webhooks.filter(({ url }) => url === webhookUrl);
+  const own = inspection.webhooks.filter(({ url }) => webhookUrls.includes(url));
   const hook = own.find(({ isActive }) => isActive) ?? own[0];
   if (hook === undefined)
     return [
       wrong(
         'No webhook sends events to Signalbox, so it notices every change only with its next poll.',
-        `Add a webhook to ${webhookUrl} with the secret that \`signalbox admin connect\` printed, content type application/json, for ${Object.values(neededEvents).join(', ')}.`,
+        `Give Signalbox the right to set it, and connect the Git host again: Signalbox then sets it. Or add a webhook to ${webhookUrl} with the secret of the connection (\`signalbox admin rotate-hook-secret\` prints a new one), content type application/json, for ${Object.values(neededEvents).join(', ')}.`,
       ),
     ];
   if (!hook.isActive) return [wrong('The webhook to Signalbox is disabled.', 'Enable it.')];
@@ -101,7 +102,7 @@ function webhookFindings({ inspection, webhookUrl }: DoctorInput): Finding[] {
     findings.push(
       wrong(
         'Signalbox refused the last delivery: its signature does not match.',
-        'Set the secret of the webhook to the one that `signalbox admin connect` printed.',
+        'Replace the secret with `signalbox admin rotate-hook-secret`: Signalbox sets the new one where it may, and the command prints it.',
       ),
     );
   else if (lastStatus !== null && (lastStatus < 200 || lastStatus >= 300))

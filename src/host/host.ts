@@ -12,6 +12,7 @@ import type { QueueSettings } from '#core/queue/settings.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { IssueAnswer, OwnIssue } from './own-issue.ts';
 import type { ActiveRule, LandingWay } from './rule.ts';
+import type { WantedWebhook, WebhookAnswer } from './wanted-webhook.ts';
 
 export type HostRepository = RepositoryName & {
   readonly id: RepositoryId;
@@ -186,10 +187,7 @@ export type OwnCheck = {
 export const toStatusState = ({ state }: Pick<OwnCheck, 'state'>) =>
   state === 'cancelled' ? 'error' : state;
 
-/**
- * What a host reports about a repository and its branch, to decide whether a queue can work there
- * (core/doctor.ts).
- */
+/** What a host reports about a repository and its branch; doctor.ts decides whether a queue can work there. */
 export type Inspection = {
   /** Product and version, such as `Gitea 1.26.0`. */
   readonly version: string;
@@ -308,6 +306,8 @@ export type Host = {
    */
   readonly trialMergeRef: (number: number) => string | null;
   readonly parseWebhook: (delivery: IncomingWebhook) => WebhookResult;
+  /** Makes the host report everything that Signalbox needs to know of a repository. */
+  readonly ensureWebhook: (repository: HostRepository, webhook: WantedWebhook) => Promise<WebhookAnswer>;
   /** The repository with the host's own spelling; null if it does not exist or Signalbox has no access. */
   readonly findRepository: (
     organizationId: OrganizationId,

@@ -14,6 +14,7 @@ const calls = [
   'headBranchOf',
   'closePullRequest',
   'merge',
+  'ensureWebhook',
   'findRepository',
   'openTestPullRequest',
   'writeComment',

@@ -16,9 +16,7 @@ import type { QueueAtHost } from '#db/host/host-view.ts';
 import { recordHostAway, recordHostBack } from '#db/host/host-store.ts';
 import {
   enqueueAtHost,
-  enqueueFixes,
   enqueueForRepository,
-  enqueueIssues,
   enqueueReconciles,
   hurryAtHost,
   type HostTask,
@@ -84,6 +82,7 @@ const isForPeople: Partial<Record<HostTask | RepositoryTask, true>> = {
   'sync-issues': true,
   'find-culprits': true,
   'comment-culprit': true,
+  'set-webhook': true,
   'verify-fixes': true,
 };
 
@@ -192,12 +191,8 @@ export async function withHost<Task extends RepositoryTask>(
     tries,
     about: { repository: repositoryId },
     queueIds: queues.map(({ queueId }) => queueId),
-    putOff: async (tx, nextTries, pauseMs) => {
-      const again = { ...payload, tries: nextTries };
-      if (task === 'sync-issues') await enqueueIssues(tx, again, pauseMs);
-      else if (task === 'verify-fixes') await enqueueFixes(tx, again, pauseMs);
-      else await enqueueForRepository(tx, task, again, pauseMs);
-    },
+    putOff: (tx, nextTries, pauseMs) =>
+      enqueueForRepository(tx, task, { ...payload, tries: nextTries }, pauseMs),
     work: async () => {
       const repository = await findRepository(deps.cell.reader, repositoryId);
       if (repository === null) return;

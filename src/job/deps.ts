@@ -31,6 +31,7 @@ export type TaskDeps = {
   readonly commandNames: readonly string[];
   /** The committer of Signalbox's commits, if it is configured; null: our account at the Git host. */
   readonly committer: { readonly name: string; readonly email: string } | null;
-  /** The public URL of this installation. */
+  /** The public URL of this installation; not given: a default that only this machine can reach. */
   readonly publicUrl: string;
+  readonly isPublicUrlGiven: boolean;
 };

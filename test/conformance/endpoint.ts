@@ -49,6 +49,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   post('createQueue', ['admin'], QUEUE),
   post('deleteQueue', ['admin'], QUEUE),
   post('getQueue', ['read'], QUEUE),
+  post('diagnoseQueue', ['admin'], QUEUE),
   post('getQueueGraph', ['read'], QUEUE),
   post('listQueues', ['read'], []),
   post('getQueueHistory', ['read'], [...QUEUE, 'since', 'until'], RANGE),

@@ -58,7 +58,6 @@ export async function openGiteaActions(
   const place = await openGiteaPlace(scene, 'widgets');
   const ask = <Answer = unknown>(method: string, path: string, body?: object) =>
     gitea.call<Answer>(author.token, method, `${place.gitea.path}${path}`, body);
-  await place.addWebhook(webhook.url, webhook.secret);
   await ask('POST', '/actions/variables/SIGNALBOX_URL', { value: new URL(webhook.url).origin });
   await ask('PUT', '/actions/secrets/SIGNALBOX_API_TOKEN', { data: token });
   const contentOf = (text: string) => Buffer.from(text).toString('base64');

@@ -3,6 +3,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { until } from '../bench/deployment.ts';
 import { openGiteaPlace } from '../host-contract/gitea-world.ts';
 import { startGitea } from '../gitea/server.ts';
 import type { E2eHost } from './host.ts';
@@ -40,14 +41,28 @@ async function openGitea(): Promise<E2eHost> {
     createRepository: async (files) => {
       const people = new Map([author, bot].map((user) => [user.name, user]));
       const scene = { gitea, people, author, bot, onProtected: () => undefined };
-      const { gitea: repository, ...place } = await openGiteaPlace(scene, 'widgets');
+      const { gitea: repository, addWebhook: _, ...place } = await openGiteaPlace(scene, 'widgets');
       for (const [path, text] of Object.entries({ ...files, '.gitea/workflows/ci.yaml': workflow }))
         await gitea.call(author.token, 'POST', `${repository.path}/contents/${path}`, {
           branch: 'main',
           message: `Add ${path}`,
           content: Buffer.from(text).toString('base64'),
         });
-      return { ...place, owner: repository.owner, name: repository.name, author: author.name };
+      const hooks = `${repository.path}/hooks`;
+      return {
+        ...place,
+        owner: repository.owner,
+        name: repository.name,
+        author: author.name,
+        allowWebhook: () => Promise.resolve(),
+        removeWebhook: async () => {
+          const added = await until('The webhook of Signalbox', async () => {
+            const found = await gitea.call<readonly { readonly id: number }[]>(author.token, 'GET', hooks);
+            return found.length > 0 ? found : null;
+          });
+          for (const { id } of added) await gitea.call(author.token, 'DELETE', `${hooks}/${id}`);
+        },
+      };
     },
     settings: {},
     requiredCheck: 'ci / test (push)',

@@ -40,5 +40,8 @@ export type E2ePlace = Pick<
   readonly name: string;
   /** The login of whoever opens pull requests. */
   readonly author: string;
-  readonly addWebhook: (url: string, secret: string) => Promise<void>;
+  /** What a person does before Signalbox can set its webhook, whose URL begins so. */
+  readonly allowWebhook: (hooksUrl: string) => Promise<void>;
+  /** Removes the webhook that Signalbox has set. */
+  readonly removeWebhook: () => Promise<void>;
 };

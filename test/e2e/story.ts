@@ -84,7 +84,7 @@ export async function tellStory(
 ): Promise<Outcome> {
   const beganAt = Date.now();
   const place = await host.createRepository(firstFiles);
-  if (webhooks) await place.addWebhook(webhook.url, webhook.secret);
+  if (webhooks) await place.allowWebhook(new URL('.', webhook.url).href);
   const { owner, name } = place;
   const main = { repo: { host: host.hostName, owner, name }, targetBranch: 'main' };
   await until('A queue for the repository', () =>
@@ -94,6 +94,7 @@ export async function tellStory(
         String(error).includes('REPOSITORY_NOT_FOUND') ? null : Promise.reject(error as Error),
     ),
   );
+  if (!webhooks) await place.removeWebhook();
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-e2e-clone-'));
   cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
   await git(folder, 'clone', '--quiet', place.cloneUrl, 'work');

@@ -151,6 +151,15 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
     open: opens('Add endpoint'),
   },
   { name: 'settings', path: settingsPath(widgets), shows: 'Concurrent test runs' },
+  {
+    name: 'settings-checked',
+    path: settingsPath(widgets),
+    shows: 'Concurrent test runs',
+    open: async (page) => {
+      await page.getByRole('button', { name: 'Check now' }).click();
+      await page.getByText('Signalbox may administer the repository.').scrollIntoViewIfNeeded();
+    },
+  },
   { name: 'audit', path: auditPath, shows: 'Queue created' },
   {
     name: 'test-settings',

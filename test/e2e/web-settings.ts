@@ -115,6 +115,17 @@ async function checkQueueCreation({ page, world, check }: Story): Promise<void> 
     const { queues } = await world.call('listQueues', { query: 'made-here' });
     return !isOffered && queues.length === 0;
   });
+  await check('the repository is checked at the Git host on a click, what is wrong first', async () => {
+    await page.goto(`${world.url}${settingsPath(widgets)}`);
+    await page.getByRole('button', { name: 'Check now' }).click();
+    const section = page.getByRole('region', { name: 'Check the repository' });
+    await section.getByText('Signalbox may administer the repository.').waitFor();
+    const tones = await section.locator('li').evaluateAll((rows) => rows.map((row) => row.dataset['tone']));
+    const order = ['bad', 'warn', 'good'];
+    return tones.every(
+      (tone, at) => at === 0 || order.indexOf(tones[at - 1] ?? '') <= order.indexOf(tone ?? ''),
+    );
+  });
   await check('a queue that is not empty cannot be deleted, and the dialog explains why', async () => {
     await page.goto(`${world.url}${settingsPath(widgets)}`);
     await remove('main');

@@ -52,6 +52,7 @@ export type GithubServer = Control & {
   readonly privateKey: string;
   readonly installationId: number;
   readonly webhookSecret: string;
+  readonly webhookUrl: () => string | null;
   /** The App's webhook: where it goes (null: nowhere), and whether it is told at all. */
   readonly setWebhook: (change: Partial<AppHook>) => void;
   /** What the App may do from its next token on. */
@@ -140,7 +141,10 @@ export async function startGithubServer(options: GithubServerOptions = {}): Prom
     appSlug: site.app.slug,
     privateKey: keys.privateKey,
     installationId,
-    webhookSecret: appHook.secret,
+    get webhookSecret() {
+      return appHook.secret;
+    },
+    webhookUrl: () => appHook.url,
     setWebhook: (change) => void Object.assign(appHook, change),
     setPermissions: (permissions) => {
       site.app.permissions = permissions;

@@ -11,7 +11,7 @@ import { checkWebhook } from './validate.ts';
 export type AppHook = {
   /** Null: it has none. */
   url: string | null;
-  readonly secret: string;
+  secret: string;
   /**
    * - `on`: told at once.
    * - `off`: nobody is told, and no delivery is kept.

@@ -1,24 +1,16 @@
 // The doctor on a GitHub, from its own answers.
 import { describe, expect, it } from 'vitest';
 import { defaultSettings, type QueueSettings } from '#core/queue/settings.ts';
-import { diagnose } from '#host/doctor.ts';
+import { examine } from '#host/examine.ts';
 import { openGithub, widgets } from './github-fixture.ts';
 
 type Opened = Awaited<ReturnType<typeof openGithub>>;
 
 async function faultsOf({ host, repository }: Opened, settings: Partial<QueueSettings> = {}) {
   const queue = { targetBranch: 'main', settings: { ...defaultSettings, ...settings } };
-  const { mergeMethod, landingMode } = queue.settings;
-  const isShownAsMerged = host.showsPushedAsMerged(mergeMethod);
-  const lands = landingMode === 'auto' ? (isShownAsMerged ? 'fast_forward' : 'host') : landingMode;
-  const way = lands === 'host' ? 'merge' : 'push';
-  const findings = diagnose({
-    inspection: await host.inspect(repository, 'main'),
-    rules: await host.readRules(repository, 'main', { method: mergeMethod, way }),
+  const findings = await examine(host, repository, {
     queue,
-    lands,
-    isShownAsMerged,
-    webhookUrl: 'https://queue.example/hooks/main_1',
+    webhookUrls: ['https://queue.example/hooks/main_1'],
   });
   return findings
     .filter(({ verdict, what }) => verdict !== 'right' && !what.includes('webhook'))

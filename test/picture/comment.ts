@@ -38,7 +38,6 @@ export async function photographComments(cleanup: Cleanup, browser: Browser): Pr
   const people = new Map([ada, bot].map((user) => [user.name, user]));
   const scene = { gitea, people, author: ada, bot, onProtected: () => undefined };
   const { gitea: repository, ...place } = await openGiteaPlace(scene, 'shop');
-  await place.addWebhook(webhook.url, webhook.secret);
   const queue = { repo: { host: new URL(gitea.url).host, owner: 'ada', name: 'shop' }, targetBranch: 'main' };
   await until('the queue', () =>
     call('createQueue', { ...queue, requiredStatuses: [check], concurrency: 3 }).catch(() => null),

@@ -22,15 +22,10 @@ const started = () => {
 };
 
 describe('a failed run on the branch', () => {
-  const isEnough = (
-    flakeShare: number,
-    item: Partial<Item> = {},
-    run: Partial<Run> = {},
-    predictFailures = false,
-  ) => {
+  const isEnough = (flakeShare: number, item: Partial<Item> = {}, run: Partial<Run> = {}) => {
     const known = started();
     return isConvincing(
-      { settings: { predictFailures }, failureShare: 0.05, flakeShare },
+      { failureShare: 0.05, flakeShare },
       { ...known.item, ...item },
       { ...known.run, ...run },
     );
@@ -42,15 +37,10 @@ describe('a failed run on the branch', () => {
     expect(isEnough(0.0006)).toBe(false);
   });
 
-  it('convinces of an entry that was expected to fail by something that knows the change', () => {
-    expect(isEnough(0.01, { odds: 0.2 })).toBe(true);
-    expect(isEnough(0.01, { odds: 0.99 })).toBe(false);
-  });
-
-  it('convinces neither more nor less if the queue itself predicted, from earlier attempts, that it fails', () => {
+  it('convinces neither more nor less if it was predicted, from earlier attempts, that it fails', () => {
     for (const odds of [0, 0.2, 0.99, 1]) {
-      expect(isEnough(0.0005, { odds }, {}, true)).toBe(true);
-      expect(isEnough(0.0006, { odds }, {}, true)).toBe(false);
+      expect(isEnough(0.0005, { odds })).toBe(true);
+      expect(isEnough(0.0006, { odds })).toBe(false);
     }
   });
 
@@ -70,7 +60,7 @@ describe('a failed run on the branch', () => {
 it('a second failed run convinces, unless chance fails many runs; a fourth always does', () => {
   const { item } = started();
   const after = (failures: number, flakeShare: number) =>
-    areConvincing({ settings: { predictFailures: false }, failureShare: 0.05, flakeShare }, item, failures);
+    areConvincing({ failureShare: 0.05, flakeShare }, item, failures);
   expect([1, 2].map((failures) => after(failures, 0.01))).toEqual([false, true]);
   expect([2, 3].map((failures) => after(failures, 0.05))).toEqual([false, true]);
   expect([3, 4].map((failures) => after(failures, 0.9))).toEqual([false, true]);

@@ -186,6 +186,10 @@ describe('the chain', () => {
     expect(shapes(propose(screened, busy, { line, runs: withScreen }))).toEqual(['group 5']);
     const withYounger = new Map([[first!.id, { ...first!, requestedAt: now }], ...[...runs].slice(1)]);
     expect(propose(screened, busy, { line, runs: withYounger }).wakeAt).toBe(now + 15 * minuteMs);
+    // With many slots a group is full before it is due.
+    const full = entries(60, { screen: 'passed' });
+    expect(shapes(propose(full, busy, { line, runs: withYounger }))).toEqual(['group 60']);
+    expect(shapes(propose(full.slice(1), busy, { line, runs: withYounger }))).toEqual([]);
   });
 
   it('has at most six groups', () => {

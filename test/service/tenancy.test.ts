@@ -94,6 +94,7 @@ describe('an organization', () => {
     updateQueue: [() => ({ ...main, state: 'PAUSED' }), 'QUEUE_NOT_FOUND'],
     deleteQueue: [() => main, 'QUEUE_NOT_FOUND'],
     getQueue: [() => main, 'QUEUE_NOT_FOUND'],
+    diagnoseQueue: [() => main, 'QUEUE_NOT_FOUND'],
     getQueueGraph: [() => main, 'QUEUE_NOT_FOUND'],
     listQueues: [() => ({}), null],
     getQueueHistory: [() => ({ ...main, ...range() }), 'QUEUE_NOT_FOUND'],

@@ -70,8 +70,6 @@ export function riskRows(only: readonly string[] | undefined): readonly GoalRow[
       ...row,
       name: `${row.name}, ${variant.predictions} ${variant.visibleShare}`,
       createWorkload: (seed, count) => withRisk(row.createWorkload(seed, count), loads[row.id]!, variant),
-      // What a queue predicts itself does not count as evidence.
-      settings: { predictFailures: true },
       bounds: { badMerges: 0 },
     })),
   );

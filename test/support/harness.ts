@@ -149,6 +149,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
       commandNames: ['signalbox'],
       committer: null,
       publicUrl: config.publicUrl,
+      isPublicUrlGiven: config.isPublicUrlGiven,
     };
   });
   const jobErrors: unknown[] = [];

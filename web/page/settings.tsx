@@ -9,6 +9,7 @@ import { call } from '../api/api.ts';
 import { QueryResult } from '../component/query-result.tsx';
 import { Dialog } from '../component/dialog.tsx';
 import { Icon } from '../component/icon.tsx';
+import { QueueDiagnosis } from '../setting/diagnosis.tsx';
 import { SettingForm } from '../setting/setting-form.tsx';
 import { QueueBreadcrumbs } from '../component/breadcrumbs.tsx';
 import { median } from '../format.ts';
@@ -39,6 +40,7 @@ export function SettingsPage() {
         {(data) => (
           <>
             <QueueForm name={name} queue={data} isEditable={mayAdminister} />
+            {mayAdminister && <QueueDiagnosis name={name} />}
             {mayAdminister && <DeleteQueue name={name} />}
           </>
         )}

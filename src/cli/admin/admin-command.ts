@@ -73,7 +73,7 @@ function addConnect(connect: Command): void {
   for (const { name, value, text } of listConnectOptions()) connect.option(`--${name} <${value}>`, text);
   withExamples(connect, {
     line: 'signalbox admin connect acme --kind gitea --url http://localhost:3000 --token-file token',
-    does: 'connect to a Gitea server and print the webhook to add there',
+    does: 'connect to a Gitea server',
   });
 }
 
@@ -94,7 +94,10 @@ function addConnections(add: AddAdminCommand): void {
         '--accept-previous-hours <hours>',
         'hours during which the previous secret is still accepted (default: 24)',
       ),
-    { line: 'signalbox admin rotate-hook-secret acme --host localhost:3000', does: 'print the new secret' },
+    {
+      line: 'signalbox admin rotate-hook-secret acme --host localhost:3000',
+      does: 'set a new secret, and print it',
+    },
   );
   withExamples(
     add('disconnect', 'remove a connection and its credentials')

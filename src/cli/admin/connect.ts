@@ -7,7 +7,7 @@ import { withoutTrailing } from '#base/text.ts';
 import { connectHost } from '#command/connection.ts';
 import type { Cell } from '#db/cell.ts';
 import type { SecretKey } from '#db/seal.ts';
-import type { Credentials } from '#host/connection.ts';
+import { type Credentials, hookUrl } from '#host/connection.ts';
 import type { ConnectMistake, HostKind } from '#host/host-kind.ts';
 import { accessUsage, hostKinds, isHostKind, listConnectOptions } from '#host/kinds.ts';
 import { byCommandLine } from './auditor.ts';
@@ -99,13 +99,11 @@ export async function connect(
     credentialsKind: credentials.kind,
   });
   return [
-    `Connected to ${address.host}. Now add this webhook at the Git host:`,
-    `  webhook URL   ${webhookUrl(publicUrl, cell, connection.id)}`,
+    `Connected to ${address.host}. Signalbox sets this webhook there itself where it may, as soon as there is a queue:`,
+    `  webhook URL   ${hookUrl(publicUrl, cell.name, connection.id)}`,
     `  secret        ${connection.webhookSecret}`,
     `  content type  application/json`,
-    `Then check a repository with: signalbox doctor <slug> --repo ${address.host}/owner/name --branch main`,
+    `Next, create a queue: signalbox queue create --repo ${address.host}/owner/name --branch main`,
+    `Then check it, and its webhook: signalbox doctor <slug> --repo ${address.host}/owner/name --branch main`,
   ].join('\n');
 }
-
-export const webhookUrl = (publicUrl: string, cell: Pick<Cell, 'name'>, connectionId: string): string =>
-  `${publicUrl}/hooks/${cell.name}_${connectionId}`;

@@ -5,8 +5,8 @@ import { removeConnection, rotateHookSecret, rotateKey } from '#command/connecti
 import type { Cell, Cells } from '#db/cell.ts';
 import { listConnections } from '#db/account/connection-change-store.ts';
 import type { SecretKey } from '#db/seal.ts';
+import { hookUrl } from '#host/connection.ts';
 import { atCommandLine, byCommandLine } from './auditor.ts';
-import { webhookUrl } from './connect.ts';
 
 /** Printed on standard error, with the exit code. */
 type ConnectionCommandFailure = { readonly code: number; readonly message: string };
@@ -22,7 +22,7 @@ export async function printConnections(
   if (rows.length === 0)
     return 'The organization is not connected to a Git host. Connect one with: signalbox admin connect <slug> --kind KIND --url URL';
   return rows
-    .map((row) => [row.host_key, row.kind, row.url, webhookUrl(publicUrl, cell, row.id)].join('\t'))
+    .map((row) => [row.host_key, row.kind, row.url, hookUrl(publicUrl, cell.name, row.id)].join('\t'))
     .join('\n');
 }
 
@@ -68,7 +68,7 @@ export async function replaceHookSecret(
   const done = await rotateHookSecret(cell, by, host.toLowerCase(), Number(hours));
   if (done === null) return notConnected(host);
   return [
-    `The webhooks of ${host} have a new secret. Set it at the Git host:`,
+    `The webhooks of ${host} have a new secret. Signalbox sets it at the Git host, where it may. Elsewhere, set it yourself:`,
     `  secret  ${done.secret}`,
     `The previous secret is accepted for ${hours} more hours. After a leak, use --accept-previous-hours 0.`,
   ].join('\n');

@@ -4,16 +4,16 @@ import { parseArgs } from 'node:util';
 import { countText } from '#base/number-text.ts';
 import type { Cells } from '#db/cell.ts';
 import { defaultSettings } from '#core/queue/settings.ts';
-import { findHostConnection } from '#db/account/connection-store.ts';
+import { findConnectionHook } from '#db/account/connection-store.ts';
 import { findOrganization } from '#db/account/organization-store.ts';
 import { listQueues } from '#db/queue/queue-view.ts';
 import { ensureRepository } from '#db/account/repository-store.ts';
-import { diagnose } from '#host/doctor.ts';
+import { hookUrls } from '#host/connection.ts';
+import { examine } from '#host/examine.ts';
 import type { Finding } from '#host/finding.ts';
 import { type HostFor, HostError } from '#host/host.ts';
 import { accessUsage, hostKindNames, hostKinds } from '#host/kinds.ts';
 import { isSandboxHost } from '#host/sandbox/host.ts';
-import { webhookUrl } from './connect.ts';
 
 const usage = `Usage: signalbox doctor <slug> --repo host/owner/name [--branch main] [--json]
 
@@ -64,7 +64,7 @@ export async function doctor(
   for (const cell of cells.all) {
     const organizationId = await findOrganization(cell.db, slug);
     if (organizationId === null) continue;
-    const connection = await findHostConnection(cell.db, organizationId, host.toLowerCase());
+    const connection = await findConnectionHook(cell.db, organizationId, host.toLowerCase());
     const adapter = hostFor(cell.name, host);
     if (connection === null || adapter === null || isSandboxHost(adapter))
       return fail(
@@ -80,19 +80,9 @@ export async function doctor(
       const queues = await listQueues(cell.db, repository.id);
       const known = queues.find(({ targetBranch }) => targetBranch === branch);
       const queue = known ?? { targetBranch: branch, settings: defaultSettings };
-      const { landingMode, mergeMethod } = queue.settings;
-      const auto = adapter.showsPushedAsMerged(mergeMethod) ? 'fast_forward' : 'host';
-      const lands = landingMode === 'auto' ? auto : landingMode;
       const place = { ...repository, organizationId };
-      const way = lands === 'host' ? 'merge' : 'push';
-      const findings = diagnose({
-        inspection: await adapter.inspect(place, branch),
-        rules: await adapter.readRules(place, branch, { method: mergeMethod, way }),
-        queue,
-        lands,
-        isShownAsMerged: adapter.showsPushedAsMerged(mergeMethod),
-        webhookUrl: webhookUrl(publicUrl, cell, connection.id),
-      });
+      const webhookUrls = hookUrls(publicUrl, cell.name, connection);
+      const findings = await examine(adapter, place, { queue, webhookUrls });
       if (parsed.values.json === true) console.log(JSON.stringify(findings));
       else print(findings);
       return findings.some(({ verdict }) => verdict === 'wrong') ? 1 : 0;

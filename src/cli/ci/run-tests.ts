@@ -1,5 +1,5 @@
 // Runs the user's tests: all of them or, while the queue looks for the change that broke some, only those. A run that verifies
-// a fix runs one test, again and again (repeat-fixed.ts).
+// a fix runs one test, again and again (repeat/repeat-fixed.ts).
 //
 //   1. The service is asked which tests of the job are enough for the commit. Without an answer, all tests run.
 //   2. The command is narrowed to these tests. If that is not possible, all tests run.

@@ -1,60 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { CiUploadDetails } from './client.ts';
-import type { ReadReports } from './report-files.ts';
+import { failure, reports, upload } from '../../../test/fixture/ci-upload.ts';
 import { decisionLine, summarise } from './summary.ts';
 
-type Failure = CiUploadDetails['failures'][number];
-
-const failure: Failure = {
-  test_case_id: '01a1dd90-7364-7571-83f2-535d356cbbf2',
-  name: 'adds two items',
-  classname: 'cart',
-  parent: 'cart',
-  file: 'cart.test.ts',
-  variant: '',
-  outcome: 'failed',
-  summary: 'expected 3 to be 2',
-  verdict: 'new',
-  status: 'healthy',
-  quarantined: false,
-  is_known_failure: false,
-  status_reason: '',
-  is_excused: false,
-};
-
-const upload: CiUploadDetails = {
-  id: '01a1dd90-7364-7571-83f2-535d356cbbf2',
-  state: 'ingested',
-  trust: 'full',
-  sha: 'a'.repeat(40),
-  branch: 'main',
-  pr: null,
-  job: '',
-  variant: '',
-  url: '',
-  uploaded_at: '2026-11-14T22:37:00.000Z',
-  ingested_at: '2026-11-14T22:37:01.000Z',
-  duplicate_of: null,
-  tests: 140,
-  passed: 138,
-  failed: 2,
-  flaky: 0,
-  skipped: 0,
-  quarantined: 1,
-  usual_tests: 140,
-  missing_tests: 0,
-  is_suspect: false,
-  is_complete: true,
-  problems: [],
-  failures: [],
-};
-
-const reports: ReadReports = {
-  files: [{ path: 'junit.xml', bytes: 1, stamp: '', isGuess: false }],
-  outcomes: { passed: 138, failed: 2, flaky: 0, skipped: 0 },
-  failed: ['cart › adds two items', 'cart › \u001b[31mred'],
-  unread: [],
-};
+type Failure = typeof failure;
 
 const classified = (...failures: readonly Partial<Failure>[]) => {
   const listed = failures.map((one) => ({ ...failure, ...one }));
@@ -145,7 +93,7 @@ describe('the summary', () => {
   it('says which reports were not read, and what the service says of an upload', () => {
     const unread = [{ file: 'junit.xml', why: 'It ends in the middle.' }];
     const problems = [{ file: 'junit/0', code: 'TRUNCATED', message: 'It ends in the middle.', count: 1 }];
-    const whole: CiUploadDetails = { ...upload, is_suspect: true, trust: 'untrusted', problems };
+    const whole: typeof upload = { ...upload, is_suspect: true, trust: 'untrusted', problems };
     const text = summarise({ ...reports, unread }, { kind: 'classified', upload: whole })
       .map((line) => line.text)
       .join('\n');

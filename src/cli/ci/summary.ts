@@ -19,13 +19,16 @@ import type { Submission } from './submit.ts';
 /** A line, and how a terminal with colours shows it. */
 export type SummaryLine = { readonly tone: Tone; readonly text: string };
 
-type SummaryFailure = CiUploadDetails['failures'][number];
+export type SummaryFailure = CiUploadDetails['failures'][number];
 
 const shownMax = 50;
 
+/** What the service concluded; null: nothing. */
+export const findClassified = (submission: Submission | null): CiUploadDetails | null =>
+  submission?.kind === 'classified' && submission.upload.state === 'ingested' ? submission.upload : null;
+
 export function summarise(reports: ReadReports, submission: Submission | null): readonly SummaryLine[] {
-  const upload =
-    submission?.kind === 'classified' && submission.upload.state === 'ingested' ? submission.upload : null;
+  const upload = findClassified(submission);
   return [
     { tone: 'plain', text: countLine(reports, upload) },
     ...unreadLines(reports),
@@ -34,7 +37,7 @@ export function summarise(reports: ReadReports, submission: Submission | null): 
   ];
 }
 
-function countLine(reports: ReadReports, upload: CiUploadDetails | null): string {
+export function countLine(reports: ReadReports, upload: CiUploadDetails | null): string {
   const counts: Readonly<Record<RunOutcome, number>> = upload ?? reports.outcomes;
   const { passed, failed, flaky, skipped } = counts;
   const parts = [
@@ -79,7 +82,7 @@ function classifiedLines(upload: CiUploadDetails): readonly SummaryLine[] {
 const more = (left: number): readonly SummaryLine[] =>
   left > 0 ? [{ tone: 'quiet', text: `  … and ${left} more` }] : [];
 
-const verdictMarks: {
+export const verdictMarks: {
   readonly [Verdict in SummaryFailure['verdict']]: { readonly mark: string; readonly tone: Tone };
 } = {
   flaky: { mark: 'FLAKY', tone: 'warning' },
@@ -110,7 +113,7 @@ export function formatTestName({
   return plainLine(parts.filter((part, at) => part !== '' && part !== parts[at - 1]).join(' › '));
 }
 
-function explainFailure(failure: SummaryFailure): string {
+export function explainFailure(failure: SummaryFailure): string {
   switch (failure.verdict) {
     case 'flaky':
       return `${failureReason(failure, 'It failed like this on a commit on which it also passed.')} ${

@@ -13,13 +13,14 @@ import {
   type ExitDecision,
   type UploadClassification,
 } from './decide-exit-code.ts';
+import { describeFailures, showInCi } from './job-report.ts';
 import { createPrinter, type Printer } from './printer.ts';
 import { findReports, readReports, type ReadReports, type ReportFile, writtenSince } from './report-files.ts';
-import { repeatFixed, type RepeatedFix } from './repeat-fixed.ts';
+import { repeatFixed, type RepeatedFix } from './repeat/repeat-fixed.ts';
 import { type NarrowedTests, runTests } from './run-tests.ts';
 import { canSelect } from './selection/select-tests.ts';
-import { type Shaken, shakeNew } from './shake-new.ts';
-import { isFlaky, shakeLines } from './shake-result.ts';
+import { type Shaken, shakeNew } from './repeat/shake-new.ts';
+import { isFlaky, shakeLines } from './repeat/shake-result.ts';
 import { submitReports, type Submission } from './submit.ts';
 import { decisionLine, summarise } from './summary.ts';
 import type { CiContext } from './upload.ts';
@@ -78,6 +79,7 @@ async function decideByReports(
   await fixed?.close();
   const isRepeated = shaken !== null || fixed !== null;
   const decision = decideAndPrint(ciOptions, run, reports, submission, isRepeated, printer);
+  await showInCi(context.env, describeFailures(reports, submission));
   const exitCode = decision.exitCode === 0 && failed !== null ? failed.code : decision.exitCode;
   const result = shaken?.result ?? null;
   if (result === null) return exitCode;

@@ -3,6 +3,7 @@
 import type { CiEnv } from '#config/ci-environment.ts';
 import type { Given } from '../command.ts';
 import { findPlace, parseOptions } from './ci-options.ts';
+import { describeFailures, showInCi } from './job-report.ts';
 import { createPrinter, type Printer } from './printer.ts';
 import { findReports, readReports } from './report-files.ts';
 import { submitReports, type Submission } from './submit.ts';
@@ -37,6 +38,7 @@ export async function upload({ cwd, env, version }: CiContext, { options }: Give
     printer.clear();
     if (submission.kind === 'absent' && ciOptions.isJson) return refused(submission.why);
     show(printer, ciOptions.isJson, submission, () => summarise(reports, submission));
+    if (!ciOptions.isJson) await showInCi(env, describeFailures(reports, submission));
     return submission.kind === 'absent' && !ciOptions.mayFail ? 1 : 0;
   } catch (error) {
     printer.clear();

@@ -193,6 +193,16 @@ export const endpoints = {
     response: queue.QueueWithEntries,
     errors: inQueue,
   },
+  diagnoseQueue: {
+    ...admin,
+    path: '/v1/diagnoseQueue',
+    tag: 'Queues',
+    summary:
+      'Check at the Git host whether a queue can work: permissions, webhook, rules of the branch, required checks, workflows',
+    request: queue.QueueRequest,
+    response: queue.Diagnosis,
+    errors: [...inQueue, 'HOST_ERROR'],
+  },
   getQueueGraph: {
     ...read,
     path: '/v1/getQueueGraph',

@@ -101,7 +101,7 @@ export const queueSettingTable = {
     group: 'Testing',
     label: 'Predict failures',
     description:
-      'With the strategy adaptive. Each pull request counts with its own probability to fail instead of the share that fails in this queue: by how its author and its earlier attempts fared here, the age of its head and the number of its impacted targets when it is submitted. Until 100 pull requests have failed within the last 5,000, the share counts. It decides which pull requests are tested together, and never which one merges or is removed.',
+      'With the strategy adaptive. Each pull request counts with its own probability to fail instead of the share that fails in this queue: by how often earlier attempts of its author and of itself failed here, the age of its head and the number of its impacted targets when it is submitted. Until 100 pull requests have failed within the last 5,000, the share counts. It decides which pull requests are tested together, and never which one merges or is removed.',
   }),
   bisectionConcurrency: whole({
     min: 0,

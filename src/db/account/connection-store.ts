@@ -100,16 +100,29 @@ const selectByHost = statement<[organizationId: string, host: string], HostConne
   `select ${columns} from host_connection where organization_id = $1 and host_key = $2 and kind <> 'sandbox'`,
 );
 
-/** The connection of an organization to a real host, without its credentials. */
-export async function findHostConnection(
+export type ConnectionHook = {
+  readonly id: string;
+  readonly webhookSecret: string;
+  /** Other connections of the same App, whose webhook it shares. */
+  readonly sharing: readonly string[];
+};
+
+const selectHook = statement<
+  [organizationId: string, host: string],
+  { id: string; webhook_secret: string; sharing: string[] }
+>(`
+  select c.id, c.webhook_secret, array(select o.id::text from host_connection o
+    where o.app_id = c.app_id and o.host_key = c.host_key and o.id <> c.id) as sharing
+  from host_connection c where c.organization_id = $1 and c.host_key = $2 and c.kind <> 'sandbox'`);
+
+/** What the webhook of a connection to a real host must be; null: there is no connection. */
+export async function findConnectionHook(
   db: Tx,
   organizationId: OrganizationId,
   host: string,
-): Promise<Connection | null> {
-  const [row] = await selectByHost(db, organizationId, host);
-  return row === undefined
-    ? null
-    : { id: row.id, organizationId, host: row.host_key, webhookSecret: row.webhook_secret };
+): Promise<ConnectionHook | null> {
+  const [row] = await selectHook(db, organizationId, host);
+  return row === undefined ? null : { id: row.id, webhookSecret: row.webhook_secret, sharing: row.sharing };
 }
 
 export type OpenedConnection = Connection & {

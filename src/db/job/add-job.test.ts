@@ -23,6 +23,7 @@ const add = (cell: Cell, terms: Partial<NewJob>, ...keys: readonly string[]) =>
       keepsTime: false,
       priority: 0,
       skipIfScheduled: false,
+      turn: null,
       ...terms,
     };
     await Promise.all(keys.map((key) => addJob(tx, { ...rest, key, payload: { key } })));

@@ -25,6 +25,8 @@ export type NewJob = {
   readonly priority: number;
   /** A pending job with the same key stays unchanged if it is due in a while, but not later than this one. */
   readonly skipIfScheduled: boolean;
+  /** Jobs of the same name run one after the other; null: beside all others. */
+  readonly turn: string | null;
 };
 
 // By `add_job` for each, in the order of their keys: it locks the row of its job, and two transactions that add overlapping
@@ -36,7 +38,7 @@ const addAll = statement<[jobs: string], { key: string }>(`
   with asked as materialized (
     select w.*, clock_timestamp() + w."inMs" * interval '1 millisecond' as at
     from json_to_recordset($1) as w (task text, key text, payload json, "inMs" float8, "keepsTime" boolean,
-      priority int, "skipIfScheduled" boolean)
+      priority int, "skipIfScheduled" boolean, turn text)
   ), wanted as materialized (
     select w.*, w."skipIfScheduled" and coalesce((
         select true from graphile_worker.jobs j where j.key = w.key and j.locked_at is null and j.attempts = 0
@@ -47,7 +49,7 @@ const addAll = statement<[jobs: string], { key: string }>(`
   union all
   select w.key from (select * from wanted where not is_scheduled order by key offset 0) as w
     cross join lateral graphile_worker.add_job(w.task, w.payload, run_at := w.at, job_key := w.key, max_attempts := 20,
-      priority := w.priority, job_key_mode := case when w."keepsTime" then 'preserve_run_at' else 'replace' end) as job
+      priority := w.priority, queue_name := w.turn, job_key_mode := case when w."keepsTime" then 'preserve_run_at' else 'replace' end) as job
   where job.id is not null`);
 
 /** How often to add what a worker took in the middle of the addition: then the functions answer without that job. */

@@ -55,6 +55,8 @@ export type JobPayloads = {
     readonly sha: string;
     readonly waits?: number;
   } & Tries;
+  /** The webhook of a repository. `isSecretNew`: a webhook that is there has another secret. */
+  'set-webhook': RepositoryJobPayload & { readonly isSecretNew?: boolean } & Tries;
   /** Fixes of tests that are verified (job/health/verify-fixes.ts). */
   'verify-fixes': RepositoryJobPayload & Tries;
   'sandbox-ci': { readonly repositoryId: RepositoryId; readonly branch: string; readonly sha: string };
@@ -82,6 +84,7 @@ const isTask: Readonly<Record<keyof JobPayloads | ScheduledTask, true>> = {
   'find-culprits': true,
   'find-renames': true,
   'comment-culprit': true,
+  'set-webhook': true,
   'verify-fixes': true,
   'sandbox-ci': true,
   'ingest-upload': true,
@@ -119,12 +122,12 @@ type Job<Task extends keyof JobPayloads> = {
   readonly task: Task;
   readonly payload: JobPayloads[Task];
   readonly key: string;
-} & Partial<Pick<NewJob, 'inMs' | 'keepsTime' | 'priority' | 'skipIfScheduled'>>;
+} & Partial<Pick<NewJob, 'inMs' | 'keepsTime' | 'priority' | 'skipIfScheduled' | 'turn'>>;
 
 const add = <Task extends keyof JobPayloads>(
   tx: Tx,
-  { task, payload, key, inMs = null, keepsTime = false, priority = 0, skipIfScheduled = false }: Job<Task>,
-): Promise<void> => addJob(tx, { task, key, payload, inMs, keepsTime, priority, skipIfScheduled });
+  { inMs = null, keepsTime = false, priority = 0, skipIfScheduled = false, turn = null, ...job }: Job<Task>,
+): Promise<void> => addJob(tx, { ...job, inMs, keepsTime, priority, skipIfScheduled, turn });
 
 /** The shortest delay: a job that is too early by a worker's clock must not repeat without a pause. */
 const wakeUpMinMs = 1_000;
@@ -257,6 +260,7 @@ export type RepositoryTask =
   | 'sync-issues'
   | 'find-culprits'
   | 'comment-culprit'
+  | 'set-webhook'
   | 'verify-fixes';
 
 const repositoryJobKey: {
@@ -269,23 +273,35 @@ const repositoryJobKey: {
   'find-culprits': ({ repositoryId }) => `culprits:${repositoryId}`,
   'comment-culprit': ({ repositoryId, prNumber, sha }) =>
     `culprit-comment:${repositoryId}:${prNumber}:${sha}`,
+  // A new secret must not be forgotten because a queue is created meanwhile.
+  'set-webhook': ({ repositoryId, isSecretNew = false }) =>
+    `webhook${isSecretNew ? '-secret' : ''}:${repositoryId}`,
   'verify-fixes': ({ repositoryId }) => `fixes:${repositoryId}`,
 };
 
-/** Adds such a job, at once or after a delay. */
-export const enqueueForRepository = <Task extends RepositoryTask>(
+/**
+ * Of these one runs at a time in a repository, when nothing more urgent is due: two at once would open an issue twice, start two
+ * runs, or add two webhooks.
+ */
+const repositoryTurn: { readonly [Task in RepositoryTask]?: (repositoryId: RepositoryId) => string } = {
+  'sync-issues': (repositoryId) => `issues:${repositoryId}`,
+  'verify-fixes': (repositoryId) => `fixes:${repositoryId}`,
+  'set-webhook': (repositoryId) => `webhook:${repositoryId}`,
+};
+
+/** Adds such a job, at once or after a delay. One that waits for its turn stays as early as it is. */
+export function enqueueForRepository<Task extends RepositoryTask>(
   tx: Tx,
   task: Task,
   payload: JobPayloads[Task],
   inMs: number | null = null,
-): Promise<void> => add(tx, { task, payload, inMs, key: repositoryJobKey[task](payload) });
+): Promise<void> {
+  const job = { task, payload, inMs, key: repositoryJobKey[task](payload) };
+  const turn = repositoryTurn[task]?.(payload.repositoryId);
+  return add(tx, turn === undefined ? job : { ...job, turn, keepsTime: inMs !== null, priority: later });
+}
 
-// A named queue: two jobs at once would open an issue twice. Tests of one incident are quarantined one after the other,
-// so the job waits for a moment.
-const addIssues = statement<[payload: string, name: string, delayMs: number]>(`
-  select graphile_worker.add_job('sync-issues', $1::json, job_key := $2, queue_name := $2, max_attempts := 20,
-    job_key_mode := 'preserve_run_at', run_at := now() + $3::float8 * interval '1 millisecond', priority := ${later})`);
-
+/** Tests of one incident are quarantined one after the other. */
 const issuesDelayMs = 30_000;
 
 /** Opens, edits and closes issues soon. */
@@ -293,26 +309,7 @@ export const enqueueIssues = (
   tx: Tx,
   payload: JobPayloads['sync-issues'],
   inMs: number = issuesDelayMs,
-): Promise<unknown> => addIssues(tx, JSON.stringify(payload), repositoryJobKey['sync-issues'](payload), inMs);
-
-// A named queue: two jobs at once would start two runs.
-const addFixes = statement<[payload: string, name: string, delayMs: number, mode: string]>(`
-  select graphile_worker.add_job('verify-fixes', $1::json, job_key := $2, queue_name := $2, max_attempts := 20,
-    job_key_mode := $4, run_at := now() + $3::float8 * interval '1 millisecond', priority := ${later})`);
-
-/** Looks at the fixes that are verified: at once, or after a delay if nothing asks for it earlier. */
-export const enqueueFixes = (
-  tx: Tx,
-  payload: JobPayloads['verify-fixes'],
-  inMs: number | null = null,
-): Promise<unknown> =>
-  addFixes(
-    tx,
-    JSON.stringify(payload),
-    repositoryJobKey['verify-fixes'](payload),
-    inMs ?? 0,
-    inMs === null ? 'replace' : 'preserve_run_at',
-  );
+): Promise<void> => enqueueForRepository(tx, 'sync-issues', payload, inMs);
 
 /** Searches for renamed tests when nothing more urgent is due. */
 export const enqueueRenames = (tx: Tx, repositoryId: RepositoryId): Promise<void> =>

@@ -125,7 +125,7 @@ export async function saveReconciliation(
     sent.push(concludeRuns(tx, queueId, JSON.stringify(conclusionRows(input, reconciliation)), now));
   if (reconciliation.reruns.length > 0) sent.push(recordReruns(tx, queueId, reconciliation.reruns, now));
   // After the runs are concluded, so that they are measured too.
-  if (reconciliation.concluded.length > 0) sent.push(measureRuns(tx, queueId, measuredAt, now));
+  if (reconciliation.concluded.length > 0) sent.push(measureRuns(tx, reconciliation.queue, measuredAt, now));
   if (input.landing !== null) sent.push(markObserved(tx, queueId, input.landing.number));
   if (reconciliation.landing !== null)
     sent.push(saveLanding(tx, queueId, input, reconciliation.landing, entries, now));

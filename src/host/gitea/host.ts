@@ -7,6 +7,7 @@ import { type Host, type HostRepository, type Permission } from '../host.ts';
 import { createChecks } from './client/check.ts';
 import { type Client, createClient, repositoryPath } from './client/client.ts';
 import { createTokenProvider } from './client/credential.ts';
+import { createWebhookSetter } from './rule/hook.ts';
 import { createInspect } from './rule/inspect.ts';
 import { createIssues } from './pull-request/issue.ts';
 import { createLabelReader } from './pull-request/label.ts';
@@ -66,6 +67,7 @@ export function createGiteaHost(options: GiteaOptions): Host {
     // can be compared only after it was made.
     trialMergeRef: () => null,
     parseWebhook: createWebhookParser(host),
+    ensureWebhook: createWebhookSetter(client),
     findRepository: async (organizationId, repository) => {
       const found = await client.read(organizationId, Repository, { path: repositoryPath(repository) });
       return found && { host, owner: found.owner.login, name: found.name };

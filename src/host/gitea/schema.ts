@@ -174,9 +174,11 @@ export const CollaboratorPermission = z.object({ permission: z.string() });
 export const Dependency = z.object({ number: z.int(), state: z.string() });
 
 export const Hook = z.object({
+  id: z.int(),
   active: z.boolean(),
   events: nullishList(z.string()),
   branch_filter: textOrNothing,
+  authorization_header: textOrNothing,
   config: z.object({ url: z.string() }),
 });
 export type Hook = z.infer<typeof Hook>;

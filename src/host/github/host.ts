@@ -11,6 +11,7 @@ import type { GithubClient } from './client/client.ts';
 import { changeLabels } from './pull-request/comment.ts';
 import { headSince, readLabel } from './pull-request/label.ts';
 import { trialMergeRef } from '#git/ref.ts';
+import { ensureWebhook } from './rule/hook.ts';
 import { inspect, readInstallation } from './rule/inspect.ts';
 import { closePullRequest, merge } from './pull-request/merge.ts';
 import { readPermission, permissionOfAccount } from './rule/permission.ts';
@@ -59,6 +60,7 @@ export function createGithubHost(options: GithubOptions): Host {
     // GitHub docs, "Checking out pull requests locally" and REST "Get a pull request": the merge branch of a pull request.
     trialMergeRef,
     parseWebhook: (delivery) => parseWebhook(host, delivery),
+    ensureWebhook: async (repository, webhook) => ensureWebhook(await of(repository), webhook),
     findRepository: async (organizationId, repository) =>
       findRepository(await clientOf(organizationId, repository), repository),
     openTestPullRequest: async (repository, testPullRequest) =>

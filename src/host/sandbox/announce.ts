@@ -8,6 +8,7 @@ import type { HostEvent } from '#core/queue/host-event.ts';
 import { recordHostEvents } from '#command/record-host-events.ts';
 import type { Cell } from '#db/cell.ts';
 import { ensureSandboxConnection } from '#db/account/connection-store.ts';
+import { hookUrl } from '../connection.ts';
 import type { HostRepository } from '../host.ts';
 import type { Faults } from './setting.ts';
 import { signatureHeader, signWebhook, webhookBody } from './webhook.ts';
@@ -32,9 +33,6 @@ const waitingMax = 1_000;
 const timeoutMs = 3_000;
 /** After a failure, the endpoint gets no deliveries for this long. */
 const restMs = 15_000;
-
-export const hookUrl = (publicUrl: string, cellName: string, connectionId: string): string =>
-  `${publicUrl}/hooks/${cellName}_${connectionId}`;
 
 export function createAnnouncer({ cell, publicUrl, log }: AnnounceOptions): Announce {
   let underWay = 0;

@@ -129,6 +129,8 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
     },
     trialMergeRef,
     parseWebhook,
+    // Its events need no webhook.
+    ensureWebhook: () => Promise.resolve({ kind: 'unchanged' }),
     stopRuns: async (repository, dead) => {
       const isStopped = await ci.stop(repository, await readSettings(repository), dead);
       return { kind: 'stopped', count: isStopped ? 1 : 0 };

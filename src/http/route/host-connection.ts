@@ -4,6 +4,7 @@ import { appError } from '#base/error.ts';
 import { removeConnection } from '#command/connection.ts';
 import type { HostConnection } from '#contract/host-connection.ts';
 import { type ConnectionRow, listConnections } from '#db/account/connection-change-store.ts';
+import { hookUrl } from '#host/connection.ts';
 import { auditorFrom, type Context, type Handlers } from '../endpoint/context.ts';
 
 const present = ({ cell, deps }: Context, row: ConnectionRow): HostConnection => ({
@@ -11,7 +12,7 @@ const present = ({ cell, deps }: Context, row: ConnectionRow): HostConnection =>
   kind: row.kind,
   host: row.host_key,
   url: row.url,
-  webhookUrl: `${deps.config.publicUrl}/hooks/${cell.name}_${row.id}`,
+  webhookUrl: hookUrl(deps.config.publicUrl, cell.name, row.id),
   createdAt: row.created_at.toISOString(),
   previousSecretUntil: row.previous_secret_until?.toISOString() ?? null,
 });

@@ -6,7 +6,7 @@ import { binarySearch } from '#core/health/segment.ts';
 import type { Tx } from '#db/cell.ts';
 import { countFixReports, type FixReport } from '#db/run/fix-store.ts';
 import type { FixUpload, WaitingUpload } from '#db/health/ingest-store.ts';
-import { enqueueFixes } from '#db/job/job.ts';
+import { enqueueForRepository } from '#db/job/job.ts';
 import type { TestsLock } from '#db/transaction.ts';
 import type { GuardedUpload } from './ingest-history.ts';
 import type { ReadUpload } from './ingest-read.ts';
@@ -63,5 +63,5 @@ export async function countReports(
   }
   if (reports.size === 0) return;
   await countFixReports(tx, lock, [...reports.values()]);
-  await enqueueFixes(tx, { repositoryId: lock.repositoryId });
+  await enqueueForRepository(tx, 'verify-fixes', { repositoryId: lock.repositoryId });
 }

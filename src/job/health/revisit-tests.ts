@@ -6,7 +6,7 @@ import { reclassifyTests } from '#command/classify-tests.ts';
 import { findHealthSettings } from '#db/health/health-settings-store.ts';
 import { listRepositoriesToRevisit, listTestsToRevisit } from '#db/health/revisit-view.ts';
 import { listVerifyingRepositories } from '#db/run/fix-store.ts';
-import { enqueueFixes, enqueueIssues } from '#db/job/job.ts';
+import { enqueueForRepository, enqueueIssues } from '#db/job/job.ts';
 import { withTestsLock } from '#db/transaction.ts';
 import { countImpact } from '#db/health/verdict-store.ts';
 import type { TaskDeps } from '../deps.ts';
@@ -35,5 +35,5 @@ export async function revisitTests({ cell, clock }: Pick<TaskDeps, 'cell' | 'clo
   }
   // After the tests: a verification without a queue ends by what time has changed.
   for (const repositoryId of await listVerifyingRepositories(cell.db))
-    await enqueueFixes(cell.db, { repositoryId }, fixesDelayMs);
+    await enqueueForRepository(cell.db, 'verify-fixes', { repositoryId }, fixesDelayMs);
 }

@@ -24,7 +24,7 @@ import {
 } from '#db/run/fix-store.ts';
 import { findQueueForFixes, type QueueForFixes } from '#db/run/fix-view.ts';
 import { findHealthContext } from '#db/health/verdict-store.ts';
-import { enqueueFixes, type JobPayloads } from '#db/job/job.ts';
+import { enqueueForRepository, type JobPayloads } from '#db/job/job.ts';
 import { withTestsLock } from '#db/transaction.ts';
 import { branchRef } from '#git/ref.ts';
 import type { Mirror } from '#git/mirror/mirror.ts';
@@ -89,7 +89,7 @@ async function verifyAtHost(deps: TaskDeps, session: FixSession, repositoryId: R
   const runs = await listFixRuns(cell.db, repositoryId);
   const isRunning = runs.some(({ endedAt }) => endedAt === null);
   if (open.length === 0 && runs.every(({ isRemoved }) => isRemoved)) return;
-  await enqueueFixes(cell.db, { repositoryId }, isRunning ? pauseRunningMs : pauseMs);
+  await enqueueForRepository(cell.db, 'verify-fixes', { repositoryId }, isRunning ? pauseRunningMs : pauseMs);
 }
 
 /** By verification: the first failure on a commit that contains the fix. */

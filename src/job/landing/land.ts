@@ -21,7 +21,7 @@ import { identified } from '../queue/commit-identity.ts';
 import type { TaskDeps } from '../deps.ts';
 import { prepareLandingCommits } from './landing-commits.ts';
 import { mergeAtHost } from './landing-merge.ts';
-import { resolveLandingMode } from '../queue/landing-mode.ts';
+import { resolveLandingMode } from '#host/landing-mode.ts';
 import { lost, type Outcome } from './landing-outcome.ts';
 import { directProof } from './landing-rules.ts';
 import { fastForward } from './landing-push.ts';
@@ -128,7 +128,7 @@ async function tryToLand(landing: IntendedLanding, place: HostSession, log: Log)
       halt: `The tree to merge is not the tested tree: ${wanted.tree} instead of ${run!.tree} (test run ${run!.id}). Signalbox pushed nothing. Keep the log and report this defect of Signalbox, then set the queue RUNNING.`,
     });
   const outcome =
-    resolveLandingMode(landing, place) === 'host'
+    resolveLandingMode(place.host, landing.queue.settings, landing.method) === 'host'
       ? await mergeAtHost(landing, place, wanted)
       : await fastForward(landing, place, wanted, log);
   if (run !== null || outcome.kind !== 'landed') return outcome;

@@ -6,7 +6,7 @@ import type { PullRequest } from '#core/queue/model.ts';
 import type { IntendedLanding } from '#db/run/landing-store.ts';
 import type { HostSession } from '../at-host.ts';
 import { lacksApproval } from '../queue/head-check.ts';
-import { ruleReason } from '../queue/landing-mode.ts';
+import { ruleReason } from '../queue/rule-reason.ts';
 import { type Lost, lost, type NotLanded, type Outcome } from './landing-outcome.ts';
 import { isConfirmed, stricterRules } from './landing-rules.ts';
 

@@ -32,7 +32,7 @@ import { atHost, NotYet, type HostSession } from '../at-host.ts';
 import { identified } from './commit-identity.ts';
 import type { TaskDeps } from '../deps.ts';
 import { holdsUntestable } from './head-check.ts';
-import { resolveLandingMode } from './landing-mode.ts';
+import { resolveLandingMode } from '#host/landing-mode.ts';
 import { type BranchReports, branchReports, requiredChecks, ruleChanges } from './required.ts';
 import { stopDeadRuns } from './stop-runs.ts';
 
@@ -241,7 +241,7 @@ async function build(
     // The host's own rebase would keep a message that skips CI, and nothing would run on the branch.
     if (
       kept !== undefined &&
-      resolveLandingMode({ ...work, method: work.queue.settings.mergeMethod }, place) === 'host'
+      resolveLandingMode(place.host, work.queue.settings, work.queue.settings.mergeMethod) === 'host'
     )
       return { kind: 'conflict', pr: kept.number, with: 'tip' };
     const rules = await requiredChecks(work, place, { base: run.baseSha, candidate: sha }, reportsOn);

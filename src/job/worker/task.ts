@@ -23,6 +23,7 @@ import { rerunFailedJobs } from '../queue/rerun-jobs.ts';
 import { searchRenames } from '../health/search-renames.ts';
 import { syncIssues } from '../health/sync-issues.ts';
 import { verifyFixes } from '../health/verify-fixes.ts';
+import { setWebhook } from '../queue/set-webhook.ts';
 import { sweepQueue } from '../queue/sweep.ts';
 import { reportStatuses } from '../queue/status-comment.ts';
 import { tryMerges } from '../queue/try-merge.ts';
@@ -73,6 +74,7 @@ export const tasks: Tasks = {
   'find-culprits': findCulprits,
   'find-renames': searchRenames,
   'comment-culprit': commentCulprit,
+  'set-webhook': setWebhook,
   'verify-fixes': verifyFixes,
   'sandbox-ci': runSandboxCi,
   'ingest-upload': ingestUpload,

@@ -32,6 +32,7 @@ const start = (cell: Cell, shutdownMs = 5_000) =>
     historyMonths: 24,
     commandNames: ['signalbox'],
     publicUrl: 'http://localhost',
+    isPublicUrlGiven: true,
     concurrency: 2,
     shutdownMs,
   });

@@ -7,7 +7,7 @@ import { defaultSettings } from '#core/queue/settings.ts';
 import { openCell } from '#db/cell.ts';
 import { ensureOrganization } from '#db/account/organization-store.ts';
 import { ensureRepository } from '#db/account/repository-store.ts';
-import { diagnose } from '#host/doctor.ts';
+import { examine } from '#host/examine.ts';
 import type { GitRemote } from '#host/host.ts';
 import { createMirrors } from '#job/mirrors.ts';
 import { openHosts } from '../../../src/hosts.ts';
@@ -53,20 +53,7 @@ async function findingsOf({ world, host }: Scene, settings: Settings) {
   const found = await ensureRepository(world.cell.db, organizationId, { ...host.repo, isSandbox: false });
   const repository = { ...found, organizationId };
   const queue = { targetBranch: 'main', settings: { ...defaultSettings, ...settings } };
-  const { mergeMethod, landingMode } = queue.settings;
-  const isShownAsMerged = adapter.showsPushedAsMerged(mergeMethod);
-  const lands = landingMode === 'auto' ? (isShownAsMerged ? 'fast_forward' : 'host') : landingMode;
-  return diagnose({
-    inspection: await adapter.inspect(repository, 'main'),
-    rules: await adapter.readRules(repository, 'main', {
-      method: mergeMethod,
-      way: lands === 'host' ? 'merge' : 'push',
-    }),
-    queue,
-    lands,
-    isShownAsMerged,
-    webhookUrl: 'http://localhost/hooks/none',
-  });
+  return examine(adapter, repository, { queue, webhookUrls: ['http://localhost/hooks/none'] });
 }
 
 async function doctorFinds(scene: Scene, settings: Settings, wanted: RegExp): Promise<string> {

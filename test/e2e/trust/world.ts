@@ -172,6 +172,7 @@ export async function openWorld({ cluster }: Base, options: WorldOptions): Promi
     commandNames: ['signalbox'],
     committer: null,
     publicUrl: config.publicUrl,
+    isPublicUrlGiven: config.isPublicUrlGiven,
   };
   const jobErrors: unknown[] = [];
   const { id: organizationId } = await ensureOrganization(cell.db, 'acme', 'acme');

@@ -117,6 +117,17 @@ const hookRoutes: readonly Route[] = [
   appRoute('GET /app/hook/config', ({ appHook }) =>
     appHook.url === null ? refused(404, 'Not Found') : ok(appHookConfigJson(appHook.url)),
   ),
+  // GitHub REST docs, "Update a webhook configuration for an app": what is not named stays as it is.
+  appRoute('PATCH /app/hook/config', (call) => {
+    const { appHook } = call;
+    if (appHook.url === null) return refused(404, 'Not Found');
+    const { url = appHook.url, secret = appHook.secret } = fieldsOf(call) as {
+      readonly url?: string;
+      readonly secret?: string;
+    };
+    Object.assign(appHook, { url, secret });
+    return ok(appHookConfigJson(url));
+  }),
   appRoute('POST /app/hook/deliveries/{delivery_id}/attempts', (call) => {
     redeliver(call.site, findDelivery(call));
     return { status: 202, body: {} };

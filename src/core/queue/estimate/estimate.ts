@@ -129,16 +129,26 @@ function computePercentiles(samples: Float64Array): Percentiles {
 type Widening = { readonly earlier: number; readonly later: number };
 
 /**
- * How entries are grouped, and which runs are bets, is only roughly foreseen where the strategy chooses it. These shares
- * hold eight of ten landings (test/sim/calibration.test.ts).
+ * How entries are grouped, which runs are bets, and how a bisection continues is only roughly foreseen. With these shares an
+ * interval holds eight of ten landings (test/sim/calibration.test.ts).
  */
 const grouped: Widening = { earlier: 1.25, later: 1.45 };
 const betting: Widening = { earlier: 1.07, later: 1.45 };
+const inLanes: Widening = { earlier: 1.12, later: 1.15 };
+const optimistic: Widening = { earlier: 1, later: 1.2 };
+/** The larger a batch, the less is known about its bisection; it was measured with up to six entries. */
+const batched = ({ batchingMinSize }: QueueSettings): Widening => ({
+  earlier: 1.16,
+  later: 1.1 + 0.07 * Math.min(8, batchingMinSize),
+});
 const unchanged: Widening = { earlier: 1, later: 1 };
 
 function chooseWidening(settings: QueueSettings, group: LineGroup): Widening {
   if (speculates(settings)) return betting;
-  return strategyFor(settings).screens && isGroupedLater(group) ? grouped : unchanged;
+  if (strategyFor(settings).screens) return isGroupedLater(group) ? grouped : unchanged;
+  if (settings.batch) return batched(settings);
+  if (settings.mode === 'parallel') return inLanes;
+  return settings.canOptimisticallyMerge ? optimistic : unchanged;
 }
 
 /** What these settings mean to a queue that speculates in parallel lanes. */

@@ -45,14 +45,15 @@ export const estimateFailureShare = ({ failed, ended }: { failed: number; ended:
   (failed + usualFailureShare * usualWeight) / (ended + usualWeight);
 
 /** How many of the last runs count. */
-export const flakeRunsMax = 400;
+export const flakeRunsMax = 1_000;
 
 export const usualFlakeShare = 0.005;
 const usualFlakeWeight = 50;
 
 /**
- * The share of runs of sound changes that fail, 0..1. Of the runs of one entry alone on the branch those count that
- * passed, and those that failed before the same head passed such a run, or merged (`flaky`).
+ * The share of runs of sound changes that fail, 0..1. Of the last runs that CI ran to their end those count that passed,
+ * and those that failed by chance (`flaky`): the queue merged every entry of the run later, its only entry passed a later run alone
+ * on the branch, or it passed when its failed jobs ran again (such a run counts as passed too).
  */
 export const estimateFlakeShare = ({ flaky, passed }: { flaky: number; passed: number }): number =>
   (flaky + usualFlakeShare * usualFlakeWeight) / (flaky + passed + usualFlakeWeight);

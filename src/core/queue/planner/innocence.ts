@@ -2,10 +2,9 @@
 // on the branch is tested again before it is removed (verdict.ts, search.ts).
 //
 // Example. 5 % of the entries fail here, and 1 % of the runs of sound ones. An entry that fails is sound with 16 %, and is
-// tested again; after the second failure it is sound with 0.2 %, and is removed. Where hardly any run fails by chance, or
-// where something that knows the change predicts that it fails, the first failure is convincing.
+// tested again; after the second failure it is sound with 0.2 %, and is removed. Where hardly any run fails by chance, the
+// first failure is convincing. What earlier pull requests of an author did is no evidence: predictions do not count here.
 
-import type { QueueSettings } from '../settings.ts';
 import type { Item, Run, Snapshot } from './model.ts';
 
 /** The most that is taken for the probability that two entries that share a target break together (SubmitQueue: 4 %). */
@@ -27,16 +26,12 @@ const innocenceMin = 0.01;
 /** So many failures convince, however often runs fail by chance. */
 const failuresMax = 4;
 
-type Known = Pick<Snapshot, 'failureShare' | 'flakeShare'> & {
-  readonly settings: Pick<QueueSettings, 'predictFailures'>;
-};
+type Known = Pick<Snapshot, 'failureShare' | 'flakeShare'>;
 
 /** By Bayes' rule: `chance` is how probably a sound entry shows what was seen. Any other entry shows it always. */
-function estimateInnocence({ settings, failureShare }: Known, item: Item, chance: number): number {
+function estimateInnocence({ failureShare }: Known, item: Item, chance: number): number {
   const { passed = false, untestedLandings = 0 } = item.findings ?? {};
-  // How earlier pull requests of an author fared is no evidence: what the queue itself predicts does not count here.
-  const odds = settings.predictFailures ? undefined : item.odds;
-  const alone = passed ? 1 : (odds ?? 1 - failureShare);
+  const alone = passed ? 1 : 1 - failureShare;
   // Nothing is certain: the branch may have changed in a way that no target shows.
   const sound = Math.min(
     1 - conflictOddsMax,

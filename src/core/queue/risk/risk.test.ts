@@ -39,7 +39,7 @@ describe('before 100 failures', () => {
 });
 
 describe('a prediction', () => {
-  it('follows how pull requests of the author fared', () => {
+  it('follows how often pull requests of the author failed', () => {
     const past = pastOf(4_000, { ada: 100, ben: 5 });
     expect(predict(past, { author: 'ada' })).toBeLessThan(0.04);
     expect(predict(past, { author: 'ben' })).toBeGreaterThan(0.12);

@@ -1,13 +1,13 @@
 // What Gitea reports about whether a queue can work in a repository. No queue waits for this: people request
 // it, and it may take a dozen calls.
 
-import type { HostEvent } from '#core/queue/host-event.ts';
 import type { Host, HostRepository, Inspection, Permission } from '../../host.ts';
 import { readStatuses } from '../client/check.ts';
 import { type Client, repositoryPath } from '../client/client.ts';
 import { isPattern, matchesPattern } from './glob.ts';
+import { readHooks } from './hook.ts';
 import { readDemands } from './protection.ts';
-import { type Branch, Hook, ProtectionRule, GiteaPullRequest, Repository } from '../schema.ts';
+import { type Branch, ProtectionRule, GiteaPullRequest, Repository } from '../schema.ts';
 import type { VersionOf } from '../client/version.ts';
 import { readWorkflows } from './workflow.ts';
 
@@ -102,54 +102,6 @@ export function firstMatch(rules: readonly ProtectionRule[], branch: string): Pr
   const matches = ({ rule_name: rule }: ProtectionRule) =>
     isPattern(rule) ? matchesPattern(rule, branch, '/') : rule.toLowerCase() === branch.toLowerCase();
   return rules.find(matches) ?? null;
-}
-
-/**
- * The webhooks of the repository and of its organization that Signalbox may read; null: it may read neither.
- */
-async function readHooks(
-  client: Client,
-  repository: HostRepository,
-  branch: string,
-): Promise<Inspection['webhooks']> {
-  const { organizationId, owner } = repository;
-  const read = async (path: string): Promise<readonly Hook[] | null> => {
-    const answer = await client.call(organizationId, { path, query: { limit: 50 }, expect: [403] });
-    return answer.status === 200 ? client.parse(Hook.array(), answer.body) : null;
-  };
-  const own = await read(`${repositoryPath(repository)}/hooks`);
-  const shared = await read(`/orgs/${encodeURIComponent(owner)}/hooks`);
-  if (own === null && shared === null) return null;
-  return [...(own ?? []), ...(shared ?? [])].map((hook) => ({
-    url: hook.config.url,
-    isActive: hook.active,
-    events: listCoveredEventKinds(hook, branch),
-    // Gitea shows it only in its web interface.
-    lastStatus: null,
-  }));
-}
-
-/** The events that each kind of event needs; a push to a pull request is a separate event. */
-const needed: Readonly<Record<HostEvent['kind'], readonly string[]>> = {
-  'pull-request-changed': ['pull_request', 'pull_request_sync'],
-  'check-changed': ['status'],
-  'branch-moved': ['push'],
-  'comment-written': ['pull_request_comment'],
-  'label-changed': ['pull_request_label'],
-};
-
-export function listCoveredEventKinds(
-  { events, branch_filter: filter }: Pick<Hook, 'events' | 'branch_filter'>,
-  branch: string,
-): readonly HostEvent['kind'][] {
-  const kinds = Object.keys(needed) as HostEvent['kind'][];
-  // The filter matches the short or the full name.
-  const coversBranch =
-    filter === '' || [branch, `refs/heads/${branch}`].some((name) => matchesPattern(filter, name));
-  return kinds.filter(
-    (kind) =>
-      needed[kind].every((event) => events.includes(event)) && (kind !== 'branch-moved' || coversBranch),
-  );
 }
 
 async function readRecentChecks(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { firstMatch, listCoveredEventKinds } from './inspect.ts';
+import { listCoveredEventKinds } from './hook.ts';
+import { firstMatch } from './inspect.ts';
 import { areReviewsEnough, expanded, deriveReviewDemands } from './protection.ts';
 import { ProtectionRule } from '../schema.ts';
 

@@ -32,6 +32,8 @@ type WriteOptions = {
   readonly isRepeatable?: boolean;
   /** A landing waits for it. */
   readonly isUrgent?: boolean;
+  /** Sent as the App itself. */
+  readonly as?: 'app';
 };
 
 type Written<Value> =
@@ -154,9 +156,9 @@ export function createClient(options: ClientOptions): GithubClient {
 }
 
 function writer(sender: Sender, pace: Pace): GithubClient['attempt'] {
-  return async (route, parameters, schema, answers, { isRepeatable = false, isUrgent = false } = {}) => {
+  return async (route, parameters, schema, answers, { isRepeatable = false, isUrgent = false, as } = {}) => {
     await pace(isUrgent);
-    const call: Call = { route, parameters, isRepeatable, writes: isUrgent ? 'landing' : 'other' };
+    const call: Call = { route, parameters, isRepeatable, as, writes: isUrgent ? 'landing' : 'other' };
     const answer = await sender.ask(call);
     if (!isFailure(answer)) return { kind: 'done', value: sender.parse(schema, answer, call) };
     const { status, message } = answer;

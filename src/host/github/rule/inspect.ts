@@ -1,42 +1,16 @@
 // What GitHub reports about whether a queue can work on a branch.
 
 import { uniqueCheckNames } from '#core/queue/rule.ts';
-import type { HostEvent } from '#core/queue/host-event.ts';
 import type { HostRepository, Inspection } from '../../host.ts';
 import { listMergeMethods, type Ourselves, readBinding, readTestBranchRule } from './bypass.ts';
 import { readChecks } from '../client/check.ts';
+import { readHooks } from './hook.ts';
 import type { GithubClient } from '../client/client.ts';
 import { permissionOfAccount, permissionOfApp } from './permission.ts';
 import { readOthersMayCreateTestBranches, readOthersMayUpdate, readTokenWrites } from './openness.ts';
 import { readDemands } from './protection.ts';
 import { readWorkflows } from './workflow.ts';
-import {
-  HookConfig,
-  HookDeliveries,
-  Hooks,
-  Installation,
-  ListedPullRequests,
-  Meta,
-  GithubRepository,
-} from '../schema.ts';
-
-type HostEventKind = HostEvent['kind'];
-
-/** The webhook events that each kind of event needs. */
-const events: { readonly [Kind in HostEventKind]: readonly string[] } = {
-  // A review or a conversation can change the mergeability.
-  'pull-request-changed': ['pull_request', 'pull_request_review', 'pull_request_review_thread'],
-  'label-changed': ['pull_request'],
-  // CI reports in either form, and some CI in both.
-  'check-changed': ['check_run', 'status'],
-  'branch-moved': ['push'],
-  'comment-written': ['issue_comment'],
-};
-
-const listCoveredEventKinds = (subscribed: readonly string[]): readonly HostEventKind[] =>
-  (Object.keys(events) as HostEventKind[]).filter(
-    (kind) => subscribed.includes('*') || events[kind].every((event) => subscribed.includes(event)),
-  );
+import { Installation, ListedPullRequests, Meta, GithubRepository } from '../schema.ts';
 
 const fixes: Inspection['fixes'] = {
   writeAccess:
@@ -108,39 +82,6 @@ async function readOurselves(
 async function readVersion({ read }: GithubClient): Promise<string> {
   const version = (await read('/meta', {}, Meta))?.installed_version;
   return version === undefined ? 'GitHub' : `GitHub Enterprise Server ${version}`;
-}
-
-/** The App's own webhook, and those of the repository that Signalbox may read. */
-async function readHooks(
-  { read, auth }: GithubClient,
-  { owner, name: repo }: HostRepository,
-  installation: Installation | null,
-): Promise<Inspection['webhooks']> {
-  const absent = [403, 404];
-  const config = auth.appId === null ? null : await read('/app/hook/config', {}, HookConfig, { as: 'app' });
-  const app = await readAppHook(read, config?.url ?? '', installation);
-  const path = '/repos/{owner}/{repo}/hooks';
-  const hooks = await read(path, { owner, repo, per_page: 100 }, Hooks, { absent });
-  if (hooks === null && app === null) return null;
-  const own = (hooks ?? []).map(({ active, events, config: { url = '' }, last_response: last }) => ({
-    url,
-    isActive: active,
-    events: listCoveredEventKinds(events),
-    lastStatus: last?.code ?? null,
-  }));
-  return app === null ? own : [app, ...own];
-}
-
-async function readAppHook(read: GithubClient['read'], url: string, installation: Installation | null) {
-  if (url === '' || installation === null) return null;
-  const path = '/app/hook/deliveries';
-  const deliveries = await read(path, { per_page: 1 }, HookDeliveries, { as: 'app' });
-  return {
-    url,
-    isActive: true,
-    events: listCoveredEventKinds(installation.events),
-    lastStatus: deliveries?.[0]?.status_code ?? null,
-  };
 }
 
 async function readRecentChecks(

@@ -11,16 +11,14 @@ import {
   attemptsMax,
   durationsMin,
   estimateFailureShare,
-  estimateFlakeShare,
-  flakeRunsMax,
   historyMax,
   limitsFrom,
-  usualFlakeShare,
 } from '#core/queue/planner/history.ts';
 import type { Action, PlannerFact, Run, Snapshot } from '#core/queue/planner/model.ts';
 import { type PlannerEvent, observe } from '#core/queue/planner/observe.ts';
 import { plan } from '#core/queue/planner/plan.ts';
 import { createSimulatedCi, firstTip, type SimulatedCi } from './ci.ts';
+import { createFlakeHistory } from './flake-history.ts';
 import { createHeap } from './heap.ts';
 import type { SimulatedDecision, SimulatedOutcome, PolicyRun } from './policy.ts';
 import { createRandom } from './random.ts';
@@ -96,11 +94,7 @@ class PlannerSimulation {
   readonly #attempts: SimulatedAttempt[] = [];
   /** Of the last runs that ended. */
   readonly #durationsMs: number[] = [];
-  /** Runs of one change alone on the branch, with its number. */
-  readonly #startedAlone = new Map<number, number>();
-  /** The last of them that ended. */
-  readonly #alone: { readonly number: number; outcome: 'passed' | 'failed' | 'flaky' }[] = [];
-  #flakeShare = usualFlakeShare;
+  readonly #flakes = createFlakeHistory();
   #limits = limitsWithoutHistory;
   #snapshot: Snapshot;
   #order = 0;
@@ -126,8 +120,9 @@ class PlannerSimulation {
     this.#followers = new Map(
       changes.flatMap((change) => (change.follows === undefined ? [] : [[change.follows.number, change]])),
     );
-    // The workload decides how long CI takes: no run times out.
-    this.#snapshot = emptySnapshot({ ...settings, testingTimeoutMinutes: 0 }, firstTip);
+    // The workload decides how long CI takes: no run times out. Only a queue with `predictFailures` has predictions.
+    const predictFailures = workload.isPredicted === true;
+    this.#snapshot = emptySnapshot({ ...settings, predictFailures, testingTimeoutMinutes: 0 }, firstTip);
   }
 
   simulate(): Played {
@@ -148,11 +143,11 @@ class PlannerSimulation {
       }
       if (event?.kind === 'run-failed-by-flakes') {
         this.#recordDuration(event.run);
-        this.#recordExcused(event.run);
+        this.#flakes.excuse(event.run);
       }
       if (event?.kind === 'run-passed' || event?.kind === 'run-failed') {
         this.#recordDuration(event.run);
-        this.#recordAlone(event.run, event.kind === 'run-passed');
+        this.#flakes.end(event.run, event.kind === 'run-passed');
       }
       const waits = event?.kind === 'ended' && this.#snapshot.items.has(event.pr);
       this.#step(event);
@@ -201,7 +196,7 @@ class PlannerSimulation {
       this.#snapshot = {
         ...this.#snapshot,
         failureShare: this.#failureShare(),
-        flakeShare: this.#flakeShare,
+        flakeShare: this.#flakes.share(),
         limits: this.#limits,
       };
       const observed =
@@ -240,34 +235,6 @@ class PlannerSimulation {
     });
   }
 
-  /** As a queue reads it from its history. */
-  #recordAlone(id: number, isPassed: boolean): void {
-    const number = this.#startedAlone.get(id);
-    if (number === undefined) return;
-    this.#startedAlone.delete(id);
-    if (isPassed) this.#excuse(number);
-    this.#addAlone(number, isPassed ? 'passed' : 'failed');
-  }
-
-  /** The failed attempt of a run whose failed jobs run again counts as a run of its own. */
-  #recordExcused(id: number): void {
-    const number = this.#startedAlone.get(id);
-    if (number !== undefined) this.#addAlone(number, 'failed');
-  }
-
-  #addAlone(number: number, outcome: 'passed' | 'failed'): void {
-    this.#alone.push({ number, outcome });
-    if (this.#alone.length > flakeRunsMax) this.#alone.shift();
-    const countOf = (outcome: string) => this.#alone.filter((run) => run.outcome === outcome).length;
-    this.#flakeShare = estimateFlakeShare({ flaky: countOf('flaky'), passed: countOf('passed') });
-  }
-
-  /** The change is sound: what failed before failed by chance. */
-  #excuse(number: number): void {
-    for (const run of this.#alone)
-      if (run.number === number && run.outcome === 'failed') run.outcome = 'flaky';
-  }
-
   #record(fact: PlannerFact): void {
     if (fact.kind === 'queued' && fact.reason !== 'MERGE_ITEM_NOW_READY') this.#restarts++;
     if (fact.kind !== 'merged' && fact.kind !== 'failed' && fact.kind !== 'cancelled') return;
@@ -284,7 +251,7 @@ class PlannerSimulation {
       isFalse,
     });
     if (outcome === 'merged') {
-      this.#excuse(number);
+      this.#flakes.merge(number);
       return;
     }
     const follower = this.#followers.get(number);
@@ -332,7 +299,7 @@ class PlannerSimulation {
   #start({ id, composition, tests }: Run): void {
     this.#runsStarted++;
     const isWhole = tests === undefined;
-    if (isWhole && composition.members.length === 1) this.#startedAlone.set(id, composition.members[0]!);
+    if (isWhole) this.#flakes.start(id, composition.members);
     const result = this.#ci.run(composition, tests);
     const { startMs, testMs } = result;
     const span = { fromMs: this.#now + startMs, toMs: this.#now + startMs + testMs, isWhole };
@@ -360,6 +327,7 @@ class PlannerSimulation {
     const span = this.#spans.get(id);
     if (span === undefined || span.toMs <= this.#now) return;
     this.#runsAborted++;
+    this.#flakes.cancel(id);
     // CI that has not begun does not begin; CI at work takes its time to stop.
     const stopsAt = span.fromMs > this.#now ? span.fromMs : this.#now + this.#ci.drawCancelMs();
     this.#ciMs -= Math.max(0, span.toMs - stopsAt);

@@ -1,7 +1,8 @@
 // Speculation in parallel lanes, just in time. An entry depends directly on the entries ahead that share a target with
 // it. While these are undecided, a run of it is a bet on one path: which of them land. A run is worth starting if the
-// minutes that it saves, for the entry and for all that wait for it, outweigh the minutes that it probably wastes; and
-// before the last moment at which it would still end in time, starting it gains nothing.
+// minutes that it saves, for the entry and for all that wait for it, outweigh the minutes that it probably wastes. The
+// earlier it starts before the last moment at which it would still end in time, the less it saves. The likeliest path is
+// run at once if it is probable enough.
 //
 // Example. #2 shares a target with #1, and runs take 30 minutes. Both arrive now: #1 is tested as T+1, and #2 as T+1+2,
 // since #1 probably lands. The run of #2 fails after 10 minutes: #1 may be bad. Now T+2 is worth a run: if #1 fails in 20
@@ -19,7 +20,7 @@ import type { ExplainedStrategy, Proposal } from '../strategy.ts';
 import { estimateLandings } from './belief.ts';
 import { likeliestPaths, type LandingPath } from './path.ts';
 
-/** A minute that is probably saved is worth so many that are probably wasted, by what matters more. */
+/** A minute that is probably wasted counts as so many that are probably saved, by what matters more. */
 const wasteWeights: Readonly<Record<QueueSettings['weight'], number>> = { time: 0.07, ci_minutes: 0.25 };
 /** How much more a minute is worth if many wait for it. */
 const waitingWeight = 0.7;

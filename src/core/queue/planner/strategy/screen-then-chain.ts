@@ -4,8 +4,8 @@
 // one before: the chain, whose runs are the proofs that land. While few entries wait, they go straight into the
 // line, as long as a group probably passes.
 //
-// Example. 16 slots, 5 of 100 changes are bad, 40 entries wait. Six of them pass together with a probability of
-// 0.74, seven with 0.70: seven screens take six entries each. One screen fails: it is bisected beside the line. The
+// Example. Seven slots are free, 5 of 100 changes are bad, and 42 entries wait. Six of them pass together with a probability
+// of 0.74, seven with 0.70: seven screens take six entries each. One screen fails: it is bisected beside the line. The
 // 36 others passed: they are one group of the chain, which passes unless two of them break together, and land as one.
 //
 // The figures were found by simulation (docs/explanation/evidence.md), on one line of 8..64 slots at loads of
@@ -132,8 +132,9 @@ function nextGroup(
     line.length === 0
       ? now
       : lastStart(queue) + stretch(queue.settings.concurrency) * shorten(queue, pace.chainEveryMs);
-  if (startsAt > now) return { members: [], wakeAt: startsAt };
   const ready = able.filter(isScreened);
+  // With many slots a group is full before it is due.
+  if (startsAt > now && ready.length < groupMax) return { members: [], wakeAt: startsAt };
   const fresh = able.filter((item) => !isScreened(item));
   const [first] = able;
   if (mustBeAlone(first!)) return { members: [first!], wakeAt: Infinity };

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countText } from '#base/number-text.ts';
 import type { SelectedTest } from '#contract/health/test-selection.ts';
-import { plainLine } from '../terminal/plain-text.ts';
-import type { Ending } from './decide-exit-code.ts';
-import type { Printer } from './printer.ts';
+import { plainLine } from '../../terminal/plain-text.ts';
+import type { Ending } from '../decide-exit-code.ts';
+import type { Printer } from '../printer.ts';
 import { keepReports, type RepeatDeps, repeatOnce } from './repeat.ts';
-import type { ReportFile } from './report-files.ts';
+import type { ReportFile } from '../report-files.ts';
 
 /** The run must leave its slot soon; one repeat is always made. */
 const budgetMs = 10 * 60_000;

@@ -1,18 +1,9 @@
-// How a landing reaches its branch, and whether the rules of the branch let it.
+// Whether the rules of the branch let a landing reach it.
 
 import type { IntendedLanding } from '#db/run/landing-store.ts';
+import { landingWay, resolveLandingMode } from '#host/landing-mode.ts';
 import { uncheckedRulesReason } from '#host/rule.ts';
 import type { HostSession } from '../at-host.ts';
-
-export const resolveLandingMode = (
-  { queue, method }: Pick<IntendedLanding, 'queue' | 'method'>,
-  { host }: Pick<HostSession, 'host'>,
-): 'fast_forward' | 'host' =>
-  queue.settings.landingMode === 'auto'
-    ? host.showsPushedAsMerged(method)
-      ? 'fast_forward'
-      : 'host'
-    : queue.settings.landingMode;
 
 /**
  * Why the rules of the branch prevent every landing; null: they do not. Nothing that was read before `asOf`
@@ -24,7 +15,7 @@ export async function ruleReason(
   asOf: number,
 ): Promise<string | null> {
   const { repository, queue, method } = landing;
-  const way = resolveLandingMode(landing, place) === 'host' ? 'merge' : 'push';
+  const way = landingWay(resolveLandingMode(place.host, queue.settings, method));
   const rules = await place.host.readRules(repository, queue.targetBranch, { method, way, asOf });
   return uncheckedRulesReason(queue.targetBranch, rules);
 }

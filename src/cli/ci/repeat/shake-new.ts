@@ -14,15 +14,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countText } from '#base/number-text.ts';
 import { namedTestsMax } from '#core/queue/planner/targeted.ts';
-import { plainLine } from '../terminal/plain-text.ts';
-import { findPlace, type ShakeBudget } from './ci-options.ts';
-import { createClient } from './client.ts';
-import type { Printer } from './printer.ts';
+import { plainLine } from '../../terminal/plain-text.ts';
+import { findPlace, type ShakeBudget } from '../ci-options.ts';
+import { createClient } from '../client.ts';
+import type { Printer } from '../printer.ts';
 import { casesMax, keepReports, readCases, type Repeat, type RepeatDeps, repeatOnce } from './repeat.ts';
-import type { ReportFile } from './report-files.ts';
-import { canSelect } from './selection/select-tests.ts';
+import type { ReportFile } from '../report-files.ts';
+import { canSelect } from '../selection/select-tests.ts';
 import { type CaseFields, countOutcomes, isFlaky, type ShakeResult } from './shake-result.ts';
-import { formatTestName } from './summary.ts';
+import { formatTestName } from '../summary.ts';
 
 const repeatsMax = 20;
 /** A share of a short suite would not be enough to start the runner. */

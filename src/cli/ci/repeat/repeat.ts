@@ -6,10 +6,10 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { CiEnv } from '#config/ci-environment.ts';
 import type { SelectedTest } from '#contract/health/test-selection.ts';
 import { readContent } from '#report/bundle/content.ts';
-import type { CiOptions } from './ci-options.ts';
-import { findReports, type ReportFile, writtenSince } from './report-files.ts';
-import type { CommandEnd } from './run-command.ts';
-import { runNarrowed } from './run-narrowed.ts';
+import type { CiOptions } from '../ci-options.ts';
+import { findReports, type ReportFile, writtenSince } from '../report-files.ts';
+import type { CommandEnd } from '../run-command.ts';
+import { runNarrowed } from '../run-narrowed.ts';
 import type { CaseFields } from './shake-result.ts';
 
 export type RepeatDeps = {

@@ -1,0 +1,25 @@
+// Asks a Git host everything about a repository and a branch that the doctor judges. It may take a dozen calls.
+
+import { diagnose } from './doctor.ts';
+import type { DoctorInput } from './doctor-input.ts';
+import type { Finding } from './finding.ts';
+import type { Host, HostRepository } from './host.ts';
+import { landingWay, resolveLandingMode } from './landing-mode.ts';
+
+export async function examine(
+  host: Host,
+  repository: HostRepository,
+  { queue, webhookUrls }: Pick<DoctorInput, 'queue' | 'webhookUrls'>,
+): Promise<readonly Finding[]> {
+  const { targetBranch: branch } = queue;
+  const { mergeMethod: method } = queue.settings;
+  const lands = resolveLandingMode(host, queue.settings, method);
+  return diagnose({
+    inspection: await host.inspect(repository, branch),
+    rules: await host.readRules(repository, branch, { method, way: landingWay(lands) }),
+    queue,
+    lands,
+    isShownAsMerged: host.showsPushedAsMerged(method),
+    webhookUrls,
+  });
+}
