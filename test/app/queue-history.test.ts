@@ -17,7 +17,7 @@ type Wish = {
   readonly sha?: string;
 };
 
-/** A queue with these trips in its history, numbered from 1. */
+/** A queue with these attempts in its history, numbered from 1. */
 async function openHistory(
   wishes: readonly Wish[],
 ): Promise<{ world: World; client: Client; queueId: string }> {
@@ -160,8 +160,8 @@ describe('the history of a queue', () => {
         expect(await numbersOf(client, { since: from, until: to, conclusion, reason })).toHaveLength(count);
     }
     expect(all.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-    const [trip] = (await client.call('listTrips', { ...main, ...range, conclusion: 'failed' })).trips;
-    expect(trip).toEqual({
+    const [attempt] = (await client.call('listTrips', { ...main, ...range, conclusion: 'failed' })).trips;
+    expect(attempt).toEqual({
       prNumber: 8,
       prTitle: '',
       prAuthor: '',
@@ -222,7 +222,7 @@ describe('the history of a queue', () => {
   });
 });
 
-it('counts a trip as soon as it ends, with the commit that it was about', async () => {
+it('counts an attempt as soon as it ends, with the commit that it was about', async () => {
   const world = await openWorldForTest();
   const client = await world.client();
   await client.call('createQueue', main);
@@ -283,7 +283,7 @@ async function problemsOf(client: Client, operation: Told, asked: object) {
   return details?.map(({ path }) => path);
 }
 
-it('tells what is wrong with the parts of a history, and with a list of trips', async () => {
+it('tells what is wrong with the parts of a history, and with a list of attempts', async () => {
   const { client } = await openHistory([]);
   const zone = { bucket: 'minute', timeZone: 'Mars/Olympus' };
   expect(await problemsOf(client, 'getQueueHistory', zone)).toEqual(['bucket', 'timeZone']);

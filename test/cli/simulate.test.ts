@@ -17,26 +17,26 @@ const run = promisify(execFile);
 
 const idOf = (index: number) => `01940000-0000-7000-8000-${String(index).padStart(12, '0')}`;
 
-async function storeHistory({ cell: { db } }: World, { trips, runs }: RecordedHistory): Promise<void> {
+async function storeHistory({ cell: { db } }: World, { attempts, runs }: RecordedHistory): Promise<void> {
   const [queue] = await sql<{ id: string }>(db)`select id from queue`;
   const queueId = queue!.id;
   // The last of it ended a minute ago.
-  const offset = Date.now() - 60_000 - Math.max(...trips.map(({ concludedAt }) => concludedAt));
+  const offset = Date.now() - 60_000 - Math.max(...attempts.map(({ concludedAt }) => concludedAt));
   const at = (ms: number) => new Date(Math.round(ms + offset));
   await sql(db)`create table attempt_sample partition of attempt default`;
-  for (const trip of trips)
+  for (const past of attempts)
     await insertRows(db, 'attempt', [
       {
         queue_id: queueId,
-        concluded_at: at(trip.concludedAt),
-        pr_number: trip.pr,
-        attempt: trip.trip,
-        conclusion: trip.outcome,
-        reason: trip.outcome === 'merged' ? 'MERGE_GRAPH_MERGE' : 'TEST_RUN_REQUIRED_STATUS_FAILED',
-        submitted_at: at(trip.submittedAt),
-        queued_at: at(trip.queuedAt),
-        in_queue_ms: Math.round(trip.concludedAt - trip.queuedAt),
-        head_sha: trip.headSha,
+        concluded_at: at(past.concludedAt),
+        pr_number: past.pr,
+        attempt: past.attempt,
+        conclusion: past.outcome,
+        reason: past.outcome === 'merged' ? 'MERGE_GRAPH_MERGE' : 'TEST_RUN_REQUIRED_STATUS_FAILED',
+        submitted_at: at(past.submittedAt),
+        queued_at: at(past.queuedAt),
+        in_queue_ms: Math.round(past.concludedAt - past.queuedAt),
+        head_sha: past.headSha,
       },
     ]);
   for (const [index, past] of runs.entries()) {
@@ -103,7 +103,7 @@ it('plays the history of a queue with its settings and with others, and recommen
   const { history: read, check, now, asked } = JSON.parse(stdout) as Report;
   expect(read.submissions).toBe(120);
   expect(read.testRuns).toBe(history.runs.filter(({ outcome }) => outcome !== 'cancelled').length);
-  const mergedMs = history.trips.filter(({ outcome }) => outcome === 'merged');
+  const mergedMs = history.attempts.filter(({ outcome }) => outcome === 'merged');
   expect(read.figures.merged).toBe(mergedMs.length);
   expect(check.isGoodFit).toBe(true);
   expect(asked.set).toBe('strategy=manual batch=true');

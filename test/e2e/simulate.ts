@@ -1,7 +1,7 @@
 // `npm run e2e:simulate [-- --seeds N] [--pull-requests N] [--speed N] [--flakes SHARE] [--keep DIR] [--json]`: is what
 // `signalbox simulate` promises what comes? A demo runs with plain settings; simulate reads its history and recommends
 // others; a demo of the same seed runs with those. Promised and measured are compared: the figures of both come from the
-// API's trips and test runs.
+// API's attempts and test runs.
 //
 // A promise is a mean over the luck that nobody has seen yet, and a demo is one draw of it. With one flaky run in twenty,
 // as a demo has without `--flakes`, that moves the P95 of a hundred pull requests by a fifth; with one in fifty by little.

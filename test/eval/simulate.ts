@@ -82,9 +82,9 @@ function demoOf(seed: number, count: number): readonly [readonly PlannedChange[]
 }
 
 /** What the names of failed tests would tell of each failed run, were all flaky tests known. */
-function withReports({ trips, runs }: RecordedHistory, plan: readonly PlannedChange[]): RecordedHistory {
+function withReports({ attempts, runs }: RecordedHistory, plan: readonly PlannedChange[]): RecordedHistory {
   const landedAt = new Map(
-    trips.flatMap(({ pr, outcome, concludedAt }) =>
+    attempts.flatMap(({ pr, outcome, concludedAt }) =>
       outcome === 'merged' ? [[pr, concludedAt] as const] : [],
     ),
   );
@@ -99,7 +99,7 @@ function withReports({ trips, runs }: RecordedHistory, plan: readonly PlannedCha
     );
   };
   return {
-    trips,
+    attempts,
     runs: runs.map((run) => (run.outcome === 'failed' ? { ...run, byChance: !isBroken(run) } : run)),
   };
 }

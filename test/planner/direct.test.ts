@@ -6,6 +6,7 @@ import { plan } from '#core/queue/planner/plan.ts';
 import { prefixTrain } from '#core/queue/planner/strategy/prefix-train.ts';
 import type { Proposal, Strategy } from '#core/queue/planner/strategy.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
+import { take } from './reading.ts';
 import { World } from './world.ts';
 
 const on = (...targets: number[]) => ({ targets: Uint32Array.from(targets) });
@@ -264,6 +265,24 @@ describe('the invariants', () => {
     expect(violationsOfStep(before, step, prefixTrain)).toEqual([]);
     expect(violationsOfStep(before, step, betting())).toEqual([
       `#1 failed by run ${run.id} of the line, and was not tested alone`,
+    ]);
+  });
+
+  it('notice an entry that is removed for runs that chance may have failed', () => {
+    const world = laned(betting([1]));
+    world.submit(1, on(1));
+    world.fail('1');
+    const { snapshot } = take(
+      world.snapshot,
+      { kind: 'run-failed', run: runOfSearch(world).id },
+      0,
+      betting(),
+    );
+    const step = plan(snapshot, 0, betting());
+    expect(step.facts).toMatchObject([{ kind: 'failed', pr: 1 }]);
+    expect(violationsOfStep(snapshot, step, betting())).toEqual([]);
+    expect(violationsOfStep({ ...snapshot, flakeShare: 0.3 }, step, betting())).toEqual([
+      '#1 failed by 2 runs, which may have failed by chance',
     ]);
   });
 });

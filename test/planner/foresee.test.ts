@@ -190,12 +190,6 @@ describe('a run', () => {
     expect(world.active()).toEqual(['2']);
   });
 
-  it('has every entry ahead in single mode, as any train', () => {
-    const world = foreseeing({ mode: 'single' });
-    for (const pr of [1, 2, 3]) world.submit(pr);
-    expect(world.active()).toEqual(['1', '1+2', '1+2+3']);
-  });
-
   /** What is proposed for a line in which each entry depends on those that are named, with runs that take half an hour. */
   function proposeFor(
     dependencies: readonly (readonly number[])[],

@@ -320,6 +320,41 @@ describe('a step', () => {
     expect(budget({ bisectionConcurrency: 0, concurrency: 2 })).toEqual([]);
   });
 
+  it('lands nothing before an entry ahead that shares a target, in parallel lanes', () => {
+    const world = new World({ mode: 'parallel', concurrency: 3 });
+    world.landsByItself = false;
+    for (const [pr, targets] of [
+      [1, [1]],
+      [2, [1, 2]],
+      [3, [3]],
+    ] as const)
+      world.submit(pr, { targets: Uint32Array.from(targets) });
+    const { snapshot } = world;
+    const landing = (members: readonly number[]): Action => ({
+      kind: 'land',
+      landing: { id: 99, members, proof: { kind: 'lane', run: 1 } },
+      base: 'T',
+    });
+    expect(wrongStep(snapshot, snapshot, [landing([2])])).toEqual([
+      '#2 lands before #1, which shares a target',
+    ]);
+    for (const members of [[1], [3], [1, 2], [3, 1, 2]])
+      expect(wrongStep(snapshot, snapshot, [landing(members)])).toEqual([]);
+    // One that was never in the line is behind all of it.
+    const late = withItem(snapshot, 4, {
+      ...snapshot.items.get(2)!,
+      pr: 4,
+      place: { kind: 'pending', since: 0, restarting: false, alone: false, behind: null },
+    });
+    expect(wrongStep(late, late, [landing([4])])).toEqual([
+      '#4 lands before #1, which shares a target',
+      '#4 lands before #2, which shares a target',
+    ]);
+    expect(
+      wrongStep(late, { ...late, settings: { ...late.settings, mode: 'single' } }, [landing([4])]),
+    ).toEqual([]);
+  });
+
   it('starts nothing on top of somebody who left', () => {
     const world = two();
     const run = world.run('1+2');

@@ -13,7 +13,7 @@ import {
 import { hashTarget } from '#core/queue/rule/target-hash.ts';
 
 describe('the published words', () => {
-  it('are these reasons, and the last seven before the merged ones end a trip', () => {
+  it('are these reasons, and the last seven before the merged ones end an attempt', () => {
     expect(reasons).toEqual([
       'MERGE_ITEM_NOW_READY',
       'MANUAL_PUSH_TO_TARGET_BRANCH',

@@ -112,7 +112,7 @@ it('blames the later of two that fail only together', async () => {
   await story.expectMerged(1, 2, 4);
 });
 
-it('evicts nobody for a batch that was red only once', async () => {
+it('removes nobody for a batch that was red only once', async () => {
   const story = await openStory(batchOf(3));
   await submitAll(story, 1, 2, 3);
   await story.ci.fail(3);
@@ -162,7 +162,7 @@ it('takes the line’s own word for the whole batch where known results are reus
   await story.expectMerged(1);
 });
 
-it('searches on without one that leaves, and evicts nobody for it', async () => {
+it('searches on without one that leaves, and removes nobody for it', async () => {
   const story = await openStory(batchOf(3));
   await submitAll(story, 1, 2, 3);
   await story.ci.fail(3);

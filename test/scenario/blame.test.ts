@@ -39,7 +39,7 @@ it('waits with its verdict until what it was tested on top of has landed', async
   await expectFailed(2);
 });
 
-it('does not evict one for a change ahead that passed and was then cancelled', async () => {
+it('does not remove one for a change ahead that passed and was then cancelled', async () => {
   const { team, ci, holdBack, release, expectCancelled, expectMerged } = await openStory();
   await team.submit(1);
   await team.submit(2);

@@ -1,4 +1,4 @@
-// Stories that chance tells: whatever happens in whatever order, no change that is red lands, nobody is evicted for the
+// Stories that chance tells: whatever happens in whatever order, no change that is red lands, nobody is removed for the
 // failure of another, and in the end nobody is stuck. A story is told again by its seed.
 import { expect, it } from 'vitest';
 import { createRandom } from '#base/random.ts';

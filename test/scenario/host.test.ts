@@ -112,7 +112,7 @@ it('comes to the same end with webhooks that overtake each other', async () => {
 });
 
 describe('while the host answers with 503', () => {
-  it('evicts nobody, stops every clock, and goes on in order when it is back', async () => {
+  it('removes nobody, stops every clock, and goes on in order when it is back', async () => {
     const { team, ci, host, time, line, waitingFor, branchLog, expectMerged } = await openStory({
       settings: { testingTimeoutMinutes: 30 },
     });
@@ -284,7 +284,7 @@ describe('the target branch', () => {
     await expectMerged(1);
   });
 
-  it('deleted just before a landing pauses the queue, and nobody is evicted', async () => {
+  it('deleted just before a landing pauses the queue, and nobody is removed', async () => {
     const { team, ci, host, queue, git, expectMerged, expectState } = await openStory();
     await team.submit(1);
     const tip = await git('rev-parse', 'main');

@@ -110,7 +110,7 @@ it('tests anew what somebody pushed past without anybody telling', async () => {
   expect(await branchContent()).toEqual({ 'a.txt': 'a', 'hotfix.txt': 'now' });
 });
 
-it('loses the race to somebody who pushes while it lands, and evicts nobody', async () => {
+it('loses the race to somebody who pushes while it lands, and removes nobody', async () => {
   const { team, ci, holdBack, release, expectState, expectMerged } = await openStory();
   await team.submit(1);
   holdBack('land');

@@ -137,7 +137,7 @@ describe('a submitted pull request', () => {
     expect((await team.refusal('submitPullRequest', pr(6), 404)).code).toBe('PULL_REQUEST_NOT_FOUND');
   });
 
-  it('starts a new trip under the same id when it is submitted after its end', async () => {
+  it('starts a new attempt under the same id when it is submitted after its end', async () => {
     await openBusyQueue(world, team);
     const first = await team.call('submitPullRequest', pr(6));
     await team.call('cancelPullRequest', pr(6));

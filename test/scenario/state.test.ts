@@ -195,7 +195,7 @@ it('tests one that was forced in although its host says that it cannot be merged
   await expectMerged(1);
 });
 
-it('begins a new trip for one that is submitted again after its end, not after its merge', async () => {
+it('begins a new attempt for one that is submitted again after its end, not after its merge', async () => {
   const { team, ci, client, see, timeline, numbered, expectMerged } = await openStory();
   await team.submit(1);
   const { id } = await see(1);

@@ -9,8 +9,8 @@ const openStory = storyTeller();
 const timeSpent = async ({ client, numbered }: Story, number: number): Promise<readonly TimeSpent[]> =>
   (await client.call('getSubmittedPullRequest', { ...numbered(number), includeTimeSpent: true })).timeSpent!;
 
-/** What the row of a trip counts: metrics and history are made of it. */
-const counted = async ({ world }: Story, number: number, trip = 1) => {
+/** What the row of an attempt counts: metrics and history are made of it. */
+const counted = async ({ world }: Story, number: number, attempt = 1) => {
   const [found] = await sql<{
     wait_ms: number;
     test_ms: number;
@@ -18,7 +18,7 @@ const counted = async ({ world }: Story, number: number, trip = 1) => {
     submitted_at: Date;
     concluded_at: Date;
   }>(world.cell.db)`select wait_ms, test_ms, in_queue_ms, submitted_at, concluded_at from attempt
-    where pr_number = ${number} and attempt = ${trip} order by concluded_at desc limit 1`;
+    where pr_number = ${number} and attempt = ${attempt} order by concluded_at desc limit 1`;
   const row = found!;
   return {
     waitMs: row.wait_ms,
@@ -40,7 +40,7 @@ const told = ({ segments }: TimeSpent) =>
         .join(' '),
     );
 
-it('tells whose failure made it begin anew, and adds up to what the trip counts', async () => {
+it('tells whose failure made it begin anew, and adds up to what the attempt counts', async () => {
   const story = await openStory();
   const { team, ci, time } = story;
   for (const number of [1, 2, 3]) await team.submit(number);
@@ -84,7 +84,7 @@ it('tells apart who cancelled, who merged by hand, and a push to the branch', as
   expect(spent).toMatchObject(await counted(story, 4));
 });
 
-it('tells waiting in a paused queue, trip by trip, and counts until now', async () => {
+it('tells waiting in a paused queue, attempt by attempt, and counts until now', async () => {
   const story = await openStory({ settings: { concurrency: 1 } });
   const { team, ci, time } = story;
   await team.submit(1);

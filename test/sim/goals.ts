@@ -42,7 +42,7 @@ const figures: readonly { figure: keyof Summary; label: string; kind: 'at-least'
   { figure: 'decidedPerHour', label: 'decided per hour', kind: 'at-least' },
   { figure: 'ciMinutesPerChange', label: 'CI minutes per change', kind: 'at-most' },
   { figure: 'runsPerChange', label: 'runs per change', kind: 'at-most' },
-  { figure: 'falseEvictionPercent', label: 'false removals in percent', kind: 'at-most' },
+  { figure: 'falseRemovalPercent', label: 'false removals in percent', kind: 'at-most' },
   { figure: 'p50OverOracle', label: 'P50 over oracle', kind: 'at-most' },
   { figure: 'p95OverOracle', label: 'P95 over oracle', kind: 'at-most' },
   { figure: 'p99OverOracle', label: 'P99 over oracle', kind: 'at-most' },
@@ -159,7 +159,7 @@ const goalRows: readonly GoalRow[] = [
   line('L1', '60/h', busy, {
     decidedPerHour: 52,
     ciMinutesPerChange: 17,
-    falseEvictionPercent: 0.1,
+    falseRemovalPercent: 0.1,
     p95Min: 240,
   }),
   line('L2', '120/h', { ...busy, arrivalsPerHour: 120 }, { decidedPerHour: 60, ciMinutesPerChange: 15 }),
@@ -167,7 +167,7 @@ const goalRows: readonly GoalRow[] = [
     'L3',
     '15 % bad',
     { ...busy, passProbability: 0.85, flakeProbability: 0.05 },
-    { decidedPerHour: 31, ciMinutesPerChange: 30, falseEvictionPercent: 0.2 },
+    { decidedPerHour: 31, ciMinutesPerChange: 30, falseRemovalPercent: 0.2 },
   ),
   line(
     'L4',
@@ -185,13 +185,13 @@ const goalRows: readonly GoalRow[] = [
     'L6',
     'pairs 1e-4',
     { ...busy, pairConflictProbability: 1e-4 },
-    { decidedPerHour: 47, ciMinutesPerChange: 19, falseEvictionPercent: 0.2 },
+    { decidedPerHour: 47, ciMinutesPerChange: 19, falseRemovalPercent: 0.2 },
   ),
   line(
     'L6',
     'pairs 4e-4',
     { ...busy, pairConflictProbability: 4e-4 },
-    { decidedPerHour: 32, ciMinutesPerChange: 28, falseEvictionPercent: 0.2 },
+    { decidedPerHour: 32, ciMinutesPerChange: 28, falseRemovalPercent: 0.2 },
   ),
   line('L7', '20/h', { ...busy, arrivalsPerHour: 20, hours: 50 }, { p95Min: 125, ciMinutesPerChange: 38 }),
   {
@@ -219,7 +219,7 @@ const goalRows: readonly GoalRow[] = [
   lanes('G5', 'c 0.02', { sharingProbability: 0.02 }, [1.25, 1.45, 1.5], { runsPerChange: 3 }),
   lanes('G7', '2 % flaky', { flakeProbability: 0.02 }, [1.15, 1.35, 1.55], {
     runsPerChange: 2.1,
-    falseEvictionPercent: 0.1,
+    falseRemovalPercent: 0.1,
   }),
   // After two weeks the tests that are known to be flaky have 99.9 % of the flaky failures (docs/explanation/evidence.md). The
   // row assumes less, because new tests become flaky all the time.

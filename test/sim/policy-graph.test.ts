@@ -70,7 +70,7 @@ describe('every policy for a graph', () => {
       { arrivesAtMin: 1, shares: [1], conflictsWith: [1] },
     ]);
     const result = computeResult('policy', workload, simulate(workload, 5));
-    expect(result).toMatchObject({ merged: 1, failed: 1, badMerges: 0, falseEvictions: 0 });
+    expect(result).toMatchObject({ merged: 1, failed: 1, badMerges: 0, falseRemovals: 0 });
     expect(result.decisions.map(({ number }) => number)).toEqual([1, 2]);
   });
 
@@ -133,7 +133,7 @@ describe('every policy for a graph', () => {
     expect(oracle.runsStarted).toBe(200);
     for (const { name, simulate } of graphPolicies) {
       const result = computeResult(name, workload, simulate(workload, 500));
-      expect(result).toMatchObject({ badMerges: 0, falseEvictions: 0, merged: oracle.merged });
+      expect(result).toMatchObject({ badMerges: 0, falseRemovals: 0, merged: oracle.merged });
       expect(percentile(result.turnaroundsMin, 0.5)).toBeGreaterThanOrEqual(
         percentile(oracle.turnaroundsMin, 0.5),
       );

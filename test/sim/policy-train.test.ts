@@ -118,7 +118,7 @@ describe('every policy for a line', () => {
         sharingProbability: 0.5,
       });
       const result = computeResult('policy', workload, simulate(workload, 16));
-      expect(result).toMatchObject({ badMerges: 0, falseEvictions: 0 });
+      expect(result).toMatchObject({ badMerges: 0, falseRemovals: 0 });
     },
   );
 
@@ -136,9 +136,9 @@ describe('every policy for a line', () => {
 
   it.each(linePolicies)('$name fails good changes only where runs flake', ({ simulate }) => {
     const sound = { ...noisy, flakeProbability: 0 };
-    expect(computeResult('policy', sound, simulate(sound, 16)).falseEvictions).toBe(0);
+    expect(computeResult('policy', sound, simulate(sound, 16)).falseRemovals).toBe(0);
     const hopeless = sketchWorkload([{ arrivesAtMin: 0 }, { arrivesAtMin: 1 }], { flakeProbability: 1 });
-    expect(computeResult('policy', hopeless, simulate(hopeless, 16)).falseEvictions).toBe(2);
+    expect(computeResult('policy', hopeless, simulate(hopeless, 16)).falseRemovals).toBe(2);
   });
 
   it.each(everyone)('$name starts a change again when it is pushed to', ({ simulate }) => {

@@ -32,7 +32,7 @@ const costColumns: readonly Column<Row>[] = [
   { heading: 'CI min/merged', text: number(1, 'ciMinutesPerMerged') },
   { heading: 'CI min/oracle', text: times('ciMinutesOverOracle') },
   { heading: 'aborted', text: ({ summary }) => `${formatNumber(summary.abortedShare * 100, 0)}%` },
-  { heading: 'false evictions', text: ({ summary }) => `${formatNumber(summary.falseEvictionPercent, 2)}%` },
+  { heading: 'false removals', text: ({ summary }) => `${formatNumber(summary.falseRemovalPercent, 2)}%` },
   { heading: 'bad merges', text: number(1, 'badMerges') },
 ];
 
@@ -58,7 +58,7 @@ const goalColumns: readonly Column<Row>[] = [
   { heading: 'merged/h', text: number(1, 'mergedPerHour') },
   { heading: 'CI min/PR', text: withInterval(1, 'ciMinutesPerChange') },
   { heading: 'runs/PR', text: withInterval(2, 'runsPerChange') },
-  { heading: 'false removals %', text: withInterval(2, 'falseEvictionPercent') },
+  { heading: 'false removals %', text: withInterval(2, 'falseRemovalPercent') },
   { heading: 'P50 min', text: number(0, 'p50Min') },
   { heading: 'P95 min', text: number(0, 'p95Min') },
   { heading: 'P99 min', text: number(0, 'p99Min') },

@@ -1,5 +1,5 @@
 // `npm run chaos`: what must survive, each fault by itself under a soak of its own. No CI flakes here, so nobody innocent
-// may be evicted at all. Exits with 1 if a goal is missed.
+// may be removed at all. Exits with 1 if a goal is missed.
 
 import { parseArgs } from 'node:util';
 import { createRandom } from '#tool/simulate/kernel/random.ts';
@@ -17,7 +17,7 @@ import {
   within,
 } from './fault.ts';
 import {
-  falseEvictionsOf,
+  falseRemovalsOf,
   type Figure,
   findingFigures,
   isMissed,
@@ -229,12 +229,12 @@ async function runRow(row: Row): Promise<Figure[]> {
     ...row.options(prs, counts),
   });
   printProblems(findings);
-  for (const [reason, times] of course.falseEvictions)
-    console.error(`evicted though innocent: ${reason} ×${times}`);
+  for (const [reason, times] of course.falseRemovals)
+    console.error(`removed though innocent: ${reason} ×${times}`);
   const figures = [
     ...row.figures(counts),
     ...findingFigures(findings),
-    noneOf('innocent evicted', falseEvictionsOf(course)),
+    noneOf('innocent removed', falseRemovalsOf(course)),
     noneOf('answers with 500', retries.get(500) ?? 0),
     noneOf('processes that ended by themselves', ownEnds),
     { name: 'requests tried again', value: [...retries.values()].reduce((sum, times) => sum + times, 0) },

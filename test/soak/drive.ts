@@ -1,5 +1,5 @@
 // Plays the people: makes pull requests with real commits, submits them with a bounded number in flight, watches what
-// becomes of each, and submits an innocent one that was evicted again, as its author would.
+// becomes of each, and submits an innocent one that was removed again, as its author would.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SubmittedPullRequest } from '#contract/pull-request.ts';
@@ -31,8 +31,8 @@ export type Course = {
   readonly acknowledged: number;
   /** Those of them whose end was seen. */
   readonly ended: number;
-  /** Innocent ones that were evicted, by reason; each was submitted again. */
-  readonly falseEvictions: ReadonlyMap<string, number>;
+  /** Innocent ones that were removed, by reason; each was submitted again. */
+  readonly falseRemovals: ReadonlyMap<string, number>;
   readonly minutes: number;
 };
 
@@ -67,7 +67,7 @@ export async function setUp(client: Client, lines: readonly Line[], ci: CiWish, 
 const pollMs = 300;
 /** Pull requests of one line that are being made at once. */
 const makers = 2;
-/** How often one that was evicted by a flake is submitted again: with one flake in fifty, four in a row are none in a soak. */
+/** How often one that was removed by a flake is submitted again: with one flake in fifty, four in a row are none in a soak. */
 const submissionsMax = 4;
 
 export type DriveOptions = {
@@ -81,7 +81,7 @@ export type DriveOptions = {
 
 export async function drive({ client, changes, lines, inFlight, progress }: DriveOptions): Promise<Course> {
   const ends = new Map<number, End>();
-  const falseEvictions = new Map<string, number>();
+  const falseRemovals = new Map<string, number>();
   const begunAt = performance.now();
   let acknowledged = 0;
   let ended = 0;
@@ -147,7 +147,7 @@ export async function drive({ client, changes, lines, inFlight, progress }: Driv
       for (const { number } of round) {
         const { state, reason } = ends.get(number)!;
         const why = reason ?? state;
-        falseEvictions.set(why, (falseEvictions.get(why) ?? 0) + 1);
+        falseRemovals.set(why, (falseRemovals.get(why) ?? 0) + 1);
       }
       if (submission === submissionsMax) return;
     }
@@ -157,7 +157,7 @@ export async function drive({ client, changes, lines, inFlight, progress }: Driv
   // Out of time is a result; anything else is a defect of the script or of the service.
   if (failure !== undefined && !isOutOfTime(failure.reason)) throw failure.reason;
   const minutes = (performance.now() - begunAt) / 60_000;
-  return { ends, acknowledged, ended, falseEvictions, minutes };
+  return { ends, acknowledged, ended, falseRemovals, minutes };
 }
 
 const isOutOfTime = (error: unknown): boolean =>

@@ -17,8 +17,8 @@ export const noneOf = (name: string, value: number): Figure => ({
 export const findingFigures = ({ problems }: Findings): Figure[] =>
   figureNames.map((name) => noneOf(name, problems.get(name)!.length));
 
-export const falseEvictionsOf = ({ falseEvictions }: Course): number =>
-  [...falseEvictions.values()].reduce((sum, count) => sum + count, 0);
+export const falseRemovalsOf = ({ falseRemovals }: Course): number =>
+  [...falseRemovals.values()].reduce((sum, count) => sum + count, 0);
 
 const shown = (value: number): string => (Number.isInteger(value) ? String(value) : value.toFixed(2));
 

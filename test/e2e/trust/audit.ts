@@ -5,7 +5,7 @@
 //   that moment green on that test commit, from the right source. Git and the host are asked, Signalbox is not.
 // - decisions by people who may not: each submission, cancellation and force in the timelines needs a named person who
 //   may do it at the host, or a token of the API.
-// - innocent evicted: an entry that ended as `failed` although the situation calls the change good.
+// - innocent removed: an entry that ended as `failed` although the situation calls the change good.
 
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ type Entry = ResponseOf<'getSubmittedPullRequest'>;
 export type Measured = {
   readonly untested: readonly string[];
   readonly decisions: readonly string[];
-  readonly evicted: readonly string[];
+  readonly removed: readonly string[];
 };
 
 export type Audit = {
@@ -137,15 +137,15 @@ export function openAudit(host: HostControl, options: SceneOptions): Audit {
     landed: () => landed,
     end: async (see) => {
       const decisions: string[] = [];
-      const evicted: string[] = [];
+      const removed: string[] = [];
       for (const [number, isGood] of good) {
         const entry = await see(number);
         if (entry === null) continue;
         decisions.push(...wrongDecisions(entry, people));
         if (isGood && entry.state === 'failed')
-          evicted.push(`#${number} ended as failed: ${entry.conclusionReason}`);
+          removed.push(`#${number} ended as failed: ${entry.conclusionReason}`);
       }
-      return { untested, decisions, evicted };
+      return { untested, decisions, removed };
     },
   };
 }

@@ -29,8 +29,8 @@ export function summaryOf(rows: readonly Row[], minutes: number, isWhole: boolea
       sum(({ measured: { decisions } }) => decisions),
     ),
     noneOf(
-      'innocent evicted',
-      sum(({ measured: { evicted } }) => evicted),
+      'innocent removed',
+      sum(({ measured: { removed } }) => removed),
     ),
   ];
   const situations: Figure = {

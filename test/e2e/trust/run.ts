@@ -28,7 +28,7 @@ export type Grounds = {
   readonly gitea: GiteaSite | { readonly reason: string };
 };
 
-const nothing: Measured = { untested: [], decisions: [], evicted: [] };
+const nothing: Measured = { untested: [], decisions: [], removed: [] };
 
 export type Task = { readonly theme: string; readonly situation: Situation; readonly kind: HostKind };
 
@@ -66,7 +66,7 @@ export async function rowOf(grounds: Grounds, { situation, kind }: Task, index: 
       runOne(grounds, situation, kind, index, progress),
       progress,
     );
-    const problems = [...measured.untested, ...measured.decisions, ...measured.evicted];
+    const problems = [...measured.untested, ...measured.decisions, ...measured.removed];
     if (problems.length > 0) return row('BROKEN', [did, ...problems].join('; '), measured);
     return row(isBroken ? 'BROKEN' : 'ok', did, measured);
   } catch (error) {

@@ -7,7 +7,7 @@
 // 55 minutes from now. In one future of five its batch fails because of another entry: then some runs of a bisection come
 // first.
 
-import { chainEveryMs, screenSize } from '../planner/strategy/screen-then-chain.ts';
+import { chainEveryMs, groupMax, screenSize } from '../planner/strategy/screen-then-chain.ts';
 import {
   type Draws,
   drawDelay,
@@ -32,7 +32,6 @@ export function groupScreens(
   now: number,
 ): readonly LineGroup[] {
   const places = line.slice(0, placesMax);
-  const size = screenSize(failureShare);
   const groups: LineGroup[] = [];
   const add = (entries: readonly LineEntry[], kind: LineGroup['kind']) => {
     const [first] = entries;
@@ -52,13 +51,19 @@ export function groupScreens(
     add(entries, runKind(entries[0]!));
   }
   const pending = places.filter(({ state, run }) => run === null || state === 'pending');
-  add(
+  const addAll = (entries: readonly LineEntry[], most: number, kind: LineGroup['kind']) => {
+    for (let from = 0; from < entries.length; from += most) add(entries.slice(from, from + most), kind);
+  };
+  addAll(
     pending.filter(({ isScreened }) => isScreened),
+    groupMax,
     'screened',
   );
-  const unscreened = pending.filter(({ isScreened }) => !isScreened);
-  for (let from = 0; from < unscreened.length; from += size)
-    add(unscreened.slice(from, from + size), 'waiting');
+  addAll(
+    pending.filter(({ isScreened }) => !isScreened),
+    screenSize(failureShare),
+    'waiting',
+  );
   return groups;
 }
 
@@ -129,25 +134,28 @@ function drawReady(draws: Draws, { kind, elapsedMs }: LineGroup, index: number):
   return readyAt;
 }
 
-/** Groups of the chain to come: all that is ready joins the next one. */
+/** Groups of the chain to come: all that is ready joins the next one, which starts at once when it is full. */
 function drawNextGroups(
   draws: Draws,
   ready: readonly { readonly index: number; readonly readyAt: number }[],
   ahead: number,
   record: RecordLanding,
 ): void {
-  const { now, random, odds } = draws;
+  const { groups, now, random, odds } = draws;
   const { durationsMs, slots } = odds;
+  const countOf = (at: number) => groups[ready[at]!.index]!.members.length;
   const everyMs = chainEveryMs(slots, durationsMs[Math.floor(0.5 * (durationsMs.length - 1))]!);
   let landedAt = ahead;
   let startedAt = now - random() * everyMs;
   for (let at = 0; at < ready.length;) {
     const first = Math.max(now, ready[at]!.readyAt);
+    let end = at;
+    for (let count = 0; end < ready.length && count < groupMax; end++) count += countOf(end);
+    const fullAt = end < ready.length ? ready[end - 1]!.readyAt : Infinity;
     // While nothing is under test in the line, a group starts as soon as it has an entry.
-    startedAt = landedAt <= first ? first : Math.max(first, startedAt + everyMs);
+    startedAt = landedAt <= first ? first : Math.max(first, Math.min(startedAt + everyMs, fullAt));
     landedAt = Math.max(landedAt, startedAt + drawDuration(draws));
     const lateMs = random() < chainFailShare ? 2 * drawDuration(draws) : 0;
-    for (; at < ready.length && ready[at]!.readyAt <= startedAt; at++)
-      record(ready[at]!.index, landedAt + lateMs);
+    for (; at < end && ready[at]!.readyAt <= startedAt; at++) record(ready[at]!.index, landedAt + lateMs);
   }
 }

@@ -265,3 +265,24 @@ describe('10,000 in one line', () => {
     expect(Math.min(...times)).toBeLessThan(20);
   });
 });
+
+describe('600 that passed a screen', () => {
+  const line = Array.from({ length: 600 }, (_, at) => ({ ...pending(at + 1), isScreened: true }));
+  const forecast = forecastLine(settings({ strategy: 'adaptive' }), tenMinutes, line, now);
+
+  it('join groups of 60, which start at once one after another', () => {
+    expect(minutesOf(forecast, 1)).toEqual([10, 10, 10]);
+    expect(minutesOf(forecast, 60)).toEqual([10, 10, 10]);
+    expect(minutesOf(forecast, 500)[1]).toBeLessThan(60);
+  });
+
+  it('have an estimate, also behind those that are simulated', () => {
+    const far = estimateMerge(
+      queue(),
+      { entry: entry(600), position: 599, isHostAway: false },
+      forecast,
+      now,
+    )!;
+    expect(far.at.getTime()).toBeGreaterThanOrEqual(forecast!.landings.get(500)!.p50);
+  });
+});

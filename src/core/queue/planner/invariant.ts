@@ -4,7 +4,8 @@
 
 import type { FailedReason } from '../reason.ts';
 import { outageRepeatsMax } from './clock.ts';
-import { isConvincing } from './innocence.ts';
+import { areConvincing, areTestFailuresConvincing, isConvincing } from './innocence.ts';
+import { share } from './lane.ts';
 import { assumed } from './line.ts';
 import {
   type Action,
@@ -12,6 +13,7 @@ import {
   failedIn,
   type PlannerFact,
   isActive,
+  type Item,
   type Run,
   sameMembers,
   type Snapshot,
@@ -152,10 +154,11 @@ export function violationsOfStep(
   return [
     ...unjust(before, step),
     ...(strategy.screens ? namedByOneFailure(before, step) : []),
-    ...(isDirect(strategy, before.settings) ? failedInLineOnly(before, step) : []),
+    ...(isDirect(strategy, before.settings) ? removedByChance(before, step) : []),
     ...unfair(before, step),
     ...overBudget(step, sharesSlots(strategy, before.settings)),
     ...excusedTooOften(before, step),
+    ...landsTooEarly(step),
   ];
 }
 
@@ -191,16 +194,12 @@ function* unjust(before: Snapshot, { facts }: PlanStep): Generator<string> {
  * If the strategy screens, two failed runs single out an entry that failed: of it alone, or of the batch in which it was the
  * last change.
  */
-function* namedByOneFailure({ runs }: Snapshot, { facts }: PlanStep): Generator<string> {
-  for (const fact of facts) {
-    if (fact.kind !== 'failed' || !redReasons.has(fact.reason) || fact.evidence === null) continue;
-    const failed = runs.get(fact.evidence.failedRun);
-    if (failed === undefined) continue;
-    const { test } = fact.evidence;
-    const failures = [...runs.values()].filter(
-      (run) => isFailureOf(fact.pr, failed, run) && (test === undefined || failedIn(run, test)),
+function* namedByOneFailure(before: Snapshot, { facts }: PlanStep): Generator<string> {
+  for (const { pr, failed, test } of redFailures(before, facts)) {
+    const failures = [...before.runs.values()].filter(
+      (run) => isFailureOf(pr, failed, run) && (test === undefined || failedIn(run, test)),
     );
-    if (failures.length < failuresToBlame) yield `#${fact.pr} failed by run ${failed.id} alone`;
+    if (failures.length < failuresToBlame) yield `#${pr} failed by run ${failed.id} alone`;
   }
 }
 
@@ -212,16 +211,38 @@ const isFailureOf = (pr: number, { of }: Run, run: Run): boolean =>
   run.composition.members.at(-1) === pr;
 
 /**
- * If dependencies are direct, no entry fails by a run of the line that chance may have failed: only by one alone on the
- * branch, after that.
+ * If dependencies are direct, no entry is removed while chance may have failed its runs: the run in the line, and those of it
+ * alone on the branch after that.
  */
-function* failedInLineOnly(before: Snapshot, { facts }: PlanStep): Generator<string> {
-  for (const fact of facts) {
-    if (fact.kind !== 'failed' || !redReasons.has(fact.reason) || fact.evidence === null) continue;
-    const run = before.runs.get(fact.evidence.failedRun);
-    if (run?.of.kind === 'line' && !isConvincing(before, before.items.get(fact.pr)!, run))
-      yield `#${fact.pr} failed by run ${fact.evidence.failedRun} of the line, and was not tested alone`;
+function* removedByChance(before: Snapshot, { facts }: PlanStep): Generator<string> {
+  for (const { pr, failed, test } of redFailures(before, facts)) {
+    const item = before.items.get(pr)!;
+    if (failed.of.kind === 'line') {
+      if (!isConvincing(before, item, failed))
+        yield `#${pr} failed by run ${failed.id} of the line, and was not tested alone`;
+      continue;
+    }
+    const alone = [...before.runs.values()].filter((run) => isFailureOf(pr, failed, run));
+    const count =
+      1 +
+      alone.filter((run) => test === undefined || (run.tests !== undefined && failedIn(run, test))).length;
+    const isEnough =
+      test === undefined
+        ? areConvincing(before, item, count)
+        : areTestFailuresConvincing(before, item, count);
+    if (!isEnough) yield `#${pr} failed by ${count} runs, which may have failed by chance`;
   }
+}
+
+type RedFailure = { readonly pr: number; readonly failed: Run; readonly test: string | undefined };
+
+/** The entries that failed because checks failed, and the run that is the evidence. */
+function redFailures({ runs }: Pick<Snapshot, 'runs'>, facts: readonly PlannerFact[]): RedFailure[] {
+  return facts.flatMap((fact) => {
+    if (fact.kind !== 'failed' || !redReasons.has(fact.reason) || fact.evidence === null) return [];
+    const failed = runs.get(fact.evidence.failedRun);
+    return failed === undefined ? [] : [{ pr: fact.pr, failed, test: fact.evidence.test }];
+  });
 }
 
 /** Reasons that mean that a required check failed. */
@@ -276,6 +297,28 @@ function* excusedTooOften(before: Snapshot, { actions }: PlanStep): Generator<st
     if (before.state === 'PAUSED') yield 'failed jobs run again in a paused queue';
   }
 }
+
+/** In parallel lanes no landing begins before an entry ahead in the line that shares a target with it. */
+function* landsTooEarly({ snapshot: { settings, items, line }, actions }: PlanStep): Generator<string> {
+  if (settings.mode !== 'parallel') return;
+  for (const action of actions) {
+    if (action.kind !== 'land') continue;
+    const { members } = action.landing;
+    const inLine = line.flatMap((group) => group.members);
+    const ahead: number[] = [];
+    // An entry that was never in the line lands behind all that are in it.
+    for (const pr of [...inLine, ...members.filter((member) => !inLine.includes(member))]) {
+      if (!members.includes(pr)) ahead.push(pr);
+      else
+        for (const earlier of ahead)
+          if (sharesTarget(items.get(pr), items.get(earlier)))
+            yield `#${pr} lands before #${earlier}, which shares a target`;
+    }
+  }
+}
+
+const sharesTarget = (one: Item | undefined, other: Item | undefined): boolean =>
+  one !== undefined && other !== undefined && share(one.targets, other.targets);
 
 /** Nothing is started over the budgets, nor where nothing may start. */
 function* overBudget({ snapshot, actions }: PlanStep, isShared: boolean): Generator<string> {

@@ -88,7 +88,7 @@ export async function enoughHistory(
   const until = new Date();
   const since = new Date(until.getTime() - days * dayMs);
   const history = await readHistory(api, place, { since, until, onPage });
-  const merged = history.trips.filter(({ outcome }) => outcome === 'merged').length;
+  const merged = history.attempts.filter(({ outcome }) => outcome === 'merged').length;
   if (merged < mergedMin)
     throw new CliError(
       `The history has ${countText(merged, 'merge')} in ${countText(days, 'day')}, and a simulation needs at least ${mergedMin}. Try more --days.`,
@@ -166,7 +166,7 @@ function buildJsonReport({ place, fit, was }: SimulationContext, now: Tried) {
   return {
     queue: place,
     history: {
-      submissions: fit.evidence.trips.length,
+      submissions: fit.evidence.attempts.length,
       testRuns: fit.evidence.runs.length,
       flakeProbability: fit.blame.flakeProbability,
       figures: was,

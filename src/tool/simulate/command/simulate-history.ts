@@ -49,7 +49,7 @@ export async function readHistory(
   } while (cursor !== undefined && runs.length < runsMax);
   // If only part of the runs was read, they begin later than the attempts: earlier attempts are left out.
   const from = cursor === undefined ? -Infinity : Math.min(...runs.map(({ createdAt }) => createdAt));
-  return lastPart({ trips: attempts.filter(({ queuedAt }) => queuedAt >= from), runs }, attemptsMax);
+  return lastPart({ attempts: attempts.filter(({ queuedAt }) => queuedAt >= from), runs }, attemptsMax);
 }
 
 const testReasons: ReadonlySet<string | null> = new Set([
@@ -66,7 +66,7 @@ function toPastAttempts(attempt: ResponseOf<'listTrips'>['trips'][number]): Past
   return [
     {
       pr: attempt.prNumber,
-      trip: attempt.trip,
+      attempt: attempt.trip,
       outcome: isByHand ? 'cancelled' : attempt.conclusion,
       isByTests: (attempt.conclusion === 'merged' && !isByHand) || testReasons.has(attempt.reason),
       submittedAt: Date.parse(attempt.submittedAt),

@@ -29,7 +29,7 @@ export function settingsText(from: QueueSettings, to: QueueSettings): string {
 
 /** A summary of the history in two sentences. */
 export function historyLines({ evidence, blame, poolMin, timing }: Fit, days: number): readonly string[] {
-  const { trips: attempts, runs } = evidence;
+  const { attempts, runs } = evidence;
   const merged = attempts.filter(({ outcome }) => outcome === 'merged').length;
   const bad = sum(blame.badAlone) / attempts.length;
   const together = sum(blame.badWith.map((partner) => partner?.chance ?? 0)) / attempts.length;
@@ -115,7 +115,7 @@ export function renderSettingsTable(
     minutesText(mean.p99Min),
     numberText(mean.ciMinutesPerMerged),
     numberText(mean.mergedPerHour),
-    `${mean.falseEvictionPercent.toFixed(1)} %`,
+    `${mean.falseRemovalPercent.toFixed(1)} %`,
     name ?? settingsText(present, settings),
   ];
   return tableLines(

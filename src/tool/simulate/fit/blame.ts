@@ -44,7 +44,7 @@ function estimateGuilt(suspicion: Suspicion, { flake, alone, together, again }: 
   const prior = suspicion.kind === 'alone' ? alone : together;
   const { unclassifiedCount, nonFlakyCount } = suspicion.fails;
   const byChance = flake ** unclassifiedCount * (flake * unknownFlaky) ** nonFlakyCount;
-  const isGone = suspicion.wasEvicted ? 1 - again : 1;
+  const isGone = suspicion.wasRemoved ? 1 - again : 1;
   return prior / (prior + (1 - prior) * byChance * isGone);
 }
 
@@ -54,22 +54,22 @@ export function assignBlame(evidence: FitEvidence): BlameEstimate {
   const sound = evidence.runs.filter(({ members }) => members.every(isSound));
   const soundFails = sound.filter(({ passed }) => !passed).length;
   const tested = suspicions.filter(({ kind }) => kind !== 'unknown').length;
-  const evicted = suspicions.flatMap((one) =>
+  const removed = suspicions.flatMap((one) =>
     one.kind === 'sound' && one.again !== null ? [one.again] : [],
   );
-  const cameAgain = evicted.filter((again) => again).length;
+  const cameAgain = removed.filter((again) => again).length;
   let odds: BlameOdds = usual;
   for (let round = 0; round < rounds; round++) {
     let flakes = soundFails + weight * usual.flake;
     let runs = sound.length + weight;
-    let innocent = evicted.length + weight;
+    let innocent = removed.length + weight;
     const blamed = { alone: weight * usual.alone, together: weight * usual.together };
     for (const suspicion of suspicions) {
       if (suspicion.kind === 'sound' || suspicion.kind === 'unknown') continue;
       const guilt = estimateGuilt(suspicion, odds);
       blamed[suspicion.kind] += guilt;
       const { unclassifiedCount, nonFlakyCount } = suspicion.fails;
-      if (suspicion.wasEvicted) innocent += 1 - guilt;
+      if (suspicion.wasRemoved) innocent += 1 - guilt;
       flakes += (1 - guilt) * (unclassifiedCount + nonFlakyCount);
       runs += (1 - guilt) * (unclassifiedCount + nonFlakyCount);
     }

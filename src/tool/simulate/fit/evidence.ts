@@ -5,7 +5,7 @@ import type { RecordedHistory, PastRun, PastAttempt } from './history.ts';
 
 export type FitEvidence = {
   /** In order of arrival; everything else refers to attempts by their place here. */
-  readonly trips: readonly PastAttempt[];
+  readonly attempts: readonly PastAttempt[];
   /** Runs that CI finished, in the order of their requests. */
   readonly runs: readonly EvidentRun[];
   /** Runs that were stopped before CI finished: they would have taken longer. */
@@ -25,9 +25,9 @@ export type EvidentRun = {
   readonly attempt: number;
 };
 
-export function gatherEvidence({ trips: unordered, runs: past }: RecordedHistory): FitEvidence {
+export function gatherEvidence({ attempts: unordered, runs: past }: RecordedHistory): FitEvidence {
   const orderedAttempts = unordered.toSorted(
-    (a, b) => a.queuedAt - b.queuedAt || a.pr - b.pr || a.trip - b.trip,
+    (a, b) => a.queuedAt - b.queuedAt || a.pr - b.pr || a.attempt - b.attempt,
   );
   const placesOf = new Map<number, number[]>();
   for (const [place, { pr }] of orderedAttempts.entries()) {
@@ -63,5 +63,5 @@ export function gatherEvidence({ trips: unordered, runs: past }: RecordedHistory
     runs.push(evident);
     for (const place of evident.members) runsOf[place]!.push(evident);
   }
-  return { trips: orderedAttempts, runs, stopped, runsOf };
+  return { attempts: orderedAttempts, runs, stopped, runsOf };
 }

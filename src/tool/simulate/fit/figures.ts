@@ -16,10 +16,10 @@ export type Figures = {
   readonly mergedPerHour: number;
   readonly restartsPerMerged: number;
   /** Removed though nothing was wrong with them, in percent of all submissions. NaN if it is unknown. */
-  readonly falseEvictionPercent: number;
+  readonly falseRemovalPercent: number;
 };
 
-export function figuresOfHistory({ trips: attempts, runs }: RecordedHistory): Figures {
+export function figuresOfHistory({ attempts, runs }: RecordedHistory): Figures {
   const merged = attempts.filter(({ outcome }) => outcome === 'merged');
   const ciMs = runs.map(({ pushedAt, concludedAt }) => Math.max(0, concludedAt - pushedAt));
   const fromMs = Math.min(...attempts.map(({ queuedAt }) => queuedAt));
@@ -30,11 +30,11 @@ export function figuresOfHistory({ trips: attempts, runs }: RecordedHistory): Fi
     ciMinutes: sum(ciMs) / minuteMs,
     hours: (toMs - fromMs) / (60 * minuteMs),
     restarts: sum(attempts.map(({ restarts }) => restarts)),
-    falseEvictionPercent: NaN,
+    falseRemovalPercent: NaN,
   });
 }
 
-export function figuresOfPlay({ trips: attempts, ciMinutes, restarts }: Played): Figures {
+export function figuresOfPlay({ attempts, ciMinutes, restarts }: Played): Figures {
   const merged = attempts.filter(({ outcome }) => outcome === 'merged');
   const fromMin = Math.min(...attempts.map((attempt) => attempt.fromMin));
   return computeMetrics({
@@ -43,7 +43,7 @@ export function figuresOfPlay({ trips: attempts, ciMinutes, restarts }: Played):
     ciMinutes,
     hours: (Math.max(...attempts.map((attempt) => attempt.toMin)) - fromMin) / 60,
     restarts,
-    falseEvictionPercent: (100 * attempts.filter(({ isFalse }) => isFalse).length) / attempts.length,
+    falseRemovalPercent: (100 * attempts.filter(({ isFalse }) => isFalse).length) / attempts.length,
   });
 }
 
@@ -53,11 +53,11 @@ type Counted = {
   readonly ciMinutes: number;
   readonly hours: number;
   readonly restarts: number;
-  readonly falseEvictionPercent: number;
+  readonly falseRemovalPercent: number;
 };
 
 function computeMetrics(counted: Counted): Figures {
-  const { mergedMin, failed, ciMinutes, hours, restarts, falseEvictionPercent } = counted;
+  const { mergedMin, failed, ciMinutes, hours, restarts, falseRemovalPercent } = counted;
   const merged = mergedMin.length;
   return {
     merged,
@@ -68,7 +68,7 @@ function computeMetrics(counted: Counted): Figures {
     ciMinutesPerMerged: ciMinutes / merged,
     mergedPerHour: merged / hours,
     restartsPerMerged: restarts / merged,
-    falseEvictionPercent,
+    falseRemovalPercent,
   };
 }
 

@@ -74,7 +74,7 @@ describe('a fit', () => {
     }));
     const calm = { ...plain, changes, flakeProbability: 0, disturbances: [] };
     const fit = fitHistory(recordHistory(calm, oneByOne).history);
-    const placeOf = (pr: number) => fit.evidence.trips.findIndex((attempt) => attempt.pr === pr);
+    const placeOf = (pr: number) => fit.evidence.attempts.findIndex((attempt) => attempt.pr === pr);
     const partner = fit.blame.badWith[placeOf(31)];
     // No run with it ever passed, so it may also be bad alone: but it is to blame, and no other change is.
     const guilt = fit.blame.badAlone[placeOf(31)]! + (partner?.chance ?? 0);

@@ -30,7 +30,7 @@ export type Fit = {
 export function fitHistory(history: RecordedHistory, mode: QueueSettings['mode'] = 'single'): Fit {
   const evidence = gatherEvidence(history);
   const blame = assignBlame(evidence);
-  const { trips: attempts, runs, stopped } = evidence;
+  const { attempts, runs, stopped } = evidence;
   const ciMin = ({ run }: { readonly run: PastRun }) =>
     Math.max(0, run.concludedAt - run.pushedAt) / minuteMs;
   const ownMin: number[][] = attempts.map(() => []);
@@ -85,7 +85,7 @@ function isDueToChange(ownMin: readonly (readonly number[])[]): boolean {
 }
 
 /** Minutes from what allowed each landing (its passed run, or the landing before it) to its end. */
-function measureLandings({ trips: attempts, runsOf }: FitEvidence): readonly number[] {
+function measureLandings({ attempts, runsOf }: FitEvidence): readonly number[] {
   const groups = new Map<number, number[]>();
   for (const [place, { outcome, concludedAt }] of attempts.entries()) {
     if (outcome !== 'merged') continue;
@@ -125,7 +125,7 @@ const gapMin = (before: PastAttempt, after: PastAttempt): number =>
   Math.max(0, after.queuedAt - before.concludedAt) / minuteMs;
 
 function estimateResubmission(
-  { trips: attempts }: FitEvidence,
+  { attempts }: FitEvidence,
   { badAlone, againProbability }: BlameEstimate,
 ): Timing['again'] {
   const gaps = followedBy(attempts).flatMap((before, place) =>
@@ -138,7 +138,7 @@ function estimateResubmission(
     : { share: againProbability, afterMin: quantile(gaps, 0.5) };
 }
 
-function findSharedTargets({ trips: attempts, runs }: FitEvidence): readonly (readonly number[])[] {
+function findSharedTargets({ attempts, runs }: FitEvidence): readonly (readonly number[])[] {
   const shares: Set<number>[] = attempts.map(() => new Set());
   for (const { run, members } of runs) {
     const tested = new Set(run.tested);
@@ -159,14 +159,14 @@ export function drawWorkload(fit: Fit, seed: number): Workload {
     const longer = poolMin.filter((minutes) => minutes > stoppedMin[place]!);
     return longer.length > 0 ? pick(longer) : stoppedMin[place]!;
   };
-  const follows = followedBy(evidence.trips);
-  const conflicts: number[][] = evidence.trips.map(() => []);
+  const follows = followedBy(evidence.attempts);
+  const conflicts: number[][] = evidence.attempts.map(() => []);
   for (const [place, partner] of blame.badWith.entries())
     if (partner !== null && random() < partner.chance)
       conflicts[Math.max(place, partner.place)]!.push(1 + Math.min(place, partner.place));
   const isBad: boolean[] = [];
-  const luck = evidence.trips.map((): (boolean | undefined)[] => []);
-  const changes = evidence.trips.map(({ queuedAt, priority, noBatch }, place): WorkloadChange => {
+  const luck = evidence.attempts.map((): (boolean | undefined)[] => []);
+  const changes = evidence.attempts.map(({ queuedAt, priority, noBatch }, place): WorkloadChange => {
     const before = follows[place];
     // The same change is as good as it was the first time.
     isBad[place] = before === undefined ? random() < blame.badAlone[place]! : isBad[before]!;
@@ -185,7 +185,7 @@ export function drawWorkload(fit: Fit, seed: number): Workload {
         : {
             follows: {
               number: before + 1,
-              afterMin: gapMin(evidence.trips[before]!, evidence.trips[place]!),
+              afterMin: gapMin(evidence.attempts[before]!, evidence.attempts[place]!),
             },
           }),
       luck: luck[place]!,
@@ -199,10 +199,11 @@ export function drawWorkload(fit: Fit, seed: number): Workload {
     );
   for (const run of evidence.runs)
     if (run.last !== null && (run.passed || isSound(run))) luck[run.last]![run.attempt] = !run.passed;
-  const disturbances = evidence.trips.flatMap(({ outcome, isByTests, concludedAt }, place): Disturbance[] =>
-    isByTests || outcome === 'merged'
-      ? []
-      : [{ kind: 'cancel', number: place + 1, atMin: (concludedAt - beginsAt) / minuteMs }],
+  const disturbances = evidence.attempts.flatMap(
+    ({ outcome, isByTests, concludedAt }, place): Disturbance[] =>
+      isByTests || outcome === 'merged'
+        ? []
+        : [{ kind: 'cancel', number: place + 1, atMin: (concludedAt - beginsAt) / minuteMs }],
   );
   return {
     name: 'history',

@@ -2,7 +2,7 @@
 
 export type PastAttempt = {
   readonly pr: number;
-  readonly trip: number;
+  readonly attempt: number;
   readonly outcome: 'merged' | 'failed' | 'cancelled';
   /** Its tests decided how it ended; otherwise a person removed it, or it could not be tested at all. */
   readonly isByTests: boolean;
@@ -30,12 +30,15 @@ export type PastRun = {
   readonly byChance: boolean | null;
 };
 
-export type RecordedHistory = { readonly trips: readonly PastAttempt[]; readonly runs: readonly PastRun[] };
+export type RecordedHistory = {
+  readonly attempts: readonly PastAttempt[];
+  readonly runs: readonly PastRun[];
+};
 
 /** The last `count` attempts to arrive, and the runs since the first of them. */
-export function lastPart({ trips: attempts, runs }: RecordedHistory, count: number): RecordedHistory {
-  if (attempts.length <= count) return { trips: attempts, runs };
+export function lastPart({ attempts, runs }: RecordedHistory, count: number): RecordedHistory {
+  if (attempts.length <= count) return { attempts, runs };
   const last = attempts.toSorted((a, b) => a.queuedAt - b.queuedAt).slice(-count);
   const from = Math.min(...last.map(({ queuedAt }) => queuedAt));
-  return { trips: last, runs: runs.filter(({ createdAt }) => createdAt >= from) };
+  return { attempts: last, runs: runs.filter(({ createdAt }) => createdAt >= from) };
 }

@@ -39,12 +39,12 @@ export const sampleSize = 400;
 
 /** Long histories vary less by chance, and take longer: a minute is the longest acceptable wait. */
 const countFinalSeeds = ({ evidence }: Fit): number =>
-  Math.min(60, Math.max(4, Math.floor(15_000 / evidence.trips.length)));
+  Math.min(60, Math.max(4, Math.floor(15_000 / evidence.attempts.length)));
 
 /** Worth a change: a tenth. */
 const gainMin = 0.1;
 /** Removals of innocent changes may grow by this many percent of all submissions. */
-const falseEvictionsMore = 0.5;
+const falseRemovalsMore = 0.5;
 const p95More = 1.1;
 
 export function predictWhatIf(fit: Fit, list: readonly QueueSettings[]): readonly Tried[] {
@@ -114,7 +114,7 @@ function rankTried(
 }
 
 function keeps(figures: Figures, now: Figures, { goal, ciBudget }: RecommendationOptions): boolean {
-  const isFair = figures.falseEvictionPercent <= now.falseEvictionPercent + falseEvictionsMore;
+  const isFair = figures.falseRemovalPercent <= now.falseRemovalPercent + falseRemovalsMore;
   const isWithin =
     goal === 'latency'
       ? figures.ciMinutesPerMerged <= now.ciMinutesPerMerged * ciBudget

@@ -51,12 +51,12 @@ export function recordHistory(
   const changes = new Map(workload.changes.map((change) => [change.number, change]));
   const history: RecordedHistory = {
     runs,
-    trips: played.trips.map(({ number, outcome, fromMin, toMin }) => {
+    attempts: played.attempts.map(({ number, outcome, fromMin, toMin }) => {
       attemptCounts.set(number, (attemptCounts.get(number) ?? 0) + 1);
       const from = fromMin * minuteMs;
       return {
         pr: number,
-        trip: attemptCounts.get(number)!,
+        attempt: attemptCounts.get(number)!,
         outcome,
         isByTests: outcome !== 'cancelled',
         submittedAt: from,

@@ -8,7 +8,7 @@ const minute = 60_000;
 
 const pastAttempt = (pr: number, outcome: PastAttempt['outcome'], endMin: number): PastAttempt => ({
   pr,
-  trip: 1,
+  attempt: 1,
   outcome,
   isByTests: outcome !== 'cancelled',
   submittedAt: pr,
@@ -35,7 +35,7 @@ const suspectsIn = (history: RecordedHistory) => findSuspicions(gatherEvidence(h
 
 /** #1 and #3 merged; a flaky test removed #2. With #2 ahead of it #3 failed, and not by a flaky test. */
 const pair: RecordedHistory = {
-  trips: [pastAttempt(1, 'merged', 8), pastAttempt(2, 'failed', 16), pastAttempt(3, 'merged', 30)],
+  attempts: [pastAttempt(1, 'merged', 8), pastAttempt(2, 'failed', 16), pastAttempt(3, 'merged', 30)],
   runs: [
     run(1, [1], 'passed'),
     run(1, [1, 2], 'passed'),
@@ -70,7 +70,7 @@ it('is surer of who failed by tests that are not flaky', () => {
   const alone = (byChance: boolean | null): number => {
     const attempts = [pastAttempt(1, 'merged', 8), pastAttempt(2, 'failed', 16)];
     const runs = [run(1, [1], 'passed'), { ...run(9, [2], 'reported'), byChance }];
-    return fitHistory({ trips: attempts, runs }).blame.badAlone[1]!;
+    return fitHistory({ attempts, runs }).blame.badAlone[1]!;
   };
   expect(alone(false)).toBeGreaterThan(alone(null));
   expect(alone(null)).toBeGreaterThan(alone(true));
@@ -85,7 +85,7 @@ it('keeps the luck of the time that was, run by run, and draws only what is not 
     run(17, [2], 'passed'),
     run(31, [3], 'reported'),
   ];
-  const fit = fitHistory({ trips: attempts, runs });
+  const fit = fitHistory({ attempts, runs });
   const [first, second, third] = drawWorkload(fit, 1).changes;
   expect(first!.luck).toEqual([false]);
   expect(second!.luck).toEqual([undefined, true, false]);

@@ -13,7 +13,7 @@ export type Suspicion =
   /** Nothing is known: cancelled before its tests ended. */
   | { readonly kind: 'unknown' };
 
-type Charge = { readonly fails: Fails; readonly wasEvicted: boolean };
+type Charge = { readonly fails: Fails; readonly wasRemoved: boolean };
 
 /** Failed runs: without further evidence, and with failed tests that are not flaky. */
 type Fails = { readonly unclassifiedCount: number; readonly nonFlakyCount: number };
@@ -24,7 +24,7 @@ const countFailedRuns = (runs: readonly EvidentRun[]): Fails => {
 };
 
 export function findSuspicions(evidence: FitEvidence): readonly Suspicion[] {
-  const { trips: attempts, runsOf } = evidence;
+  const { attempts, runsOf } = evidence;
   const mergedHeads = new Set(
     attempts.flatMap(({ pr, headSha, outcome }) => (outcome === 'merged' ? [`${pr} ${headSha}`] : [])),
   );
@@ -36,30 +36,30 @@ export function findSuspicions(evidence: FitEvidence): readonly Suspicion[] {
     (_, place) => isMerged[place]! || runsOf[place]!.some(({ passed }) => passed),
   );
   const suspicions = attempts.map(({ outcome, isByTests }, place): Suspicion => {
-    const wasEvicted = outcome === 'failed' && isByTests;
-    if (isMerged[place]!) return { kind: 'sound', again: wasEvicted ? true : null };
+    const wasRemoved = outcome === 'failed' && isByTests;
+    if (isMerged[place]!) return { kind: 'sound', again: wasRemoved ? true : null };
     const failed = runsOf[place]!.filter(({ passed }) => !passed);
     const against = failed.filter(
       ({ run, members }) =>
         run.byChance !== true && members.every((member) => member === place || mayBeSound[member]),
     );
     if (!mayBeSound[place]) {
-      if (against.length > 0) return { kind: 'alone', fails: countFailedRuns(against), wasEvicted };
-      if (!wasEvicted) return { kind: 'unknown' };
+      if (against.length > 0) return { kind: 'alone', fails: countFailedRuns(against), wasRemoved };
+      if (!wasRemoved) return { kind: 'unknown' };
       // A change that failed by a flaky test and still was not submitted again remains suspect.
       const isExcused = failed.some(({ run }) => run.byChance === true);
-      return { kind: 'alone', fails: { unclassifiedCount: isExcused ? 0 : 1, nonFlakyCount: 0 }, wasEvicted };
+      return { kind: 'alone', fails: { unclassifiedCount: isExcused ? 0 : 1, nonFlakyCount: 0 }, wasRemoved };
     }
-    const partner = wasEvicted ? findPartner(evidence, place) : null;
+    const partner = wasRemoved ? findPartner(evidence, place) : null;
     return partner === null
-      ? { kind: 'sound', again: wasEvicted ? false : null }
-      : { kind: 'together', ...partner, wasEvicted };
+      ? { kind: 'sound', again: wasRemoved ? false : null }
+      : { kind: 'together', ...partner, wasRemoved };
   });
   return withPairs(evidence, suspicions);
 }
 
 /** Whether a run contained the change, or the branch below the run did. */
-const isIn = ({ trips: attempts }: FitEvidence, place: number, { run, members }: EvidentRun): boolean =>
+const isIn = ({ attempts }: FitEvidence, place: number, { run, members }: EvidentRun): boolean =>
   members.includes(place) ||
   (attempts[place]!.outcome === 'merged' && attempts[place]!.concludedAt <= run.createdAt);
 
@@ -71,7 +71,7 @@ function findPartner(
   evidence: FitEvidence,
   place: number,
 ): { readonly place: number; readonly fails: Fails } | null {
-  const { trips: attempts, runsOf } = evidence;
+  const { attempts, runsOf } = evidence;
   const runs = runsOf[place]!;
   const isOn = (other: number, one: EvidentRun) =>
     one.members.indexOf(other) < one.members.indexOf(place) && isIn(evidence, other, one);
@@ -94,7 +94,7 @@ function findPartner(
  * reason, or withdrawn.
  */
 function withPairs(evidence: FitEvidence, suspicions: readonly Suspicion[]): readonly Suspicion[] {
-  const { trips: attempts, runs, runsOf } = evidence;
+  const { attempts, runs, runsOf } = evidence;
   const result = [...suspicions];
   const unexplained = runs.filter(
     ({ passed, run, members }) =>
@@ -119,7 +119,7 @@ function withPairs(evidence: FitEvidence, suspicions: readonly Suspicion[]): rea
       kind: 'together',
       place: pair.earlier,
       fails: countFailedRuns(both),
-      wasEvicted: false,
+      wasRemoved: false,
     };
   }
   return result;

@@ -66,7 +66,7 @@ describe('a queue on a virtual clock', () => {
       ...sketchWorkload(changes, { flakeProbability: 0.8 }),
       timing: { ...timing, again: { share: 1, afterMin: 4 } },
     };
-    const { trips: attempts } = playPlanner(workload, serial);
+    const { attempts } = playPlanner(workload, serial);
     const first = attempts.filter(({ number }) => number === 1);
     expect(first.length).toBeGreaterThan(1);
     expect(first.at(-1)!.outcome).toBe('merged');
@@ -81,7 +81,7 @@ describe('a queue on a virtual clock', () => {
     const luck = [true, undefined, false];
     const baseWorkload = sketchWorkload([{ arrivesAtMin: 0, luck }], { flakeProbability: 1 });
     const workload = { ...baseWorkload, timing: { ...timing, again: { share: 1, afterMin: 0 } } };
-    const { trips: attempts } = playPlanner(workload, serial);
+    const { attempts } = playPlanner(workload, serial);
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'merged']);
   });
 
@@ -121,7 +121,7 @@ it.each([{}, { batch: true, batchingMinSize: 6, bisectionConcurrency: 8 }])(
       workload,
       playPlanner(workload, { concurrency: 16, ...settings }),
     );
-    expect(result).toMatchObject({ falseEvictions: 0, badMerges: 0 });
+    expect(result).toMatchObject({ falseRemovals: 0, badMerges: 0 });
     // Some of those that conflict are removed for it, besides those that fail alone.
     expect(result.failed).toBeGreaterThan(workload.changes.filter(({ isGood }) => !isGood).length);
   },

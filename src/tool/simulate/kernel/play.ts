@@ -37,7 +37,7 @@ type SimulatedAttempt = {
 
 export type Played = PolicyRun & {
   /** In the order of their ends; more than the changes, if removed ones are submitted again. */
-  readonly trips: readonly SimulatedAttempt[];
+  readonly attempts: readonly SimulatedAttempt[];
   /** How often tests restarted. */
   readonly restarts: number;
   /** The most runs that were in progress at one time: the slots that were needed. */
@@ -157,7 +157,7 @@ class PlannerSimulation {
     }
     return {
       decisions: this.#decisions,
-      trips: this.#attempts,
+      attempts: this.#attempts,
       restarts: this.#restarts,
       runsAtOnceMax: this.#runsAtOnceMax,
       runsStarted: this.#runsStarted,

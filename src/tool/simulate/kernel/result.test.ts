@@ -34,7 +34,7 @@ describe('computeResult', () => {
       failed: 2,
       cancelled: 0,
       badMerges: 0,
-      falseEvictions: 0,
+      falseRemovals: 0,
     });
   });
 
@@ -65,7 +65,7 @@ describe('computeResult', () => {
       decided(2, 'failed', 10),
       decided(4, 'failed', 20),
     );
-    expect(result.falseEvictions).toBe(2);
+    expect(result.falseRemovals).toBe(2);
   });
 
   it('leaves cancelled changes out of the turnaround', () => {
@@ -125,7 +125,7 @@ describe('summarize', () => {
       ciMinutesPerMerged: 30,
       ciMinutesOverOracle: 1,
       abortedShare: 0.25,
-      falseEvictionPercent: 0,
+      falseRemovalPercent: 0,
       badMerges: 0,
     });
   });

@@ -21,7 +21,7 @@ export type Result = {
   /** Merges that left the branch truly broken: of a bad change, or of one that conflicts with an earlier merge. */
   readonly badMerges: number;
   /** Failures of a good change that conflicts with nothing merged before it. */
-  readonly falseEvictions: number;
+  readonly falseRemovals: number;
   readonly lastDecisionAtMin: number;
   /** From the first arrival to the last; later submissions of a removed change are not counted as arrivals. */
   readonly arrivalsMin: number;
@@ -48,7 +48,7 @@ export function computeResult(policy: string, workload: Workload, run: PolicyRun
   const lastArrivalAtMin = arrivals.at(-1) ?? 0;
   const whileArriving = { decided: 0, merged: 0 };
   let badMerges = 0;
-  let falseEvictions = 0;
+  let falseRemovals = 0;
   let lastDecisionAtMin = 0;
   for (const { number, outcome, atMin } of run.decisions) {
     const place = truth.placeOf.get(number);
@@ -73,7 +73,7 @@ export function computeResult(policy: string, workload: Workload, run: PolicyRun
       hasLanded[place] = 1;
       if (!isSound) badMerges++;
     }
-    if (outcome === 'failed' && isSound) falseEvictions++;
+    if (outcome === 'failed' && isSound) falseRemovals++;
   }
   const undecided = arrivesAt.findIndex((atMin, place) => atMin < Infinity && isDecided[place] === 0);
   assert(undecided === -1, `${policy} never decided change ${changes[undecided]?.number}`);
@@ -86,7 +86,7 @@ export function computeResult(policy: string, workload: Workload, run: PolicyRun
     ...counts,
     ...spent,
     badMerges,
-    falseEvictions,
+    falseRemovals,
     lastDecisionAtMin,
     arrivalsMin: lastArrivalAtMin - (arrivals[0] ?? 0),
     whileArriving,
@@ -119,7 +119,7 @@ export type Summary = {
   /** 0 to 1. */
   readonly abortedShare: number;
   /** Of all changes. */
-  readonly falseEvictionPercent: number;
+  readonly falseRemovalPercent: number;
   readonly badMerges: number;
 };
 
@@ -144,7 +144,7 @@ export function summarize(result: Result, oracle: Result): Summary {
     ciMinutesPerChange: result.ciMinutes / changes,
     ciMinutesOverOracle: result.ciMinutes / oracle.ciMinutes,
     abortedShare: result.runsStarted === 0 ? 0 : result.runsAborted / result.runsStarted,
-    falseEvictionPercent: (result.falseEvictions / changes) * 100,
+    falseRemovalPercent: (result.falseRemovals / changes) * 100,
     badMerges: result.badMerges,
   };
 }

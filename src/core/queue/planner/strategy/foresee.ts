@@ -15,7 +15,6 @@ import { minuteMs } from '#base/duration.ts';
 import type { QueueSettings } from '../../settings.ts';
 import { isActive, type Item, type Run, type Snapshot } from '../model.ts';
 import { compareClass } from '../order.ts';
-import { prefixTrain } from './prefix-train.ts';
 import type { ExplainedStrategy, Proposal } from '../strategy.ts';
 import { estimateLandings } from './belief.ts';
 import { likeliestPaths, type LandingPath } from './path.ts';
@@ -60,9 +59,7 @@ export const foresee: ExplainedStrategy = {
   screens: false,
   hasDirectDependencies: true,
   describeBatches: () => null,
-  propose: (view) => {
-    const { queue, free, now, dependencies } = view;
-    if (queue.settings.mode === 'single') return prefixTrain.propose(view);
+  propose: ({ queue, free, now, dependencies }) => {
     const usualMs = queue.limits.usualMs ?? usualMsWithoutHistory;
     const forecast = forecastLine(queue, dependencies, usualMs, now);
     const wanted: ValuedRun[] = [];

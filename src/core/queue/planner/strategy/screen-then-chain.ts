@@ -29,7 +29,8 @@ const screenMax = 8;
 const predictedScreenMax = 16;
 /** So many entries are looked at for a screen of entries that are alike. */
 const alikeWindow = 40;
-const groupMax = 60;
+/** The most entries of a group of the chain. */
+export const groupMax = 60;
 
 /** While so much of the slots is free, the queue is quiet. */
 const quietShare = 2 / 3;
