@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { compileCache } from './test/support/compile-cache.ts';
+import { temporaryRoot } from './test/support/temporary-root.ts';
 
 const unit = [
   'test/{sim,eval,fuzz}/**/*.test.ts',
@@ -40,7 +41,7 @@ export default defineConfig({
   test: {
     // By default a core is left idle.
     maxWorkers: '100%',
-    env: compileCache,
+    env: { ...compileCache, TMPDIR: temporaryRoot() },
     projects: [
       { test: { name: 'unit', include: unit, exclude: model, isolate: false, testTimeout } },
       // After all others, beside each other: the model check takes only what a Gitea with its CI leaves of the cores.

@@ -8,8 +8,13 @@ const [folder = 'dist'] = process.argv.slice(2);
 
 rmSync(folder, { recursive: true, force: true });
 await build({
-  // Threads are started by the names of their files, which no import shows.
-  input: ['src/signalbox.ts', 'src/config/yaml-process.ts', 'src/job/worker/watchdog-thread.ts'],
+  // Threads and processes are started by the names of their files, which no import shows.
+  input: [
+    'src/signalbox.ts',
+    'src/config/yaml-process.ts',
+    'src/git/launcher-process.ts',
+    'src/job/worker/watchdog-thread.ts',
+  ],
   platform: 'node',
   external: (id) => id.endsWith('/package.json') || !/^[.#/\0]/.test(id),
   output: { dir: folder, format: 'esm', preserveModules: true, preserveModulesRoot: 'src' },

@@ -1,14 +1,14 @@
-// Runs git as a child process: without a shell, without the configuration of the machine or the user, without
+// Runs git in a process of its own: without a shell, without the configuration of the machine or the user, without
 // prompts, with a time limit, and with an output that cannot fill the memory.
 //
 // A credential is a header of the remote. It reaches git in its environment (GIT_CONFIG_KEY_n), never on a
 // command line or in a URL, both of which other users of the machine and error messages can see. Credentials
 // are removed from the output of git before it is used, because a remote may echo what it was sent.
 
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { assert } from '#base/assert.ts';
 import { traced } from '#base/trace.ts';
 import { GitError, classifyGitOutput } from './error.ts';
+import { launchGit } from './launcher.ts';
 
 export type Remote = {
   /** Without user name and password if it is http(s). */
@@ -91,10 +91,6 @@ export const gitEnvironment = {
 /** The name under which git knows the remote. */
 export const remoteName = 'signalbox';
 
-const stderrBytesMax = 65_536;
-/** The pause before SIGKILL: git removes its lock files when it is terminated, not when it is killed. */
-const killAfterMs = 3_000;
-
 export function assertRemote({ url, headers = [] }: Remote): void {
   assert(!/^https?:\/\/[^/]*@/i.test(url), 'the URL of a remote holds no credential');
   assert(!url.startsWith('-'), 'the URL of a remote is not an option');
@@ -175,11 +171,19 @@ export function runGit(settings: GitSettings, call: GitCall): Promise<GitAnswer>
 }
 
 async function started(settings: GitSettings, call: GitCall): Promise<GitAnswer> {
-  const { args, timeoutMs = 60_000, timeoutKind = 'unreachable', stallMs } = call;
+  const { args, input, timeoutMs = 60_000, timeoutKind = 'unreachable', stallMs, onStderr, signal } = call;
   const { outputBytesMax = 32 * 1024 * 1024, exitCodes = [0] } = call;
-  // A process group of its own, so that git's helpers end too: a surviving helper keeps the pipes open.
-  const child = spawn('git', args, { env: buildGitEnvironment(settings), detached: true });
-  const ended = await collect(child, call, stallMs ?? timeoutMs, outputBytesMax);
+  const ended = await launchGit(
+    {
+      args,
+      environment: buildGitEnvironment(settings),
+      input,
+      timeoutMs: stallMs ?? timeoutMs,
+      isStall: stallMs !== undefined,
+      outputBytesMax,
+    },
+    { onStderr, signal },
+  );
   const stderr = withoutCredentials(withoutProgress(ended.stderr), settings.remote);
   const withCommand = (text: string) => `git ${args[0]}: ${text}`;
   switch (ended.kind) {
@@ -194,6 +198,8 @@ async function started(settings: GitSettings, call: GitCall): Promise<GitAnswer>
             : `timed out: nothing came for ${stallMs} ms. ${stderr}`,
         ),
       );
+    case 'lost':
+      throw new GitError('unreachable', withCommand(stderr));
     case 'ended by us':
       throw new GitError('unreachable', withCommand('was ended.'));
     case 'too much':
@@ -214,67 +220,3 @@ export const withoutProgress = (text: string): string =>
     .split('\n')
     .map((line) => line.split('\r').findLast(Boolean) ?? '')
     .join('\n');
-
-type GitProcessResult = {
-  readonly kind: 'exited' | 'timed out' | 'too much' | 'not started' | 'ended by us';
-  readonly exitCode: number | null;
-  readonly stdout: Buffer;
-  readonly stderr: string;
-};
-
-function collect(
-  child: ChildProcessWithoutNullStreams,
-  { input, stallMs, onStderr, signal }: GitCall,
-  timeoutMs: number,
-  outputBytesMax: number,
-): Promise<GitProcessResult> {
-  const stdout: Buffer[] = [];
-  let bytes = 0;
-  let stderr = '';
-  let kind: GitProcessResult['kind'] = 'exited';
-  const stop = (why: GitProcessResult['kind']) => {
-    if (kind !== 'exited') return;
-    kind = why;
-    signalGroup(child, 'SIGTERM');
-    setTimeout(() => signalGroup(child, 'SIGKILL'), killAfterMs).unref();
-  };
-  const end = () => stop('ended by us');
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => stop('timed out'), timeoutMs);
-    const lives = () => void (stallMs !== undefined && timer.refresh());
-    if (signal?.aborted === true) end();
-    signal?.addEventListener('abort', end, { once: true });
-    child.stdout.on('data', (chunk: Buffer) => {
-      lives();
-      bytes += chunk.length;
-      if (bytes > outputBytesMax) stop('too much');
-      else stdout.push(chunk);
-    });
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      lives();
-      stderr = (stderr + chunk).slice(-stderrBytesMax);
-      onStderr?.(chunk);
-    });
-    // If the process ends without reading its input, its exit code reports that.
-    child.stdin.on('error', () => {});
-    child.on('error', (error) => {
-      kind = 'not started';
-      stderr = error.message;
-    });
-    child.on('close', (exitCode) => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve({ kind, exitCode, stdout: Buffer.concat(stdout), stderr });
-    });
-    child.stdin.end(input);
-  });
-}
-
-function signalGroup({ pid, exitCode, signalCode }: ChildProcessWithoutNullStreams, signal: NodeJS.Signals) {
-  if (pid === undefined || exitCode !== null || signalCode !== null) return;
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // It has ended in the meantime.
-  }
-}

@@ -1,15 +1,19 @@
 // `npm run bench:git [-- --rounds N] [--json]`: how long a candidate takes in a line of 50 pull requests on a repository
 // of 200,000 files, against the same chain made by `git merge-tree --write-tree` and `git commit-tree`, each started
 // from node. The line grows by one: the first candidate has one member, the last has all. Each round of each side
-// starts with a fresh copy of the mirror, so that every object is new. Rounds alternate; medians of the ratios. Exits
-// with 1 if a goal is missed or the trees differ.
+// starts with a fresh copy of the mirror, so that every object is new. Rounds alternate; medians of the ratios. And how long
+// a short command takes in a process with 300 MB that launches git, against one that starts git itself. Exits with 1 if a goal is
+// missed or the trees differ.
 
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { buildCandidate, type TestCommitMember, type MergeMethod } from '#git/candidate/candidate.ts';
+import { runGitProcess } from '#git/git-process.ts';
+import { launchGit } from '#git/launcher.ts';
 import { openMirror } from '#git/mirror/mirror.ts';
+import { gitEnvironment } from '#git/run.ts';
 import { goal, median } from './figure.ts';
 import { type Cleanup, temporaryDir } from './fixture.ts';
 import { positiveWhole } from './option.ts';
@@ -153,19 +157,63 @@ async function measure(cleanup: Cleanup, rounds: number): Promise<Readonly<Recor
   return times;
 }
 
+/** Milliseconds of `git version` by the launcher, and started from here, by rounds. */
+type Starts = { readonly launched: readonly number[]; readonly started: readonly number[] };
+
+async function measureStarts(rounds: number): Promise<Starts> {
+  const memory = Array.from({ length: 300 }, () => Buffer.alloc(1_048_576, 1));
+  const request = {
+    args: ['version'],
+    environment: gitEnvironment,
+    input: undefined,
+    timeoutMs: 60_000,
+    isStall: false,
+    outputBytesMax: 1_048_576,
+  };
+  const timesOf = async (run: typeof launchGit): Promise<number> => {
+    const startedAt = performance.now();
+    for (let count = 0; count < 40; count++) await run(request, {});
+    return (performance.now() - startedAt) / 40;
+  };
+  const launched: number[] = [];
+  const started: number[] = [];
+  // The first round only warms up.
+  for (let round = 0; round <= rounds; round++) {
+    const [ours, bare] = [await timesOf(launchGit), await timesOf(runGitProcess)];
+    if (round === 0) continue;
+    launched.push(ours);
+    started.push(bare);
+  }
+  if (memory.some((part) => part[0] !== 1)) throw new Error('The memory was not kept.');
+  return { launched, started };
+}
+
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, json: { type: 'boolean', default: false } },
 });
 const rounds = positiveWhole(values, 'rounds');
 await runBenchmark({
   json: values.json,
-  measure: async (cleanup) => ({ times: await measure(cleanup, rounds) }),
-  goalsOf: ({ times }) =>
-    methods.map((method) => {
+  measure: async (cleanup) => {
+    const times = await measure(cleanup, rounds);
+    // Last: what git is compared with above starts from a small process.
+    return { times, starts: await measureStarts(rounds) };
+  },
+  goalsOf: ({ starts: { launched, started }, times }) => [
+    ...methods.map((method) => {
       const ratios = times[method].map((ms, round) => ms / times.bare[round]!);
       return goal(`${method} candidate, ratio to bare git`, median(ratios), '<=', 1.3);
     }),
-  print: ({ times }) => {
+    goal(
+      'a command by the launcher, ratio to a start from a process of 300 MB',
+      median(launched.map((ms, round) => ms / started[round]!)),
+      '<=',
+      0.5,
+    ),
+  ],
+  print: ({ starts, times }) => {
+    console.log(`git version by the launcher    ${median(starts.launched).toFixed(2)} ms`);
+    console.log(`git version, started from here ${median(starts.started).toFixed(2)} ms`);
     for (const side of sides) {
       const range = `${Math.min(...times[side]).toFixed(2)}–${Math.max(...times[side]).toFixed(2)}`;
       console.log(
