@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { compileCache } from './test/support/compile-cache.ts';
 import { temporaryRoot } from './test/support/temporary-root.ts';
@@ -31,9 +32,12 @@ const ownProcess = [
   'test/cost/operation.test.ts',
 ];
 
-/** Every core is taken, so anything may take some times longer than alone; what never ends is found out all the same. */
-const testTimeout = 60_000;
+/** A busy machine is up to eight times slower than a quiet one; what never ends is found out all the same. */
+const timeouts = { testTimeout: 240_000, hookTimeout: 240_000 };
 const expect = { poll: { timeout: 10_000 } };
+
+/** Tests of the service wait a third of their time, for git, PostgreSQL and each other. */
+const waiting = { maxWorkers: Math.ceil(1.5 * availableParallelism()), sequence: { groupOrder: 1 } };
 
 // `isolate: false`: files share a process, which loads the service once; half of their time was loading it. Each test opens a
 // database of its own, and no module keeps anything between two of them.
@@ -43,18 +47,17 @@ export default defineConfig({
     maxWorkers: '100%',
     env: { ...compileCache, TMPDIR: temporaryRoot() },
     projects: [
-      { test: { name: 'unit', include: unit, exclude: model, isolate: false, testTimeout } },
+      { test: { name: 'unit', include: unit, exclude: model, isolate: false, ...timeouts } },
       // After all others, beside each other: the model check takes only what a Gitea with its CI leaves of the cores.
-      { test: { name: 'model', include: model, maxWorkers: 2, sequence: { groupOrder: 1 } } },
+      { test: { name: 'model', include: model, maxWorkers: 2, sequence: { groupOrder: 2 } } },
       {
         test: {
           name: 'gitea',
           include: gitea,
           globalSetup: ['test/support/global-setup.ts'],
           maxWorkers: 2,
-          sequence: { groupOrder: 1 },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          sequence: { groupOrder: 2 },
+          ...timeouts,
           expect,
         },
       },
@@ -63,8 +66,8 @@ export default defineConfig({
           name: 'process',
           include: ownProcess,
           globalSetup: ['test/support/global-setup.ts'],
-          testTimeout,
-          hookTimeout: 60_000,
+          ...timeouts,
+          ...waiting,
           expect,
         },
       },
@@ -75,8 +78,8 @@ export default defineConfig({
           exclude: [...unit, ...gitea, ...ownProcess],
           isolate: false,
           globalSetup: ['test/support/global-setup.ts'],
-          testTimeout,
-          hookTimeout: 60_000,
+          ...timeouts,
+          ...waiting,
           expect,
         },
       },

@@ -24,5 +24,5 @@ process.on('message', (message: LauncherRequest) => {
 process.once('disconnect', () => {
   for (const controller of running.values()) controller.abort();
 });
-// A supervisor that stops the service signals all of its processes: git goes on until the service has ended.
+// A supervisor that stops the service signals all of its processes: git continues until the service has ended.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);

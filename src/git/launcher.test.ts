@@ -34,7 +34,7 @@ it('starts git from one process, which is not this one', async () => {
   expect(await findLauncher()).toBe(launcher);
 });
 
-it('goes on when its launcher is told to end, as a supervisor tells every process of the service', async () => {
+it('continues when its launcher receives the signals that a supervisor sends to every process of the service', async () => {
   const launcher = await findLauncher();
   const command = runGit(settings, { args: shell('sleep 1; echo done') });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(launcher, signal);

@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { gitHttp, listenOnLoopback } from '../../test/support/git-http.ts';
 import { makeRemote, temporaryFolder, type TestRemote } from '../../test/support/git-remote.ts';
 import { buildCandidate, type TestCommitMember, type MergeMethod } from './candidate/candidate.ts';
 import type { GitError } from './error.ts';
 import { type MirrorOptions, openMirror } from './mirror/mirror.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const text = (name: string, line = '') =>
   Array.from({ length: 30 }, (_, index) => `line ${index} of ${name}${index === 3 ? line : ''}\n`).join('');

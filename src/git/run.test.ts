@@ -3,15 +3,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { gitHttp, listenOnLoopback } from '../../test/support/git-http.ts';
 import { makeRemote, temporaryFolder } from '../../test/support/git-remote.ts';
 import { wrapDiskError, GitError, classifyGitOutput } from './error.ts';
 import { openMirror } from './mirror/mirror.ts';
 import { runGit, withoutCredentials, withoutProgress } from './run.ts';
-
-// Each test starts dozens of processes, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 const password = 'ghs_s3cr3t/+Value';
 const basic = Buffer.from(`x-access-token:${password}`).toString('base64');

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { RepositoryId } from '#base/id.ts';
 import { gitHttp, listenOnLoopback } from '../../test/support/git-http.ts';
 import { makeRemote, temporaryFolder } from '../../test/support/git-remote.ts';
@@ -9,8 +9,6 @@ import { openSlowLink } from '../../test/support/slow-link.ts';
 import { createMirrorReporter } from './mirror-report.ts';
 import { createMirrors } from './mirrors.ts';
 import { silentLog } from '../../test/support/silent-log.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 /** A queue of a repository behind a slow link, and workers that have a folder each. */
 async function makeWorld() {

@@ -205,19 +205,15 @@ describe('the examples', () => {
 
   const isElsewhere = ([, path]: Example) => (path.split(' ')[0] ?? '') in runElsewhere;
 
-  it.each(examples.filter((example) => !isElsewhere(example)))(
-    '%s',
-    { timeout: 60_000 },
-    async (typed, path) => {
-      const line = asTyped(typed);
-      const words = wordsOf(line);
-      await prepare[path]?.();
-      const { code, output } = words === null || isProcess(path) ? inShell(line) : await inProcess(words);
-      // With the output, so that a failure tells why.
-      expect({ code, output }).toEqual({ code: exitCodes[path] ?? 0, output });
-      expect(output).not.toContain(token);
-    },
-  );
+  it.each(examples.filter((example) => !isElsewhere(example)))('%s', async (typed, path) => {
+    const line = asTyped(typed);
+    const words = wordsOf(line);
+    await prepare[path]?.();
+    const { code, output } = words === null || isProcess(path) ? inShell(line) : await inProcess(words);
+    // With the output, so that a failure tells why.
+    expect({ code, output }).toEqual({ code: exitCodes[path] ?? 0, output });
+    expect(output).not.toContain(token);
+  });
 
   it.each(examples.filter(isElsewhere))('%s is understood', async (line, path) => {
     let ran = '';

@@ -192,7 +192,7 @@ describe('an agent', () => {
     expect((await free.call('submit_pull_request', elsewhere)).isError).toBeUndefined();
   });
 
-  it('may ask what other settings would have done', { timeout: 90_000 }, async () => {
+  it('may ask what other settings would have done', async () => {
     const world = await openWorldForTest();
     const team = await world.client();
     await team.call('sandboxConfigureRepository', { repo: widgets, ci: { mode: 'auto', durationMs: 0 } });

@@ -3,7 +3,7 @@ import { openGithubQueue } from '../scenario/github-queue.ts';
 import { listRequests } from './meter.ts';
 import { callsPerLanding } from './table.ts';
 
-it('asks GitHub no more often for a landing than the table says', { timeout: 90_000 }, async () => {
+it('asks GitHub no more often for a landing than the table says', async () => {
   const { server, propose, submit, pass, state } = await openGithubQueue();
   const { origin } = new URL(server.apiUrl);
   const land = async (branch: string) => {

@@ -116,7 +116,7 @@ describe('our classification on a replay', () => {
   it('is that of one fact after the other', () => {
     const replay = generate('hard', small, 1);
     expect(classifyReplay(replay).flaky).toEqual(classifyOneByOne(replay));
-  }, 60_000);
+  });
 
   it('finds what it finds', () => {
     const { tallies } = runExperiment('hard', 1, [small.name, 'tootallnate-java-websocket']);
@@ -125,7 +125,7 @@ describe('our classification on a replay', () => {
     expect(massRecall).toBeGreaterThan(0.98);
     const single = scoresOf(tallies['one event']!);
     expect(single.precision).toBeLessThan(0.7);
-  }, 60_000);
+  });
 });
 
 describe('the trials', () => {

@@ -118,17 +118,13 @@ describe('a test', () => {
     expect(facts).toMatchObject([{ kind: 'status_changed', after: { value: 'broken' } }]);
   });
 
-  it(
-    'grows by a limited number of tests with each upload that is not trusted',
-    { timeout: 60_000 },
-    async () => {
-      const { upload, count } = await openHealthWorld();
-      const results = passing(untrustedTestsMax + 3);
-      const read = await upload({ sha: shaOf(1), results, trust: 'untrusted' });
-      expect(read).toMatchObject({ state: 'ingested', problems: [{ code: 'TESTS_CUT', count: 3 }] });
-      expect(await count('test_case')).toBe(untrustedTestsMax);
-    },
-  );
+  it('grows by a limited number of tests with each upload that is not trusted', async () => {
+    const { upload, count } = await openHealthWorld();
+    const results = passing(untrustedTestsMax + 3);
+    const read = await upload({ sha: shaOf(1), results, trust: 'untrusted' });
+    expect(read).toMatchObject({ state: 'ingested', problems: [{ code: 'TESTS_CUT', count: 3 }] });
+    expect(await count('test_case')).toBe(untrustedTestsMax);
+  });
 
   it('is not touched by what may only upload', async () => {
     const { upload, statusOf, count } = await openHealthWorld();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, openPlace, type Workplace } from './contract.ts';
 import { createGiteaWorld, type GiteaWorld } from './gitea-world.ts';
 
-describe('the webhook of a repository on Gitea', { timeout: 90_000 }, () => {
+describe('the webhook of a repository on Gitea', () => {
   let world: GiteaWorld;
   beforeAll(async () => {
     world = await createGiteaWorld();

@@ -19,7 +19,7 @@ import { createGiteaWorld, type GiteaWorld } from './gitea-world.ts';
 const silent = () => undefined;
 const quiet: Log = { debug: silent, info: silent, warn: silent, error: silent };
 
-describe('Gitea', { timeout: 90_000 }, () => {
+describe('Gitea', () => {
   let world: GiteaWorld;
   beforeAll(async () => {
     world = await createGiteaWorld();

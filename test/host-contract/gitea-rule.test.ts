@@ -4,7 +4,7 @@ import { uncheckedRules } from '#host/rule.ts';
 import { openPlace } from './contract.ts';
 import { createGiteaWorld, type GiteaWorld } from './gitea-world.ts';
 
-describe('Gitea', { timeout: 90_000 }, () => {
+describe('Gitea', () => {
   let world: GiteaWorld;
   beforeAll(async () => {
     world = await createGiteaWorld();

@@ -17,7 +17,7 @@ jobs:
     steps: [{ run: 'true' }]
 `;
 
-describe('CI of Gitea', { timeout: 90_000 }, () => {
+describe('CI of Gitea', () => {
   let world: GiteaWorld;
   beforeAll(async () => {
     world = await createGiteaWorld();

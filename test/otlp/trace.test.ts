@@ -55,7 +55,7 @@ describe('traces of a process with a collector', () => {
     }
     spans = collector.spans();
     logs = JSON.stringify(server.logs());
-  }, 60_000);
+  });
   afterAll(async () => {
     await collector.close();
     await dropDatabase(database);
@@ -106,7 +106,7 @@ describe('traces of a process with a collector', () => {
   });
 });
 
-it('a collector that is not there stops nobody, and is told of', { timeout: 60_000 }, async () => {
+it('a collector that is not there stops nobody, and is told of', async () => {
   const database = await createDatabase();
   try {
     const server = await startProcess('serve', databaseUrl(database), {

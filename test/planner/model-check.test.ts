@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import type { Result } from './model-check.ts';
 import { type MoveName, moveNames } from './model-events.ts';
-import { disturbancesIn, exploreWorlds, type Scope } from './model-pool.ts';
-import { worlds } from './model-worlds.ts';
+import { disturbancesIn, exploreWorlds, type Scope, worldsIn } from './model-pool.ts';
 
-/** `npm run model-check` explores everything. */
+/** `npm run model-check` explores all worlds, with all of their disturbances. */
 const scope: Scope = 'usual';
+const worlds = worldsIn(scope);
 
 /** What all worlds together may take; one that is not finished by then says how far it came. */
 const budgetMs = 900_000;
@@ -55,7 +55,7 @@ it.each(
   },
 );
 
-it('makes every kind of move, and reaches millions of states', () => {
+it('makes every kind of move, and reaches most of a million states', () => {
   const sum = (count: (result: Result) => number) =>
     results.reduce((total, result) => total + count(result), 0);
   const moves = moveNames.map((name) => ({ name, count: sum((result) => result.moves.get(name)!) }));
@@ -66,5 +66,5 @@ it('makes every kind of move, and reaches millions of states', () => {
   expect(moves.filter(({ count }) => count === 0)).toEqual([]);
   // How many states there are does not depend on the machine; whether it gets through with all of them does.
   const isExhaustive = worlds.every((world, index) => results[index]?.level === disturbancesIn(scope, world));
-  expect(states).toBeGreaterThan(isExhaustive ? 1_000_000 : 0);
+  expect(states).toBeGreaterThan(isExhaustive ? 700_000 : 0);
 });

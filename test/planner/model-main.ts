@@ -6,13 +6,13 @@
 
 import { parseArgs } from 'node:util';
 import { goal, printGoals } from '../bench/figure.ts';
-import { exploreWorlds } from './model-pool.ts';
-import { worlds } from './model-worlds.ts';
+import { exploreWorlds, worldsIn } from './model-pool.ts';
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '30' }, json: { type: 'boolean', default: false } },
 });
 
+const worlds = worldsIn('whole');
 let states = 0;
 let transitions = 0;
 let unfinished = 0;

@@ -8,15 +8,18 @@ import { worlds } from './model-worlds.ts';
 export type Task = { readonly world: number; readonly disturbances: number; readonly deadline: number };
 
 /**
- * `whole`: every world with all of its disturbances. `usual`: worlds of the strategy manual with one less, in a quarter of the time.
+ * `whole`: every world with all of its disturbances. `usual`: one less where there are several, without the large worlds, in a
+ * fraction of the time.
  */
 export type Scope = 'whole' | 'usual';
 
 export const disturbancesIn = (
   scope: Scope,
-  { disturbances, only, strategy }: Pick<Configuration, 'disturbances' | 'only' | 'strategy'>,
-): number =>
-  scope === 'usual' && only === undefined && strategy === undefined ? disturbances - 1 : disturbances;
+  { disturbances, only }: Pick<Configuration, 'disturbances' | 'only'>,
+): number => (scope === 'usual' && only === undefined && disturbances > 1 ? disturbances - 1 : disturbances);
+
+export const worldsIn = (scope: Scope): readonly Configuration[] =>
+  worlds.filter(({ isLarge }) => scope === 'whole' || isLarge !== true);
 
 /** How far it came, or the story of what is wrong. */
 export type Outcome = Result | { readonly violation: string };
@@ -27,8 +30,9 @@ const shareMinMs = 240_000;
 /** The outcome of every world, in their order, as it comes. */
 export function exploreWorlds(scope: Scope, budgetMs: number): Promise<Outcome>[] {
   const end = Date.now() + budgetMs;
-  const workers = Math.min(availableParallelism(), worlds.length);
-  const outcomes = worlds.map(() => Promise.withResolvers<Outcome>());
+  const asked = worldsIn(scope);
+  const workers = Math.min(availableParallelism(), asked.length);
+  const outcomes = asked.map(() => Promise.withResolvers<Outcome>());
   let next = 0;
   for (let worker = 0; worker < workers; worker++) void work();
   return outcomes.map(({ promise }) => promise);
@@ -41,17 +45,17 @@ export function exploreWorlds(scope: Scope, budgetMs: number): Promise<Outcome>[
     });
     // It is in nobody's way: only how long it takes depends on what else runs, not what it finds.
     if (worker.pid !== undefined) setPriority(worker.pid, constants.priority.PRIORITY_LOW);
-    while (next < worlds.length) {
-      const world = next++;
+    while (next < asked.length) {
+      const at = next++;
+      const world = asked[at]!;
       // Its share of what is left; what it does not need goes to the later ones.
-      const share = ((end - Date.now()) * workers) / (worlds.length - world);
-      const disturbances = disturbancesIn(scope, worlds[world]!);
+      const share = ((end - Date.now()) * workers) / (asked.length - at);
       const outcome = await ask(worker, {
-        world,
-        disturbances,
+        world: worlds.indexOf(world),
+        disturbances: disturbancesIn(scope, world),
         deadline: Math.min(end, Date.now() + Math.max(share, shareMinMs)),
       });
-      outcomes[world]!.resolve(outcome);
+      outcomes[at]!.resolve(outcome);
     }
     worker.disconnect();
   }

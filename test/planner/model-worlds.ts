@@ -1,6 +1,5 @@
 // The small worlds of the model check: every combination of what a queue can be set to that behaves in its own way.
 // From small to large, so that what a small one leaves of the time goes to the large ones.
-import { foresee } from '#core/queue/planner/strategy/foresee.ts';
 import { noTargets, type Targets } from '#core/queue/planner/lane.ts';
 import { screenThenChain } from '#core/queue/planner/strategy/screen-then-chain.ts';
 import type { Configuration } from './model-check.ts';
@@ -74,6 +73,7 @@ export const worlds: readonly Configuration[] = [
   },
   {
     name: 'a group of three, whose tests are named',
+    isLarge: true,
     strategy: screenThenChain,
     settings: { concurrency: 2 },
     tests: ['a'],
@@ -83,8 +83,7 @@ export const worlds: readonly Configuration[] = [
   },
   {
     name: 'direct lanes, whose tests are named',
-    strategy: foresee,
-    settings: { mode: 'parallel', concurrency: 2 },
+    settings: { strategy: 'adaptive', mode: 'parallel', concurrency: 2 },
     tests: ['a'],
     entries: [on(1), on(1)],
     only: ['run-infrastructure-failed', 'ended'],
@@ -106,15 +105,13 @@ export const worlds: readonly Configuration[] = [
   },
   {
     name: 'direct lanes, two that share',
-    strategy: foresee,
-    settings: { mode: 'parallel', concurrency: 2 },
+    settings: { strategy: 'adaptive', mode: 'parallel', concurrency: 2 },
     entries: [on(1), on(1)],
     disturbances: 1,
   },
   {
     name: 'direct lanes, a chain of three',
-    strategy: foresee,
-    settings: { mode: 'parallel', concurrency: 2 },
+    settings: { strategy: 'adaptive', mode: 'parallel', concurrency: 2 },
     entries: [on(1), on(1, 2), on(2)],
     only: ['run-infrastructure-failed', 'ended'],
     disturbances: 1,

@@ -84,45 +84,41 @@ describe('one more run of a group in the line', () => {
   });
 });
 
-it(
-  'whatever it proposes, the planner keeps its promises and nothing broken lands',
-  { timeout: 120_000 },
-  () => {
-    let more = 0;
-    fc.assert(
-      fc.property(
-        someSettings,
-        someChanges(30, { breaks: true, conflicts: true, repairs: true }),
-        someMoves(100),
-        fc.nat(),
-        (settings, changes, moves, seed) => {
-          const truth = truthOf(changes, settings.mode);
-          const world = new Simulated({ ...settings, testingTimeoutMinutes: 0 }, truth);
-          world.strategy = {
-            screens: false,
-            propose: (view) => {
-              const proposed = doubtful.propose(view);
-              more += proposed.proposals.filter((proposal) => 'group' in proposal).length;
-              return proposed;
-            },
-          };
-          const random = createRandom(seed);
-          for (const move of moves) {
-            const kind = [everyday, everyday, everyday, disturbance][move.which % 4]!;
-            const event = kind(world, move);
-            if (event !== undefined) world.send(event, !move.burst);
-            for (const [id] of world.answers) {
-              const status = world.snapshot.runs.get(id)?.status;
-              if (status !== 'starting' && status !== 'running') world.answers.delete(id);
-            }
+it('whatever it proposes, the planner keeps its promises and nothing broken lands', () => {
+  let more = 0;
+  fc.assert(
+    fc.property(
+      someSettings,
+      someChanges(30, { breaks: true, conflicts: true, repairs: true }),
+      someMoves(100),
+      fc.nat(),
+      (settings, changes, moves, seed) => {
+        const truth = truthOf(changes, settings.mode);
+        const world = new Simulated({ ...settings, testingTimeoutMinutes: 0 }, truth);
+        world.strategy = {
+          screens: false,
+          propose: (view) => {
+            const proposed = doubtful.propose(view);
+            more += proposed.proposals.filter((proposal) => 'group' in proposal).length;
+            return proposed;
+          },
+        };
+        const random = createRandom(seed);
+        for (const move of moves) {
+          const kind = [everyday, everyday, everyday, disturbance][move.which % 4]!;
+          const event = kind(world, move);
+          if (event !== undefined) world.send(event, !move.burst);
+          for (const [id] of world.answers) {
+            const status = world.snapshot.runs.get(id)?.status;
+            if (status !== 'starting' && status !== 'running') world.answers.delete(id);
           }
-          calm(world, () => Math.floor(random() * 1_000));
-          expect(world.endings.size).toBe(changes.length);
-          expect(passes(truth, world.branch) ? [] : world.story).toEqual([]);
-        },
-      ),
-      { numRuns: 300 },
-    );
-    expect(more).toBeGreaterThan(1_000);
-  },
-);
+        }
+        calm(world, () => Math.floor(random() * 1_000));
+        expect(world.endings.size).toBe(changes.length);
+        expect(passes(truth, world.branch) ? [] : world.story).toEqual([]);
+      },
+    ),
+    { numRuns: 300 },
+  );
+  expect(more).toBeGreaterThan(1_000);
+});

@@ -54,7 +54,7 @@ describe('the folders of src', () => {
     expect(JSON.parse(read('.oxlintrc.json')), 'run: npm run lint:config').toEqual(lintConfig());
   });
 
-  it('import only downwards: a file that does not is refused by the lint', { timeout: 60_000 }, () => {
+  it('import only downwards: a file that does not is refused by the lint', () => {
     const probe = 'src/core/tidy-probe.ts';
     const lint = (text: string) => {
       execFileSync('tee', [probe], { input: text, stdio: ['pipe', 'ignore', 'ignore'] });
@@ -148,7 +148,7 @@ describe('ARCHITECTURE.md', () => {
 });
 
 describe('the documentation', () => {
-  it('has the reference pages that the code makes', { timeout: 60_000 }, async () => {
+  it('has the reference pages that the code makes', async () => {
     for (const [file, text] of Object.entries(await referencePages()))
       expect(read(file), 'run: npm run docs').toBe(text);
   });

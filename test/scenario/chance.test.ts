@@ -97,12 +97,12 @@ async function tellByChance(seed: number, options: StoryOptions): Promise<void> 
 
 const seeds = (process.env['STORY_SEEDS'] ?? '1,2,3,4').split(',').map(Number);
 
-it.each(seeds)('as chance tells it, in one line, by seed %i', { timeout: 120_000 }, async (seed) => {
+it.each(seeds)('as chance tells it, in one line, by seed %i', async (seed) => {
   await tellByChance(seed, {});
   expect(seed).toBeGreaterThan(0);
 });
 
-it.each(seeds)('as chance tells it, in lanes and batches, by seed %i', { timeout: 120_000 }, async (seed) => {
+it.each(seeds)('as chance tells it, in lanes and batches, by seed %i', async (seed) => {
   const settings = {
     mode: 'parallel',
     batch: true,
@@ -113,13 +113,9 @@ it.each(seeds)('as chance tells it, in lanes and batches, by seed %i', { timeout
   expect(seed).toBeGreaterThan(0);
 });
 
-it.each(seeds)(
-  'as chance has it, in parallel lanes with the strategy adaptive, by seed %i',
-  { timeout: 120_000 },
-  async (seed) => {
-    await tellByChance(seed + 2_000, {
-      settings: { mode: 'parallel', strategy: 'adaptive', concurrency: 3 },
-    });
-    expect(seed).toBeGreaterThan(0);
-  },
-);
+it.each(seeds)('as chance has it, in parallel lanes with the strategy adaptive, by seed %i', async (seed) => {
+  await tellByChance(seed + 2_000, {
+    settings: { mode: 'parallel', strategy: 'adaptive', concurrency: 3 },
+  });
+  expect(seed).toBeGreaterThan(0);
+});

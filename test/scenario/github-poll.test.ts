@@ -30,4 +30,4 @@ it('polls all pull requests and runs of a queue in two calls, and reads again on
   await settle();
   expect(await see(numbers[4]!)).toMatchObject({ prTitle: 'Another title' });
   expect(await see(numbers[5]!)).toMatchObject({ conclusionReason: 'PR_CONVERTED_TO_DRAFT' });
-}, 120_000);
+});

@@ -30,7 +30,7 @@ let site: Site | undefined;
 
 beforeAll(async () => {
   site = await openSite();
-}, 120_000);
+});
 afterAll(async () => {
   await site?.world.close();
   await site?.server.stop();

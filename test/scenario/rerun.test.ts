@@ -78,21 +78,21 @@ it('runs only the failed jobs again, once, and lands the same commit if they pas
     testBranchSha: first.sha,
     flakyTestRunIds: [first.id],
   });
-}, 120_000);
+});
 
 it('counts the failure if the jobs fail again', async () => {
   const { end, reruns, state, number } = await open();
   await end(wobbled, { lint: 'success', unit: 'failure' });
   await end(wobbled, { unit: 'failure' });
   expect([await state(number), reruns()]).toEqual(['failed', 1]);
-}, 120_000);
+});
 
 it('does not excuse a second failure by reports about the first', async () => {
   const { end, reruns, state, number } = await open({}, { flakeReruns: 2 });
   await end(wobbled, { lint: 'success', unit: 'failure' });
   await end(null, { unit: 'failure' });
   expect([await state(number), reruns()]).toEqual(['failed', 1]);
-}, 120_000);
+});
 
 it('repeats the whole run on another commit if the permission is missing', async () => {
   const permissions = { ...usualPermissions, actions: 'read' } as const;
@@ -104,4 +104,4 @@ it('repeats the whole run on another commit if the permission is missing', async
   expect([second.id === first.id, second.sha === first.sha]).toEqual([false, false]);
   await end(usual, { lint: 'success', unit: 'success' });
   expect(await state(number)).toBe('merged');
-}, 120_000);
+});

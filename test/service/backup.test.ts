@@ -170,54 +170,48 @@ async function restore(file: string): Promise<string> {
   return url;
 }
 
-it(
-  'goes on where the backup was taken, and lands nothing twice that landed after it',
-  { timeout: 180_000 },
-  async () => {
-    const database = await createDatabase('template0');
-    databases.push(database);
-    const url = databaseUrl(database);
-    const dataDir = processFolder(database);
-    const before = await start(url, dataDir);
-    await fill(before, dataDir);
-    const made = await call(before, '/v1/createToken', { name: 'kept', scopes: ['read'] });
-    const uploadId = await upload(before);
-    await untilMoreLanded(before, new Map());
+it('goes on where the backup was taken, and lands nothing twice that landed after it', async () => {
+  const database = await createDatabase('template0');
+  databases.push(database);
+  const url = databaseUrl(database);
+  const dataDir = processFolder(database);
+  const before = await start(url, dataDir);
+  await fill(before, dataDir);
+  const made = await call(before, '/v1/createToken', { name: 'kept', scopes: ['read'] });
+  const uploadId = await upload(before);
+  await untilMoreLanded(before, new Map());
 
-    const file = join(dataDir, 'signalbox.dump');
-    await run('pg_dump', ['--format=custom', `--file=${file}`, url]);
-    const known = await states(before);
-    await writeFile(join(dataDir, 'backup'), '');
-    await untilMoreLanded(before, known);
-    const exited = once(before.child, 'exit');
-    before.child.kill('SIGKILL');
-    await exited;
-    started.splice(0);
-    const landedBefore = await landed(dataDir);
-    expect(landedBefore.length).toBeLessThan(innocent.length);
-    await writeFile(join(dataDir, 'end'), '');
+  const file = join(dataDir, 'signalbox.dump');
+  await run('pg_dump', ['--format=custom', `--file=${file}`, url]);
+  const known = await states(before);
+  await writeFile(join(dataDir, 'backup'), '');
+  await untilMoreLanded(before, known);
+  const exited = once(before.child, 'exit');
+  before.child.kill('SIGKILL');
+  await exited;
+  started.splice(0);
+  const landedBefore = await landed(dataDir);
+  expect(landedBefore.length).toBeLessThan(innocent.length);
+  await writeFile(join(dataDir, 'end'), '');
 
-    // Another machine: the repositories of the sandbox come along, what was fetched does not.
-    await rm(join(dataDir, 'mirror'), { recursive: true });
-    const after = await start(await restore(file), dataDir);
-    const inLine = async () =>
-      [...(await states(after))].filter(([, state]) => !['merged', 'failed'].includes(state));
-    await expect.poll(inLine, { timeout: 60_000, interval: 100 }).toEqual([]);
+  // Another machine: the repositories of the sandbox come along, what was fetched does not.
+  await rm(join(dataDir, 'mirror'), { recursive: true });
+  const after = await start(await restore(file), dataDir);
+  const inLine = async () =>
+    [...(await states(after))].filter(([, state]) => !['merged', 'failed'].includes(state));
+  await expect.poll(inLine, { timeout: 60_000, interval: 100 }).toEqual([]);
 
-    expect(await landed(dataDir)).toEqual(innocent);
-    expect([...(await states(after))].filter(([, state]) => state === 'failed')).toEqual([
-      [broken, 'failed'],
-    ]);
-    for (const { branch: targetBranch } of lines)
-      expect(await call(after, '/v1/getQueue', { repo: widgets, targetBranch })).toMatchObject({
-        state: 'RUNNING',
-        enqueuedPullRequests: [],
-      });
-    const { value } = made as { value: string };
-    expect((await post(after.url, '/v1/getOrganization', value, '{}')).status).toBe(200);
-    const kept = { repo: widgets, org_url_slug: 'acme', upload_id: uploadId };
-    const uploadState = async () =>
-      ((await call(after, '/v1/flaky-tests/get-upload', kept)) as { upload: { state: string } }).upload.state;
-    await expect.poll(uploadState).toBe('ingested');
-  },
-);
+  expect(await landed(dataDir)).toEqual(innocent);
+  expect([...(await states(after))].filter(([, state]) => state === 'failed')).toEqual([[broken, 'failed']]);
+  for (const { branch: targetBranch } of lines)
+    expect(await call(after, '/v1/getQueue', { repo: widgets, targetBranch })).toMatchObject({
+      state: 'RUNNING',
+      enqueuedPullRequests: [],
+    });
+  const { value } = made as { value: string };
+  expect((await post(after.url, '/v1/getOrganization', value, '{}')).status).toBe(200);
+  const kept = { repo: widgets, org_url_slug: 'acme', upload_id: uploadId };
+  const uploadState = async () =>
+    ((await call(after, '/v1/flaky-tests/get-upload', kept)) as { upload: { state: string } }).upload.state;
+  await expect.poll(uploadState).toBe('ingested');
+});

@@ -5,11 +5,9 @@ import { createServer, request as httpRequest } from 'node:http';
 import { type AddressInfo, connect, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { gitHttp, listenOnLoopback } from '../support/git-http.ts';
 import { makeRemote, temporaryFolder } from '../support/git-remote.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const run = promisify(execFile);
 

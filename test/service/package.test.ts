@@ -32,7 +32,7 @@ beforeAll(async () => {
   // As root PostgreSQL runs as another user, who must be able to enter.
   chmodSync(folder, 0o711);
   mkdirSync(temporary, { mode: 0o711 });
-}, 30_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -74,7 +74,7 @@ describe('the package', () => {
       }),
     ]);
     expect(readdirSync(temporary)).toEqual([]);
-  }, 60_000);
+  });
 
   it('says what is wrong with how it was asked', async () => {
     const problemOf = async (...args: readonly string[]) =>

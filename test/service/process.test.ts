@@ -38,32 +38,28 @@ describe('the process', () => {
     await expect.poll(read, { timeout: 40_000, interval: 200 }).toBe('merged');
   };
 
-  it(
-    'migrates, serves and works as one with `start`, from an empty database',
-    { timeout: 60_000 },
-    async () => {
-      const server = await start('start', url, bootstrap);
-      expect((await post(server.url, '/v1/createQueue', token, JSON.stringify(main))).status).toBe(200);
-      await post(server.url, '/v1/submitPullRequest', token, JSON.stringify(pr(7)));
-      await untilMerged(server.url, 7);
-      // Mirrors are private source: other users of the machine may read none of its files.
-      const folder = processFolder(database);
-      const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-      expect(files.some((file) => file.endsWith('.git/HEAD'))).toBe(true);
-      expect(files.filter((file) => (statSync(join(folder, file)).mode & 0o077) !== 0)).toEqual([]);
-      expect(await (await fetch(`${server.url}/healthz`)).json()).toEqual({ status: 'ok' });
-      expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
-      const metrics = await (await fetch(`${server.url}/metrics`)).text();
-      expect(metrics).toMatch(
-        /signalbox_http_request_duration_seconds_count\{operation="createQueue",status="200"\} 1/,
-      );
-      expect(metrics).toMatch(/^signalbox_workers_alive\{cell="main"\} 1$/m);
-      expect(await server.stop()).toBe(0);
-      expect(JSON.stringify(server.logs())).not.toContain(token);
-    },
-  );
+  it('migrates, serves and works as one with `start`, from an empty database', async () => {
+    const server = await start('start', url, bootstrap);
+    expect((await post(server.url, '/v1/createQueue', token, JSON.stringify(main))).status).toBe(200);
+    await post(server.url, '/v1/submitPullRequest', token, JSON.stringify(pr(7)));
+    await untilMerged(server.url, 7);
+    // Mirrors are private source: other users of the machine may read none of its files.
+    const folder = processFolder(database);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    expect(files.some((file) => file.endsWith('.git/HEAD'))).toBe(true);
+    expect(files.filter((file) => (statSync(join(folder, file)).mode & 0o077) !== 0)).toEqual([]);
+    expect(await (await fetch(`${server.url}/healthz`)).json()).toEqual({ status: 'ok' });
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    expect(metrics).toMatch(
+      /signalbox_http_request_duration_seconds_count\{operation="createQueue",status="200"\} 1/,
+    );
+    expect(metrics).toMatch(/^signalbox_workers_alive\{cell="main"\} 1$/m);
+    expect(await server.stop()).toBe(0);
+    expect(JSON.stringify(server.logs())).not.toContain(token);
+  });
 
-  it('lets API and worker be processes of their own', { timeout: 60_000 }, async () => {
+  it('lets API and worker be processes of their own', async () => {
     expect((await runMain(url, ['migrate'])).code).toBe(0);
     const api = await start('serve', url, bootstrap);
     await start('work', url);
@@ -97,31 +93,25 @@ describe('the process', () => {
     expect((await exited)[0]).toBe(0);
   });
 
-  it(
-    'accepts a schema to which a newer one has added, and refuses one that lacks what it uses',
-    { timeout: 60_000 },
-    async () => {
-      const migrated = await createDatabase();
-      const client = new Client(databaseUrl(migrated));
-      await client.connect();
-      const record = (name: string) =>
-        client.query('insert into kysely_migration (name, timestamp) values ($1, now()::text)', [name]);
-      await record('9998-later.sql');
-      expect(await runMain(databaseUrl(migrated), ['migrate'])).toMatchObject({ code: 0 });
-      await record('9999-contract-since-9998.sql');
-      await client.end();
-      const ended = await Promise.all(
-        ['migrate', 'start'].map((command) => runMain(databaseUrl(migrated), [command])),
-      );
-      await dropDatabase(migrated);
-      expect(
-        ended.map(({ code, stderr }) => [code, stderr.includes('9999-contract-since-9998.sql')]),
-      ).toEqual([
-        [1, true],
-        [1, true],
-      ]);
-    },
-  );
+  it('accepts a schema to which a newer one has added, and refuses one that lacks what it uses', async () => {
+    const migrated = await createDatabase();
+    const client = new Client(databaseUrl(migrated));
+    await client.connect();
+    const record = (name: string) =>
+      client.query('insert into kysely_migration (name, timestamp) values ($1, now()::text)', [name]);
+    await record('9998-later.sql');
+    expect(await runMain(databaseUrl(migrated), ['migrate'])).toMatchObject({ code: 0 });
+    await record('9999-contract-since-9998.sql');
+    await client.end();
+    const ended = await Promise.all(
+      ['migrate', 'start'].map((command) => runMain(databaseUrl(migrated), [command])),
+    );
+    await dropDatabase(migrated);
+    expect(ended.map(({ code, stderr }) => [code, stderr.includes('9999-contract-since-9998.sql')])).toEqual([
+      [1, true],
+      [1, true],
+    ]);
+  });
 
   it('tells every problem of its configuration at once, by variable', async () => {
     const extra = { SIGNALBOX_RATE_LIMIT: 'many', SIGNALBOX_PORTT: '1', SIGNALBOX_BOOTSTRAP_TOKEN: 'short' };
@@ -159,7 +149,7 @@ describe('the process', () => {
 });
 
 describe('signalbox admin', () => {
-  it('creates organizations, and creates, lists and revokes tokens', { timeout: 60_000 }, async () => {
+  it('creates organizations, and creates, lists and revokes tokens', async () => {
     const database = await createDatabase();
     const url = databaseUrl(database);
     const admin = (...args: string[]) => runMain(url, ['admin', ...args]);

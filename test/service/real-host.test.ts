@@ -260,5 +260,5 @@ describe('a process that starts', () => {
       const ended = await runMain(cell.url, [command], { SIGNALBOX_CELLS: `east=${away}` });
       expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
     }
-  }, 90_000);
+  });
 });

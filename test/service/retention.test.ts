@@ -52,7 +52,7 @@ const growing = Object.entries(retention).flatMap(([name, row]) =>
   'kept' in row && !endsItself.has(name) ? [name] : [],
 );
 
-it('what is over is removed from every table that grows', { timeout: 60_000 }, async () => {
+it('what is over is removed from every table that grows', async () => {
   const cell = await sampleCell();
   await cell.db.run(
     `
@@ -81,7 +81,7 @@ it('what is over is removed from every table that grows', { timeout: 60_000 }, a
   expect((await filledTables(cell)).filter((name) => growing.includes(name))).toEqual([]);
 });
 
-it('a landing keeps its test run for as long as its attestation', { timeout: 60_000 }, async () => {
+it('a landing keeps its test run for as long as its attestation', async () => {
   const cell = await sampleCell();
   await cell.db.run(
     `
@@ -113,7 +113,7 @@ it('a landing keeps its test run for as long as its attestation', { timeout: 60_
   expect(await count()).toEqual({ entries: 0, runs: 0, landings: 0, audits: 0 });
 });
 
-it('a pull request in a queue keeps everything, however old', { timeout: 60_000 }, async () => {
+it('a pull request in a queue keeps everything, however old', async () => {
   const cell = await sampleCell();
   await cell.db.run(
     `

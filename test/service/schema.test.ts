@@ -359,43 +359,39 @@ describe('partitions', () => {
     return performance.now() - begun;
   };
 
-  it(
-    'are made and dropped behind a long reader, and no other transaction waits',
-    { timeout: 60_000 },
-    async () => {
-      const cell = await emptyCell();
-      await migrateTables(cell);
-      await ensurePartitions(cell.db, new Date('2026-03-15T00:00:00Z'));
-      // As pg_dump does: one transaction that has read every table and does not end.
-      const backup = await cell.pool.connect();
-      await backup.query('begin isolation level repeatable read');
-      await backup.query('select count(*) from queue_fact');
+  it('are made and dropped behind a long reader, and no other transaction waits', async () => {
+    const cell = await emptyCell();
+    await migrateTables(cell);
+    await ensurePartitions(cell.db, new Date('2026-03-15T00:00:00Z'));
+    // As pg_dump does: one transaction that has read every table and does not end.
+    const backup = await cell.pool.connect();
+    await backup.query('begin isolation level repeatable read');
+    await backup.query('select count(*) from queue_fact');
 
-      const later = new Date('2026-07-15T00:00:00Z');
-      await ensurePartitions(cell.db, later);
-      expect(await names(cell)).toContain('queue_fact_2026_10');
-      expect((await backup.query('select count(*) from queue_fact')).rows).toEqual([{ count: 0 }]);
+    const later = new Date('2026-07-15T00:00:00Z');
+    await ensurePartitions(cell.db, later);
+    expect(await names(cell)).toContain('queue_fact_2026_10');
+    expect((await backup.query('select count(*) from queue_fact')).rows).toEqual([{ count: 0 }]);
 
-      const dropping = dropOldPartitions(cell.db, later, 2);
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      await useFact(cell, '2026-07-15T00:00:00Z');
-      // The months of the table that is being read stay for now; the first of them is a partition no more.
-      expect((await dropping).filter((name) => name.startsWith('queue_fact_'))).toEqual([]);
-      await useFact(cell, '2026-07-16T00:00:00Z');
-      expect(
-        (await dropOldPartitions(cell.db, later, 2)).filter((name) => name.startsWith('queue_fact_')),
-      ).toEqual([]);
+    const dropping = dropOldPartitions(cell.db, later, 2);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await useFact(cell, '2026-07-15T00:00:00Z');
+    // The months of the table that is being read stay for now; the first of them is a partition no more.
+    expect((await dropping).filter((name) => name.startsWith('queue_fact_'))).toEqual([]);
+    await useFact(cell, '2026-07-16T00:00:00Z');
+    expect(
+      (await dropOldPartitions(cell.db, later, 2)).filter((name) => name.startsWith('queue_fact_')),
+    ).toEqual([]);
 
-      await backup.query('commit');
-      backup.release();
-      expect(
-        (await dropOldPartitions(cell.db, later, 2)).filter((name) => name.startsWith('queue_fact_')),
-      ).toEqual(['queue_fact_2026_02', 'queue_fact_2026_03', 'queue_fact_2026_04']);
-      expect((await names(cell))[0]).toBe('queue_fact_2026_05');
-      const rows = await sql<{ seq: number }>(cell.db)`select seq from queue_fact order by seq`;
-      expect(rows).toEqual([{ seq: 1 }, { seq: 2 }]);
-    },
-  );
+    await backup.query('commit');
+    backup.release();
+    expect(
+      (await dropOldPartitions(cell.db, later, 2)).filter((name) => name.startsWith('queue_fact_')),
+    ).toEqual(['queue_fact_2026_02', 'queue_fact_2026_03', 'queue_fact_2026_04']);
+    expect((await names(cell))[0]).toBe('queue_fact_2026_05');
+    const rows = await sql<{ seq: number }>(cell.db)`select seq from queue_fact order by seq`;
+    expect(rows).toEqual([{ seq: 1 }, { seq: 2 }]);
+  });
 
   it('have the columns, defaults, storage and indexes of their table', async () => {
     const cell = await emptyCell();

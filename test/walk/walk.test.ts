@@ -27,7 +27,7 @@ beforeAll(() => {
   }
   const include = ['src', 'script', 'test/walk'];
   addFile(root, 'tsconfig.walk.json', JSON.stringify({ extends: './tsconfig.json', include }));
-}, 60_000);
+});
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const drive = async (kind: keyof typeof toys): Promise<unknown> => {

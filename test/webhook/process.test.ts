@@ -130,4 +130,4 @@ it('an endpoint of the command line gets every event, though its worker is kille
   expect((await cli('replay', 'Deploys')).code).toBe(2);
   expect((await cli('delete', 'Deploys')).code).toBe(0);
   expect((await cli('test', 'Deploys')).stderr).toMatch(/There is no webhook endpoint Deploys\./);
-}, 60_000);
+});

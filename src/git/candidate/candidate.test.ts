@@ -1,13 +1,10 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { built, lines, makeWorld, methods } from '../../../test/support/candidate-world.ts';
 import { temporaryFolder, type CommitSpec } from '../../../test/support/git-remote.ts';
 import { buildCandidate, type TestCommitMember } from './candidate.ts';
 import { withoutSkipDirectives } from './skip-directive.ts';
 import { GitError } from '../error.ts';
 import { type Mirror, openMirror } from '../mirror/mirror.ts';
-
-// Each test starts dozens of processes, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe.each(methods)('a candidate by %s', (method) => {
   it('has the changes of all members, each on top of those ahead of it', async () => {

@@ -1,8 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { built, lines, makeWorld, methods } from '../../../test/support/candidate-world.ts';
-
-// Each test starts dozens of processes, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe('a rebase', () => {
   it('keeps each commit with its author, date and message, and leaves out what became empty', async () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { gitHttp, listenOnLoopback } from '../../../test/support/git-http.ts';
 import { makeRemote, temporaryFolder } from '../../../test/support/git-remote.ts';
 import { openSlowLink } from '../../../test/support/slow-link.ts';
@@ -10,8 +10,6 @@ import type { GitError } from '../error.ts';
 import type { FetchProgress } from './first-fetch.ts';
 import { type MirrorOptions, openMirror } from './mirror.ts';
 import { receivedIn } from './progress.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** In stages from the start, and each as small as it can be. */
 const inStages = { patienceMs: 0, observeMs: 0, stageMs: 300 };

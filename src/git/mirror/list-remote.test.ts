@@ -1,12 +1,10 @@
 import { dirname } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { gitHttp, listenOnLoopback } from '../../../test/support/git-http.ts';
 import { makeRemote, temporaryFolder, type TestRemote } from '../../../test/support/git-remote.ts';
 import type { GitError } from '../error.ts';
 import { openMirror } from './mirror.ts';
 import { packetLine, parsePackets } from './pkt-line.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 /** A remote over http with a branch, and a count of the bytes that it answers. */
 async function makeServed(objectFormat?: string) {

@@ -10,16 +10,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeMirrorWorld, thrown, unknownSha } from '../../../test/support/mirror-world.ts';
 import { makeRemote, temporaryFolder } from '../../../test/support/git-remote.ts';
 import { openMerger } from './merge.ts';
 import { openMirror } from './mirror.ts';
 import { commitBytes } from '../object.ts';
 import { isRefName } from '../ref.ts';
-
-// Each test starts dozens of processes, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe('fetching', () => {
   it('brings the branch and the heads that are not there yet', async () => {

@@ -1,8 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeMirrorWorld, thrown, unknownSha } from '../../../test/support/mirror-world.ts';
-
-// Each test starts dozens of processes, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 describe('pushing', () => {
   async function withTwo() {

@@ -4,13 +4,11 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeWorkerUtils } from 'graphile-worker';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { openTestCell } from '../../../test/support/database.ts';
 import { listStrikes } from '#db/job/strike-store.ts';
 import { createStrikes, jobIdOf } from './strikes.ts';
 import { silentLog } from '../../../test/support/silent-log.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 async function openCellHere() {
   const { cell, close } = await openTestCell();

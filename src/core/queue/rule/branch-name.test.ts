@@ -42,7 +42,7 @@ const awkward = fc
   .filter((name) => !name.includes('\0'));
 
 describe('a branch name', () => {
-  it('that we accept, git accepts', { timeout: 60_000 }, () => {
+  it('that we accept, git accepts', () => {
     fc.assert(
       fc.property(awkward.filter(isBranchName), (name) => {
         expect(gitAccepts(name)).toBe(true);
@@ -51,7 +51,7 @@ describe('a branch name', () => {
     );
   });
 
-  it('that git accepts, we accept', { timeout: 60_000 }, () => {
+  it('that git accepts, we accept', () => {
     // `@` is what git takes for HEAD, never a branch.
     const refused = awkward.filter((name) => !isBranchName(name) && name !== '@');
     fc.assert(
