@@ -33,7 +33,8 @@ export const ladder: readonly FolderRule[] = [
   {
     folder: 'git',
     imports: ['base'],
-    holds: 'the git binary: mirrors of repositories, test commits built from pull requests, pushes',
+    holds:
+      'the git binary: the small process that starts it, mirrors of repositories, test commits built from pull requests, pushes',
   },
   {
     folder: 'host',

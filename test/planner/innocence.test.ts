@@ -1,6 +1,5 @@
 // How many failed runs remove an entry, if dependencies are direct.
 import { describe, expect, it } from 'vitest';
-import { estimateFlakeShare } from '#core/queue/planner/history.ts';
 import { areConvincing, isConvincing } from '#core/queue/planner/innocence.ts';
 import type { Item, Run } from '#core/queue/planner/model.ts';
 import { foresee } from '#core/queue/planner/strategy/foresee.ts';
@@ -124,10 +123,4 @@ it('a run that ended says how long the next one of the entry takes', () => {
   world.now += 7_000;
   world.fail('1+2');
   expect(world.snapshot.items.get(2)?.expectedMs).toBe(7_000);
-});
-
-it('the share of flaky runs begins at half a percent and follows what was seen', () => {
-  expect(estimateFlakeShare({ flaky: 0, passed: 0 })).toBe(0.005);
-  expect(estimateFlakeShare({ flaky: 0, passed: 200 })).toBeCloseTo(0.001, 5);
-  expect(estimateFlakeShare({ flaky: 8, passed: 392 })).toBeCloseTo(0.01833, 4);
 });

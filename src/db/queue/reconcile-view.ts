@@ -162,7 +162,11 @@ export async function loadReconcileInput(
         testP50Ms: head.test_p50_ms,
       }),
       failureShare: estimateFailureShare({ failed: head.failed_count ?? 0, ended: head.ended_count ?? 0 }),
-      flakeShare: estimateFlakeShare({ flaky: head.flaky_count ?? 0, passed: head.passed_count ?? 0 }),
+      flakeShare: estimateFlakeShare({
+        flaky: head.flaky_count ?? 0,
+        passed: head.passed_count ?? 0,
+        failed: head.failed_count ?? 0,
+      }),
       hostAwayAt: head.host_away_at,
       stored: head.plan === null ? null : unpackPlan(head.plan),
       entries: await withOdds(

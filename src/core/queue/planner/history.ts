@@ -47,13 +47,29 @@ export const estimateFailureShare = ({ failed, ended }: { failed: number; ended:
 /** How many of the last runs count. */
 export const flakeRunsMax = 1_000;
 
-export const usualFlakeShare = 0.005;
-const usualFlakeWeight = 50;
+/** What is assumed without history. */
+export const usualFlakeShare = 0.01;
+
+/** After so many failed attempts, the history says enough. */
+const failuresEnough = 25;
+
+/** What the counts begin with: one run in 200 failed by chance. */
+const flakyPrior = 0.25;
+const runsPrior = 50;
 
 /**
  * The share of runs of sound changes that fail, 0..1. Of the last runs that CI ran to their end those count that passed,
  * and those that failed by chance (`flaky`): the queue merged every entry of the run later, its only entry passed a later run alone
  * on the branch, or it passed when its failed jobs ran again (such a run counts as passed too).
+ *
+ * Chance shows only if an entry that failed is tested again, and it is tested again only where chance is probable. A queue that
+ * concluded from its passed runs alone that hardly any run fails by chance would never find out otherwise. So until enough
+ * attempts have failed (`failed`), a part of what is usual is assumed at least.
  */
-export const estimateFlakeShare = ({ flaky, passed }: { flaky: number; passed: number }): number =>
-  (flaky + usualFlakeShare * usualFlakeWeight) / (flaky + passed + usualFlakeWeight);
+export const estimateFlakeShare = ({ flaky, passed, failed }: FlakeCounts): number =>
+  Math.max(
+    (flaky + flakyPrior) / (flaky + passed + runsPrior),
+    usualFlakeShare * (1 - failed / failuresEnough),
+  );
+
+type FlakeCounts = { readonly flaky: number; readonly passed: number; readonly failed: number };

@@ -158,7 +158,7 @@ export function violationsOfStep(
     ...unfair(before, step),
     ...overBudget(step, sharesSlots(strategy, before.settings)),
     ...excusedTooOften(before, step),
-    ...landsTooEarly(step),
+    ...landsTooEarly(before, step),
   ];
 }
 
@@ -299,15 +299,18 @@ function* excusedTooOften(before: Snapshot, { actions }: PlanStep): Generator<st
 }
 
 /** In parallel lanes no landing begins before an entry ahead in the line that shares a target with it. */
-function* landsTooEarly({ snapshot: { settings, items, line }, actions }: PlanStep): Generator<string> {
+function* landsTooEarly(before: Snapshot, { snapshot, actions }: PlanStep): Generator<string> {
+  const { settings, items } = snapshot;
   if (settings.mode !== 'parallel') return;
   for (const action of actions) {
     if (action.kind !== 'land') continue;
     const { members } = action.landing;
-    const inLine = line.flatMap((group) => group.members);
+    const isInLine = snapshot.line.some((group) => members.includes(group.members[0]!));
+    // An entry that was never in the line is behind all that were in it before this step and stay.
+    const stayed = before.line.filter(({ id }) => snapshot.line.some((group) => group.id === id));
+    const line = isInLine ? snapshot.line : [...stayed, { members }];
     const ahead: number[] = [];
-    // An entry that was never in the line lands behind all that are in it.
-    for (const pr of [...inLine, ...members.filter((member) => !inLine.includes(member))]) {
+    for (const pr of line.flatMap((group) => group.members)) {
       if (!members.includes(pr)) ahead.push(pr);
       else
         for (const earlier of ahead)

@@ -19,7 +19,8 @@ export type FlakeHistory = {
   /** The failed jobs of a run run again. */
   readonly excuse: (run: number) => void;
   readonly merge: (number: number) => void;
-  readonly share: () => number;
+  /** `failed`: how many of the last attempts failed. */
+  readonly share: (failed: number) => number;
 };
 
 export function createFlakeHistory(): FlakeHistory {
@@ -63,6 +64,6 @@ export function createFlakeHistory(): FlakeHistory {
       merged.add(number);
       recognize((failed) => failed.includes(number) && failed.every((each) => merged.has(each)));
     },
-    share: () => estimateFlakeShare(counts),
+    share: (failed) => estimateFlakeShare({ ...counts, failed }),
   };
 }

@@ -193,10 +193,11 @@ class PlannerSimulation {
   #step(event: PlannerEvent | null): void {
     let next: PlannerEvent | null = event;
     do {
+      const attempts = this.#lastAttempts();
       this.#snapshot = {
         ...this.#snapshot,
-        failureShare: this.#failureShare(),
-        flakeShare: this.#flakes.share(),
+        failureShare: estimateFailureShare(attempts),
+        flakeShare: this.#flakes.share(attempts.failed),
         limits: this.#limits,
       };
       const observed =
@@ -260,10 +261,9 @@ class PlannerSimulation {
   }
 
   /** As a queue reads it from its history. */
-  #failureShare(): number {
+  #lastAttempts(): { readonly failed: number; readonly ended: number } {
     const last = this.#decisions.slice(-attemptsMax).filter(({ outcome }) => outcome !== 'cancelled');
-    const failed = last.filter(({ outcome }) => outcome === 'failed').length;
-    return estimateFailureShare({ failed, ended: last.length });
+    return { failed: last.filter(({ outcome }) => outcome === 'failed').length, ended: last.length };
   }
 
   /** A change that was removed without a fault of its own may be submitted again. */
