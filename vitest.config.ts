@@ -34,7 +34,7 @@ const ownProcess = [
 
 /** A busy machine is up to eight times slower than a quiet one; what never ends is found out all the same. */
 const timeouts = { testTimeout: 240_000, hookTimeout: 240_000 };
-const expect = { poll: { timeout: 10_000 } };
+const expect = { poll: { timeout: 30_000 } };
 
 /** Tests of the service wait a third of their time, for git, PostgreSQL and each other. */
 const waiting = { maxWorkers: Math.ceil(1.5 * availableParallelism()), sequence: { groupOrder: 1 } };

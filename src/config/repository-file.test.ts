@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { pathGlob } from './path-glob.ts';
 import { requiredStatusesIn, targetRulesIn } from './repository-file.ts';
@@ -70,14 +69,14 @@ describe('.signalbox.yaml', () => {
   });
 
   it.each(['[', '&a ', '!a ', '{a: ', '? ', '- *a\n'])(
-    'that is made to take long does not stop the event loop (%j)',
+    'that is made to take long takes no time of this process (%j)',
     async (piece) => {
-      const stops = monitorEventLoopDelay({ resolution: 5 });
-      stops.enable();
+      const before = process.cpuUsage();
       const part = await requiredStatusesIn(piece.repeat(60_000 / piece.length));
-      stops.disable();
+      const { user, system } = process.cpuUsage(before);
       expect(part).toEqual({ kind: 'no-yaml' });
-      expect(stops.max / 1e6).toBeLessThan(300);
+      // Processor time, because the whole machine may be slow; parsing this takes seconds.
+      expect((user + system) / 1e6).toBeLessThan(1);
     },
   );
 

@@ -99,6 +99,6 @@ export async function answer(
       const runs = 'testRuns' in found ? found.testRuns : [found];
       return runs.every(({ testBranchSha }) => testBranchSha !== sha) ? true : null;
     },
-    { everyMs: 250, withinMs: 40_000 },
+    { everyMs: 250, withinMs: 120_000 },
   );
 }

@@ -203,7 +203,7 @@ export async function conclude(world: World, number: number, state: 'success' | 
       if (current === 'testing') await reportChecks(world, await commitOf(world, number), state);
       return null;
     },
-    { everyMs: 250, withinMs: 40_000 },
+    { everyMs: 250, withinMs: 120_000 },
   );
 }
 

@@ -74,7 +74,7 @@ const isRunning = (child: ChildProcess) =>
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T> | T,
-  { withinMs = 45_000, everyMs = 50 } = {},
+  { withinMs = 120_000, everyMs = 50 } = {},
 ): Promise<NonNullable<Exclude<T, false | 0 | ''>>> {
   for (const deadline = Date.now() + withinMs; ;) {
     const answer = await ask();

@@ -44,7 +44,7 @@ export type Workplace = Place & {
   readonly mirror: () => Promise<Mirror>;
 };
 
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 /** Where the host need not say it in the end. */
 const shortPatienceMs = 3_000;
 

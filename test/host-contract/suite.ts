@@ -14,7 +14,7 @@ import { wordSection } from './comment-section.ts';
 import { capabilities, type Capability, type HostWorld } from './world.ts';
 
 export function describeHostContract(name: string, openWorld: () => Promise<HostWorld>): void {
-  describe(`the host contract: ${name}`, { timeout: 90_000 }, () => {
+  describe(`the host contract: ${name}`, () => {
     let world: HostWorld | null = null;
     let assertions = 0;
     const opened = () => {

@@ -264,7 +264,7 @@ describe('webhooks of the sandbox', () => {
       url: 'https://x',
     });
     const sha = await sender.control.commit(repository, { branch: 'main', files: { 'a.txt': 'a' } });
-    await expect.poll(() => seen.length, { timeout: 5_000 }).toBe(3);
+    await expect.poll(() => seen.length).toBe(3);
     expect(seen).toEqual(
       expect.arrayContaining([
         {
@@ -296,7 +296,7 @@ describe('webhooks of the sandbox', () => {
     const sandbox = await openSandbox();
     const sender = await withReceiver(sandbox, 'http://127.0.0.1:1');
     await sender.control.createPullRequest(sandbox.repository, 4, { facts: {} });
-    await expect.poll(() => countRefreshes(sandbox), { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => countRefreshes(sandbox)).toBe(1);
   });
 
   it('are dropped, doubled and late as the faults say', async () => {

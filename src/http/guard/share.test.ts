@@ -38,7 +38,7 @@ describe('a share of work', () => {
 
   it('rests between the work of one owner for as long as the work took, if it is to', async () => {
     const share = createShare(1, 10, true);
-    const workMs = 40;
+    const workMs = 150;
     const begunAt = performance.now();
     const work = () => share.run('a', () => sleep(workMs));
     await work();

@@ -91,7 +91,7 @@ describe('a worker', () => {
     await sql(
       cell.db,
     )`select graphile_worker.add_job('reconcile-queue', json_build_object('queueId', ${queueId}::text))`;
-    await expect.poll(() => jobs(cell), { timeout: 5_000 }).toEqual([{ locked_by: own!.worker_id }]);
+    await expect.poll(() => jobs(cell)).toEqual([{ locked_by: own!.worker_id }]);
     await expect.poll(() => jobs(cell), { timeout: 20_000 }).toEqual([]);
     await worker.stop();
     expect(await sql(cell.db)`select * from worker_heartbeat`).toEqual([]);
