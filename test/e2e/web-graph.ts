@@ -17,9 +17,8 @@ const viewport = async (page: Page): Promise<string> =>
   (await places(page)).split('\n').find((line) => line.startsWith('viewport')) ?? '';
 
 /** Waits until the diagram is fitted into its frame, which happens once its boxes are measured. */
-const waitForFit = (page: Page): Promise<unknown> =>
-  page.waitForFunction(`document.querySelector('.react-flow__viewport')?.style.transform
-    .startsWith('translate(0px, 0px)') === false`);
+const waitForFit = (page: Page): Promise<void> =>
+  page.locator('.react-flow__viewport:not([style*="translate(0px, 0px)"])').waitFor({ state: 'attached' });
 
 export async function checkGraph(story: Story): Promise<void> {
   await checkDiagram(story);
