@@ -165,14 +165,14 @@ describe('impacted targets', () => {
     expect(pathsOf('setImpactedTargets', targets(Array.from({ length: 5000 }, () => 7)))).toHaveLength(100);
   });
 
-  it('may be 200,000 and are read in under a second', () => {
+  it('may be 200,000 and are read in well under a second', () => {
     const many = Array.from(
       { length: 200_000 },
       (_, index) => `//some/package/of/the/repository:target_${index}`,
     );
     const startedAt = performance.now();
     expect(accepts('setImpactedTargets', targets(many))).toBe(true);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(500);
   });
 
   it.each([

@@ -106,7 +106,7 @@ describe('traces of a process with a collector', () => {
   });
 });
 
-it('a collector that is not there stops nobody, and is told of', async () => {
+it('a process works without its collector, and reports that it is missing', async () => {
   const database = await createDatabase();
   try {
     const server = await startProcess('serve', databaseUrl(database), {

@@ -55,7 +55,7 @@ it.each(
   },
 );
 
-it('makes every kind of move, and reaches most of a million states', () => {
+it('makes every kind of move, and reaches 700,000 states', () => {
   const sum = (count: (result: Result) => number) =>
     results.reduce((total, result) => total + count(result), 0);
   const moves = moveNames.map((name) => ({ name, count: sum((result) => result.moves.get(name)!) }));

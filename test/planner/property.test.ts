@@ -177,7 +177,7 @@ it.each([
 });
 
 it('keeps its promises and lands nothing broken if dependencies are direct', { timeout: timeoutMs }, () => {
-  let more = 0;
+  let speculative = 0;
   playWorlds(
     1_500,
     (settings, changes) => {
@@ -188,7 +188,7 @@ it('keeps its promises and lands nothing broken if dependencies are direct', { t
     [everyday, everyday, everyday, disturbance],
     {
       onMove: ({ snapshot }) => {
-        more += countSpeculativeRuns(snapshot);
+        speculative += countSpeculativeRuns(snapshot);
       },
       onHonestEnd: (world) => {
         const innocent = [...world.failedOn.keys()].filter((pr) => !isToBlame(world, pr));
@@ -196,10 +196,10 @@ it('keeps its promises and lands nothing broken if dependencies are direct', { t
       },
     },
   );
-  expect(more).toBeGreaterThan(share === undefined ? 20 : -1);
+  expect(speculative).toBeGreaterThan(share === undefined ? 20 : -1);
 });
 
-/** Runs of an entry in the line that has another one too. */
+/** How many runs the entries in the line have beyond their first. */
 function countSpeculativeRuns({ runs }: Simulated['snapshot']): number {
   const groups = [...runs.values()].flatMap(({ of }) => (of.kind === 'line' ? [of.group] : []));
   return groups.length - new Set(groups).size;

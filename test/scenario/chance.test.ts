@@ -75,12 +75,12 @@ async function calmDown({ host, team, time, ci, release, queue }: Story): Promis
   }
 }
 
-async function tellByChance(seed: number, options: StoryOptions): Promise<void> {
+async function playRandomSteps(seed: number, options: StoryOptions): Promise<void> {
   const story = await openStory(options);
   const chance = createRandom(seed);
   for (const pr of prs) await story.team.propose(pr);
   for (let step = 0; step < 40; step += 1)
-    // What is refused is refused: a story goes on.
+    // What is refused is refused: the story continues.
     await pick(steps, chance)(story, pick(prs, chance), chance).catch((error: unknown) => {
       if (!/answered (4|502)/.test(String(error))) throw error;
     });
@@ -97,25 +97,31 @@ async function tellByChance(seed: number, options: StoryOptions): Promise<void> 
 
 const seeds = (process.env['STORY_SEEDS'] ?? '1,2,3,4').split(',').map(Number);
 
-it.each(seeds)('as chance tells it, in one line, by seed %i', async (seed) => {
-  await tellByChance(seed, {});
+it.each(seeds)('random steps end every entry for the right reason, in one line, by seed %i', async (seed) => {
+  await playRandomSteps(seed, {});
   expect(seed).toBeGreaterThan(0);
 });
 
-it.each(seeds)('as chance tells it, in lanes and batches, by seed %i', async (seed) => {
-  const settings = {
-    mode: 'parallel',
-    batch: true,
-    batchingMinSize: 2,
-    canOptimisticallyMerge: seed % 2 === 0,
-  };
-  await tellByChance(seed + 1_000, { settings });
-  expect(seed).toBeGreaterThan(0);
-});
+it.each(seeds)(
+  'random steps end every entry for the right reason, in lanes and batches, by seed %i',
+  async (seed) => {
+    const settings = {
+      mode: 'parallel',
+      batch: true,
+      batchingMinSize: 2,
+      canOptimisticallyMerge: seed % 2 === 0,
+    };
+    await playRandomSteps(seed + 1_000, { settings });
+    expect(seed).toBeGreaterThan(0);
+  },
+);
 
-it.each(seeds)('as chance has it, in parallel lanes with the strategy adaptive, by seed %i', async (seed) => {
-  await tellByChance(seed + 2_000, {
-    settings: { mode: 'parallel', strategy: 'adaptive', concurrency: 3 },
-  });
-  expect(seed).toBeGreaterThan(0);
-});
+it.each(seeds)(
+  'random steps end every entry for the right reason, in parallel lanes with the strategy adaptive, by seed %i',
+  async (seed) => {
+    await playRandomSteps(seed + 2_000, {
+      settings: { mode: 'parallel', strategy: 'adaptive', concurrency: 3 },
+    });
+    expect(seed).toBeGreaterThan(0);
+  },
+);

@@ -170,7 +170,7 @@ async function restore(file: string): Promise<string> {
   return url;
 }
 
-it('goes on where the backup was taken, and lands nothing twice that landed after it', async () => {
+it('continues where the backup was taken, and lands nothing twice that landed after it', async () => {
   const database = await createDatabase('template0');
   databases.push(database);
   const url = databaseUrl(database);

@@ -10,7 +10,7 @@ describe('callers with unknown tokens', () => {
     const guess = () => strangers.admit('10.0.0.1', wrong).catch(() => undefined);
     const fast = performance.now();
     for (let attempt = 0; attempt < 31; attempt += 1) await guess();
-    expect(performance.now() - fast).toBeLessThan(1_000);
+    expect(performance.now() - fast).toBeLessThan(200);
     const slow = performance.now();
     await Promise.all(Array.from({ length: 6 }, guess));
     // Two at a time, each answered late.
