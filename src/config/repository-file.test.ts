@@ -70,6 +70,8 @@ describe('.signalbox.yaml', () => {
 
   it.each(['[', '&a ', '!a ', '{a: ', '? ', '- *a\n'])(
     'that is made to take long does not stop the event loop (%j)',
+    // Processor time includes what else this process does, such as collecting garbage: what is too long is measured again.
+    { retry: 2 },
     async (piece) => {
       const before = process.cpuUsage();
       const part = await requiredStatusesIn(piece.repeat(60_000 / piece.length));

@@ -14,7 +14,8 @@ it('a started server passes the conformance suite, with nothing of it skipped', 
   };
   for (const scope of ['read', 'submit'])
     tokens[`--${scope}-token`] = await admin('create-token', 'acme', '--scopes', scope);
-  const server = await startProcess('start', url);
+  // Fewer per second than a busy machine answers, so that the suite comes to the limit there too.
+  const server = await startProcess('start', url, { SIGNALBOX_RATE_LIMIT: '30' });
   const repo = { host: 'sandbox.example', owner: 'conformance', name: 'bound' };
   const queue = JSON.stringify({ repo, targetBranch: 'main' });
   expect((await post(server.url, '/v1/createQueue', tokens['--token']!, queue)).status).toBe(200);
@@ -38,4 +39,4 @@ it('a started server passes the conformance suite, with nothing of it skipped', 
   expect(failures).toEqual([]);
   expect(skips).toEqual([]);
   expect(passed).toBeGreaterThan(1_600);
-}, 300_000);
+}, 600_000);

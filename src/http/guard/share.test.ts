@@ -36,17 +36,21 @@ describe('a share of work', () => {
     expect(await share.run('a', () => Promise.resolve(1))).toBe(1);
   });
 
-  it('rests between the work of one owner for as long as the work took, if it is to', async () => {
-    const share = createShare(1, 10, true);
-    const workMs = 150;
-    const begunAt = performance.now();
-    const work = () => share.run('a', () => sleep(workMs));
-    await work();
-    expect(performance.now() - begunAt).toBeLessThan(2 * workMs);
-    await Promise.all([work(), work(), work()]);
-    // Four times the work, and two rests: nothing waited for the first and behind the last.
-    expect(performance.now() - begunAt).toBeGreaterThan(6 * workMs - 10);
-  });
+  it(
+    'rests between the work of one owner for as long as the work took, if it is to',
+    { retry: 2 },
+    async () => {
+      const share = createShare(1, 10, true);
+      const workMs = 150;
+      const begunAt = performance.now();
+      const work = () => share.run('a', () => sleep(workMs));
+      await work();
+      expect(performance.now() - begunAt).toBeLessThan(2 * workMs);
+      await Promise.all([work(), work(), work()]);
+      // Four times the work, and two rests: nothing waited for the first and behind the last.
+      expect(performance.now() - begunAt).toBeGreaterThan(6 * workMs - 10);
+    },
+  );
 
   it('refuses what would wait behind too many', async () => {
     const share = createShare(1, 1);
