@@ -53,13 +53,14 @@ const hostsFor = (config: Config, log: Log, cells: Cells): Promise<Hosts> =>
   openHosts({ ...config, clock: systemClock, log }, cells.all);
 
 async function serve(config: Config, log: Log, cells: Cells, blobsOf: BlobsOf): Promise<Closer> {
-  const { hostFor, isSandboxServing } = await hostsFor(config, log, cells);
+  const { hostFor, isSandboxServing, refresh } = await hostsFor(config, log, cells);
   // The databases of all cells are assumed to agree on the time.
   const clock = followDatabaseClock(cells.first, log);
   const deps = {
     cells,
     hostFor,
     isSandboxServing,
+    refreshHosts: refresh,
     clock,
     log,
     blobsOf,

@@ -4,7 +4,7 @@ import type { Scope } from '#contract/common.ts';
 import type { IconName } from './component/icon.tsx';
 
 export type NavPage = {
-  readonly to: '/' | '/health' | '/tests' | '/uploads' | '/tokens' | '/webhooks' | '/audit';
+  readonly to: '/' | '/health' | '/tests' | '/uploads' | '/tokens' | '/webhooks' | '/git-hosts' | '/audit';
   readonly icon: IconName;
   readonly label: string;
   /** The link keeps the repository of the current page. */
@@ -20,6 +20,7 @@ const navPages: readonly NavPage[] = [
   { to: '/uploads', icon: 'drain', label: 'Uploads', isOfRepo: true },
   { to: '/tokens', icon: 'key', label: 'Tokens', scope: 'admin' },
   { to: '/webhooks', icon: 'link', label: 'Webhooks', scope: 'admin' },
+  { to: '/git-hosts', icon: 'switch', label: 'Git hosts', scope: 'admin' },
   { to: '/audit', icon: 'shield', label: 'Audit log', scope: 'admin' },
 ];
 

@@ -121,6 +121,12 @@ const webhooksRoute = createRoute({
   component: lazyRouteComponent(() => import('./page/webhooks.tsx'), 'WebhooksPage'),
 });
 
+const gitHostsRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/git-hosts',
+  component: lazyRouteComponent(() => import('./page/git-hosts.tsx'), 'GitHostsPage'),
+});
+
 const uploadRoute = createRoute({
   getParentRoute: () => root,
   path: '/uploads/$id',
@@ -183,6 +189,7 @@ export const router = createRouter({
     uploadsRoute,
     tokensRoute,
     webhooksRoute,
+    gitHostsRoute,
     uploadRoute,
     signInRoute,
     settingsRoute,

@@ -80,6 +80,15 @@ export const errorRegistry = {
     status: 409,
     meaning: 'The installation has no key to encrypt secrets, or not the key that encrypted them.',
   },
+  GIT_HOST_NOT_ALLOWED: {
+    status: 403,
+    meaning:
+      'This installation does not let administrators connect a Git host at this URL; the message says why.',
+  },
+  CREDENTIALS_REFUSED: {
+    status: 409,
+    meaning: 'The Git host does not accept the credentials; the message says why.',
+  },
   WEBHOOK_LIMIT_REACHED: {
     status: 409,
     meaning: 'The organization has reached its limit of webhook endpoints.',

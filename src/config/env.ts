@@ -43,6 +43,8 @@ export type Config = {
   readonly sweepMs: number;
   /** With the keys that it replaced, which still decrypt. */
   readonly secretKey: readonly [active: Buffer, ...previous: Buffer[]] | Buffer | null;
+  /** The URLs of the Git hosts that administrators of organizations can connect. */
+  readonly gitHosts: readonly string[];
   readonly commandNames: readonly string[];
   /** Touched while the event loop runs; null: none. */
   readonly aliveFile: string | null;
@@ -154,6 +156,7 @@ function buildConfig(parsed: ParsedConfigVariables): Config {
     workerConcurrency: parsed.SIGNALBOX_WORKER_CONCURRENCY,
     sweepMs: parsed.SIGNALBOX_SWEEP_SECONDS * 1000,
     secretKey: secretKeyFrom(parsed),
+    gitHosts: parsed.SIGNALBOX_GIT_HOSTS,
     commandNames: parsed.SIGNALBOX_COMMAND_WORDS,
     aliveFile: parsed.SIGNALBOX_ALIVE_FILE ?? null,
     drainMs: parsed.SIGNALBOX_DRAIN_SECONDS * 1000,

@@ -2,6 +2,7 @@
 // docs/reference/config.md is generated from this table.
 
 import { z } from 'zod';
+import { withoutTrailing } from '#base/text.ts';
 import { type BlobAddress, parseBlobUrl } from './blob-url.ts';
 import { oidcVariables } from './oidc.ts';
 import { traceVariables } from './trace.ts';
@@ -57,6 +58,20 @@ const blobUrl = z.string().transform((text, context): BlobAddress => {
   if (typeof address !== 'string') return address;
   context.addIssue({ code: 'custom', message: address });
   return z.NEVER;
+});
+
+/** Base URLs without a slash at their end, each once. */
+const gitHosts = z.string().transform((text, context): readonly string[] => {
+  const urls = text.split(/[\s,]+/).filter((item) => item !== '');
+  for (const item of urls) {
+    const { protocol = '', username, password, search, hash } = URL.parse(item) ?? {};
+    if (!/^https?:$/.test(protocol) || [username, password, search, hash].some(Boolean))
+      context.addIssue({
+        code: 'custom',
+        message: `must be URLs like https://git.example, and ${item} is not one`,
+      });
+  }
+  return [...new Set(urls.map((item) => withoutTrailing(item, '/')))];
 });
 
 const webhookAllow = z.string().transform((text, context): WebhookAllow => {
@@ -191,6 +206,10 @@ export const variables = {
         'must be comma-separated names of a-z, 0-9 and dashes',
       ),
     doc: 'Names that start a command in a comment, comma-separated: `signalbox` for `/signalbox merge`. Signalbox itself writes the first.',
+  },
+  SIGNALBOX_GIT_HOSTS: {
+    schema: gitHosts.default(['https://github.com', 'https://codeberg.org', 'https://gitea.com']),
+    doc: 'Git hosts that administrators of an organization can connect in the dashboard and over the API: their URLs, separated by spaces or commas. Signalbox calls only these for them. Default: `https://github.com https://codeberg.org https://gitea.com`. `signalbox admin connect` connects any other.',
   },
   SIGNALBOX_DRAIN_SECONDS: {
     schema: integer(0, 600).default(0),

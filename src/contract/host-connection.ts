@@ -1,7 +1,7 @@
-// Connections of an organization to Git hosts. The command line creates them, because it reads the secrets from files.
+// Connections of an organization to Git hosts. No response contains a secret that a request brought.
 
 import { z } from 'zod';
-import { InstantOut, part } from './common.ts';
+import { InstantOut, line, part } from './common.ts';
 
 const HostConnection = z
   .object({
@@ -21,7 +21,58 @@ export type HostConnection = z.output<typeof HostConnection>;
 
 export const ListHostConnectionsRequest = z.object({});
 
-export const ListHostConnectionsResponse = z.object({ connections: z.array(HostConnection) });
+export const ListHostConnectionsResponse = z.object({
+  connections: z.array(HostConnection),
+  connectable: z.array(z.string()).meta({
+    description: 'The URLs of the Git hosts that connectHost takes (SIGNALBOX_GIT_HOSTS).',
+  }),
+});
+
+const HostAccess = z
+  .object({
+    version: z.string().meta({ description: 'Product and version of the Git host.' }),
+    account: z.string().nullable().meta({
+      description: 'The account or the App that Signalbox acts as. Null: the credentials may not read it.',
+    }),
+    missing: z.array(z.string()).meta({
+      description: 'What the credentials lack, one sentence each with what to do. Empty: nothing.',
+    }),
+    repositories: z
+      .array(z.object({ owner: z.string(), name: z.string(), defaultBranch: z.string() }))
+      .meta({ description: 'The repositories where Signalbox may write.' }),
+  })
+  .meta({ id: 'HostAccess', description: 'What the credentials of a connection are good for.' });
+
+const identifier = z.int().positive().max(Number.MAX_SAFE_INTEGER);
+
+const HostCredentials = z
+  .discriminatedUnion('kind', [
+    z.object({
+      kind: z.literal('token'),
+      token: part(4_096).meta({ description: 'The token of an account.' }),
+    }),
+    z.object({
+      kind: z.literal('github-app'),
+      appId: identifier,
+      installationIds: z.array(identifier).min(1).max(100).meta({
+        description: 'One for each account of the organization on which the App is installed.',
+      }),
+      privateKey: z.string().min(1).max(16_384).meta({ description: 'The private key of the App, in PEM.' }),
+    }),
+  ])
+  .meta({ id: 'HostCredentials' });
+
+export const ConnectHostRequest = z.object({
+  kind: z.enum(['gitea', 'github']).meta({ description: '`gitea`: Gitea or Forgejo.' }),
+  url: line(1, 1_000).meta({ description: 'The URL of the Git host: one of `connectable`.' }),
+  credentials: HostCredentials,
+});
+
+export const ConnectHostResponse = z.object({ connection: HostConnection, access: HostAccess });
+
+export const GetHostAccessRequest = z.object({ connectionId: part(100) });
+
+export const GetHostAccessResponse = HostAccess;
 
 export const DeleteHostConnectionRequest = z.object({ connectionId: part(100) });
 

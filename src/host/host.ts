@@ -10,6 +10,7 @@ import type { Check, RequiredCheck } from '#core/queue/check.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import type { RepositoryName } from '#core/repository.ts';
+import type { HostAccess } from './host-access.ts';
 import type { IssueAnswer, OwnIssue } from './own-issue.ts';
 import type { ActiveRule, LandingWay } from './rule.ts';
 import type { WantedWebhook, WebhookAnswer } from './wanted-webhook.ts';
@@ -313,10 +314,7 @@ export type Host = {
     organizationId: OrganizationId,
     repository: RepositoryName,
   ) => Promise<RepositoryName | null>;
-  /**
-   * Opens a draft pull request for a test branch, or returns the open one if there is one. It closes when the
-   * branch is deleted.
-   */
+  /** Opens a draft pull request for a test branch, or returns the open one. It closes when the branch is deleted. */
   readonly openTestPullRequest: (
     repository: HostRepository,
     testPullRequest: TestPullRequest,
@@ -374,6 +372,7 @@ export type Host = {
     label: string,
   ) => Promise<readonly HostEvent[]>;
   readonly inspect: (repository: HostRepository, branch: string) => Promise<Inspection>;
+  readonly readAccess: (organizationId: OrganizationId) => Promise<HostAccess>;
   /**
    * The rules that are active for a branch, including those that this method and way of landing would break.
    * Read before each landing: see `uncheckedRulesReason`.

@@ -27,6 +27,7 @@ const calls = [
   'readPerson',
   'readCommentsAndLabels',
   'inspect',
+  'readAccess',
   'readRules',
   'stopRuns',
   'rerunFailedJobs',

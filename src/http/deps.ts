@@ -10,6 +10,8 @@ import type { HostFor } from '#host/host.ts';
 export type Deps = {
   readonly cells: Cells;
   readonly hostFor: HostFor;
+  /** Has this process serve a Git host that was just connected. */
+  readonly refreshHosts: () => Promise<void>;
   /** Whether the sandbox host serves in a cell; the dashboard says so. */
   readonly isSandboxServing: (cellName: string) => boolean;
   readonly clock: Clock;
@@ -26,6 +28,7 @@ export type Deps = {
     | 'ticketUrl'
     | 'upload'
     | 'secretKey'
+    | 'gitHosts'
     | 'webhook'
     | 'oidc'
   >;

@@ -143,6 +143,13 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   { name: 'tokens', path: '/app/tokens', shows: 'does not expire' },
   { name: 'tokens-create', path: '/app/tokens', shows: 'does not expire', open: opens('Create token') },
   { name: 'tokens-revoke', path: '/app/tokens', shows: 'does not expire', open: opens('Revoke') },
+  { name: 'git-hosts', path: '/app/git-hosts', shows: 'No Git host is connected yet' },
+  {
+    name: 'git-hosts-connect',
+    path: '/app/git-hosts',
+    shows: 'No Git host is connected yet',
+    open: opens('Connect a Git host'),
+  },
   { name: 'webhooks', path: '/app/webhooks', shows: 'Signalbox sends events about pull requests' },
   {
     name: 'webhooks-add',

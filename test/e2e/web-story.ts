@@ -16,6 +16,7 @@ import {
 } from './web-world.ts';
 import { checkLinks } from './web-link.ts';
 import { checkRules } from './web-rule.ts';
+import { checkGitHosts } from './web-git-hosts.ts';
 import { checkGraph } from './web-graph.ts';
 import { checkSingleSignOn } from './web-oidc.ts';
 import { checkLongQueue } from './web-long-queue.ts';
@@ -65,6 +66,7 @@ export async function runStory(
   await checkSingleSignOn(browser, world, check);
   await checkTokens(browser, world, check);
   await checkWebhooks(browser, world, check);
+  await checkGitHosts(browser, world, check);
   return { liveMs };
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../bench/deployment.ts';
 import { type Cleanup, root, startSignalbox, token } from '../bench/fixture.ts';
 import { openCell } from '#db/cell.ts';
+import { type GithubServer, startGithubServer } from '../github-server/server.ts';
 import { startCluster } from '../../script/postgres.ts';
 import { fillGraph } from './web-world-graph.ts';
 import { fillLongQueue } from './web-world-long-queue.ts';
@@ -52,6 +53,8 @@ export type World = {
   readonly call: Call;
   readonly restartServer: Deployment['restartServer'];
   readonly tokens: { readonly admin: string; readonly viewer: string };
+  /** A Git host that an administrator may connect. */
+  readonly github: GithubServer;
   /** Another server on the same database, at the port that its variables name. */
   readonly serveAlso: (environment: Readonly<Record<string, string>>) => Promise<void>;
 };
@@ -64,6 +67,9 @@ export async function openWorld(cleanup: Cleanup): Promise<World> {
   const cluster = await startCluster({ durable: false });
   cleanup.add(cluster.stop);
   const databaseUrl = cluster.url('postgres');
+  const github = await startGithubServer();
+  cleanup.add(github.stop);
+  await github.newRepository('acme/widgets', { access: {} });
   migrate(databaseUrl);
   // The tests may set a check before the queue knows its run: a short polling interval makes the queue read it soon.
   const environment = {
@@ -71,6 +77,9 @@ export async function openWorld(cleanup: Cleanup): Promise<World> {
     SIGNALBOX_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
     // Where the tests receive webhook events.
     SIGNALBOX_WEBHOOK_ALLOW: '127.0.0.1',
+    SIGNALBOX_GIT_HOSTS: github.url,
+    // Also after a Git host was connected.
+    SIGNALBOX_SANDBOX: 'on',
   };
   const deployment = await startDeployment(cleanup, {
     url: databaseUrl,
@@ -96,6 +105,7 @@ export async function openWorld(cleanup: Cleanup): Promise<World> {
     },
     url: `http://127.0.0.1:${deployment.port}`,
     call,
+    github,
     tokens: { admin: token, viewer },
   };
   await fill(world, databaseUrl);

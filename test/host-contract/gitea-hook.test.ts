@@ -1,7 +1,10 @@
-// The webhook that Signalbox adds to a repository, on a real server.
+// The webhook that Signalbox adds to a repository, and what it finds out about a token, on a real server.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, openPlace, type Workplace } from './contract.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { createGiteaHost } from '#host/gitea/host.ts';
+import { connectionsOf, organizationId, stubHost } from './gitea-stub.ts';
 import { createGiteaWorld, type GiteaWorld } from './gitea-world.ts';
 
 describe('the webhook of a repository on Gitea', () => {
@@ -91,5 +94,74 @@ describe('the webhook of a repository on Gitea', () => {
       reason: expect.stringContaining('An administrator of the repository may set its webhooks'),
     });
     expect(await hooksOf(place)).toEqual([]);
+  });
+});
+
+describe('the access of an account on Gitea', () => {
+  let world: GiteaWorld;
+  beforeAll(async () => {
+    world = await createGiteaWorld();
+  }, 600_000);
+  afterAll(() => world?.close());
+
+  const hostWith = (token: string) =>
+    createGiteaHost({
+      host: stubHost,
+      connections: connectionsOf(world.gitea.url, { kind: 'token', token }),
+      clock: { now: () => new Date() },
+      log: silentLog,
+    });
+
+  /** A token of our account with these scopes alone. */
+  async function tokenWith(scopes: readonly string[]): Promise<string> {
+    const { name, password } = world.bot;
+    const answer = await fetch(`${world.gitea.url}/api/v1/users/${name}/tokens`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+      },
+      body: JSON.stringify({ name: scopes.join(), scopes }),
+    });
+    return ((await answer.json()) as { readonly sha1: string }).sha1;
+  }
+
+  it('is shown with the repositories where it may write', async () => {
+    const mine = (await openPlace(world)).repository;
+    const readable = await openPlace(world);
+    await readable.grant(world.bot.name, 'read');
+    const access = await world.host.readAccess(organizationId);
+    expect(access).toMatchObject({
+      version: expect.stringMatching(/^Gitea \d/),
+      account: world.bot.name,
+      missing: [],
+    });
+    expect(access.repositories).toContainEqual({ owner: mine.owner, name: mine.name, defaultBranch: 'main' });
+    expect(access.repositories.map(({ name }) => name)).not.toContain(readable.repository.name);
+  });
+
+  it.each([
+    ['read:user', ['write:repository', 'write:issue']],
+    ['write:repository', ['read:user', 'write:issue']],
+    ['write:issue', ['read:user', 'write:repository']],
+    ['read:repository', ['read:user', 'write:repository', 'write:issue']],
+  ])('by a token with %s alone lacks the other scopes', async (scope, lacks) => {
+    const { missing, account } = await hostWith(await tokenWith([scope])).readAccess(organizationId);
+    expect(missing.map((sentence) => /the scope ([a-z:]+)\./.exec(sentence)?.[1])).toEqual(lacks);
+    expect(account).toBe(scope === 'read:user' ? world.bot.name : null);
+  });
+
+  it('by the scopes that the guide names lacks nothing', async () => {
+    const token = await tokenWith(['read:user', 'write:repository', 'write:issue']);
+    const { repository } = await openPlace(world);
+    const { missing, repositories } = await hostWith(token).readAccess(organizationId);
+    expect(missing).toEqual([]);
+    expect(repositories.map(({ name }) => name)).toContain(repository.name);
+  });
+
+  it('by a token that does not exist is refused', async () => {
+    await expect(hostWith('0'.repeat(40)).readAccess(organizationId)).rejects.toMatchObject({
+      trouble: 'forbidden',
+    });
   });
 });

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, afterAll } from 'vitest';
+import { type ErrorCode, errorRegistry } from '#base/error.ts';
 import { endpoints, type Operation } from '#contract/endpoint/endpoint.ts';
 import { type Client, main, openWorld, pr, widgets, type World } from '../support/harness.ts';
 
@@ -78,7 +79,7 @@ describe('an organization', () => {
   const range = () => ({ since: span().start_time, until: span().end_time });
 
   /** For every endpoint what a stranger sends, and what it is told: an error code, or null for an answer that holds nothing. */
-  const walks: { readonly [Name in Operation]: readonly [input: () => object, code: string | null] } = {
+  const walks: { readonly [Name in Operation]: readonly [input: () => object, code: ErrorCode | null] } = {
     submitPullRequest: [() => pr(7), 'QUEUE_NOT_FOUND'],
     getPullRequestFromHost: [() => pr(7), 'QUEUE_NOT_FOUND'],
     cancelPullRequest: [() => pr(7), 'QUEUE_NOT_FOUND'],
@@ -119,6 +120,15 @@ describe('an organization', () => {
     createToken: [() => ({ name: 'theirs', scopes: ['read'] }), null],
     revokeToken: [() => ({ tokenId: ownerTokenId }), 'TOKEN_NOT_FOUND'],
     listHostConnections: [() => ({}), null],
+    connectHost: [
+      () => ({
+        kind: 'gitea',
+        url: 'https://git.example',
+        credentials: { kind: 'token', token: 'obviously-fake' },
+      }),
+      'GIT_HOST_NOT_ALLOWED',
+    ],
+    getHostAccess: [() => ({ connectionId: endpointId }), 'CONNECTION_NOT_FOUND'],
     deleteHostConnection: [() => ({ connectionId: endpointId }), 'CONNECTION_NOT_FOUND'],
     listWebhookEndpoints: [() => ({}), null],
     createWebhookEndpoint: [() => ({ name: 'theirs', url: hookUrl }), null],
@@ -198,7 +208,7 @@ describe('an organization', () => {
       const told =
         code === null
           ? await stranger.call(operation, input())
-          : await stranger.refusal(operation, input(), 404);
+          : await stranger.refusal(operation, input(), errorRegistry[code].status);
       expect(JSON.stringify(told)).not.toMatch(/secret/);
       expect((told as { code?: string }).code ?? null).toBe(code);
     },

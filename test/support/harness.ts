@@ -99,6 +99,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     publicUrl: 'http://localhost:8080',
     sandbox: 'on' as const,
     ticketUrl: null,
+    gitHosts: [],
     webhook: { allow: { networks: [], hosts: [] }, timeoutMs: 1_000 },
     isPublicUrlGiven: false,
     secretKey: null,
@@ -114,7 +115,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
   const dataDir = await mkdtemp(join(tmpdir(), 'signalbox-world-'));
   const { wrapHosts = (hosts) => hosts, wrapMirrors = (mirrors) => mirrors } = options;
   const hosts = await openHosts(
-    { ...config, sandboxScripts: true, dataDir, secretKey: null, publicUrl: null, clock, log: silentLog },
+    { ...config, sandboxScripts: true, dataDir, publicUrl: null, clock, log: silentLog },
     cells,
   );
   const hostFor = wrapHosts(hosts.hostFor);
@@ -122,6 +123,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
     cells: indexCells(cells),
     hostFor,
     isSandboxServing: hosts.isSandboxServing,
+    refreshHosts: hosts.refresh,
     clock,
     log: silentLog,
     blobsOf: createBlobStore,

@@ -2,14 +2,20 @@ import { Autocomplete, Text, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../api/api.ts';
-import { formatRepoPath, queueSearch, parseRepoPath } from '../name.ts';
+import { formatRepoPath, queueSearch, parseRepoPath, type QueueName } from '../name.ts';
 import { useQueues } from '../api/query.ts';
 import { Dialog } from '../component/dialog.tsx';
 
+type CreateQueueDialogProps = {
+  /** What the fields hold at first. */
+  readonly proposed?: QueueName;
+  readonly onClose: () => void;
+};
+
 /** Creates a queue with the default settings, then opens its settings page. */
-export function CreateQueueDialog({ onClose }: { readonly onClose: () => void }) {
-  const [path, setPath] = useState('');
-  const [branch, setBranch] = useState('main');
+export function CreateQueueDialog({ proposed, onClose }: CreateQueueDialogProps) {
+  const [path, setPath] = useState(proposed === undefined ? '' : formatRepoPath(proposed.repo));
+  const [branch, setBranch] = useState(proposed?.targetBranch ?? 'main');
   const navigate = useNavigate();
   const known = [...new Set((useQueues().data ?? []).map(({ repo }) => formatRepoPath(repo)))].toSorted();
   const targetBranch = branch.trim();

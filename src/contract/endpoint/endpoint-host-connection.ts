@@ -14,6 +14,28 @@ export const hostConnectionEndpoints = {
     response: connection.ListHostConnectionsResponse,
     errors: [] as readonly ErrorCode[],
   },
+  connectHost: {
+    ...admin,
+    path: '/v1/connectHost',
+    summary:
+      'Connect the organization to a Git host, after its credentials were checked there; replaces those of an existing connection',
+    request: connection.ConnectHostRequest,
+    response: connection.ConnectHostResponse,
+    errors: [
+      'GIT_HOST_NOT_ALLOWED',
+      'CREDENTIALS_REFUSED',
+      'SECRET_KEY_MISSING',
+      'HOST_ERROR',
+    ] as readonly ErrorCode[],
+  },
+  getHostAccess: {
+    ...admin,
+    path: '/v1/getHostAccess',
+    summary: 'Ask a connected Git host what Signalbox may do there, and in which repositories',
+    request: connection.GetHostAccessRequest,
+    response: connection.GetHostAccessResponse,
+    errors: ['CONNECTION_NOT_FOUND', 'HOST_ERROR'] as readonly ErrorCode[],
+  },
   deleteHostConnection: {
     ...admin,
     path: '/v1/deleteHostConnection',

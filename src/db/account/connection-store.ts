@@ -149,6 +149,16 @@ export async function openConnection(
   };
 }
 
+const selectUses = statement<[host: string], { kind: string; url: string }>(
+  `select distinct kind, url from host_connection where host_key = $1 and kind <> 'sandbox'`,
+);
+
+/** How the connections of all organizations to a host of this name reach it. */
+export const listHostUses = (
+  db: Tx,
+  host: string,
+): Promise<readonly { readonly kind: string; readonly url: string }[]> => selectUses(db, host);
+
 export type NewConnection = {
   readonly organizationId: OrganizationId;
   /** A name of the table in host/kinds.ts. */

@@ -7,6 +7,7 @@ import { type Host, type HostRepository, type Permission } from '../host.ts';
 import { createChecks } from './client/check.ts';
 import { type Client, createClient, repositoryPath } from './client/client.ts';
 import { createTokenProvider } from './client/credential.ts';
+import { createAccessReader } from './rule/access.ts';
 import { createWebhookSetter } from './rule/hook.ts';
 import { createInspect } from './rule/inspect.ts';
 import { createIssues } from './pull-request/issue.ts';
@@ -42,6 +43,7 @@ export function createGiteaHost(options: GiteaOptions): Host {
   const { host, connections, clock, log, timeoutMs = 20_000, mergePausesMs } = options;
   const tokenOf = createTokenProvider({ connections, clock, timeoutMs });
   const client = createClient({ host, connections, tokenOf, clock, timeoutMs });
+  const versionOf = createVersionReader(client, clock);
   const labels = createLabels(client, clock);
   const demandsOf = createDemandsReader(client, clock);
   return {
@@ -80,7 +82,8 @@ export function createGiteaHost(options: GiteaOptions): Host {
     ...createLabelReader(client),
     readPerson: createPersonReader(client, clock),
     readCommentsAndLabels: createCommentsAndLabelsReader(client, labels),
-    inspect: createInspect(client, createVersionReader(client, clock)),
+    inspect: createInspect(client, versionOf),
+    readAccess: createAccessReader(client, versionOf),
     readRules: async (repository, branch, { way }) => {
       const rule = await readWholeRule(client, repository, branch);
       return rule === null ? [] : activeRules(rule, way);

@@ -40,6 +40,11 @@ export const Repository = z.object({
 });
 export type Repository = z.infer<typeof Repository>;
 
+export const ListedRepository = Repository.pick({ name: true, owner: true, permissions: true }).extend({
+  default_branch: z.string(),
+  archived: z.boolean().default(false),
+});
+
 export const Label = z.object({ id: z.int(), name: z.string() });
 export type Label = z.infer<typeof Label>;
 

@@ -11,6 +11,7 @@ import type { GithubClient } from './client/client.ts';
 import { changeLabels } from './pull-request/comment.ts';
 import { headSince, readLabel } from './pull-request/label.ts';
 import { trialMergeRef } from '#git/ref.ts';
+import { readAccess } from './rule/access.ts';
 import { ensureWebhook } from './rule/hook.ts';
 import { inspect, readInstallation } from './rule/inspect.ts';
 import { closePullRequest, merge } from './pull-request/merge.ts';
@@ -31,7 +32,7 @@ const labelledMax = 5_000;
 
 export function createGithubHost(options: GithubOptions): Host {
   const { host, clock } = options;
-  const clientOf = createClients(options);
+  const { clientOf, listClients } = createClients(options);
   const of = (repository: HostRepository): Promise<GithubClient> =>
     clientOf(repository.organizationId, repository);
   const labelled: Labelled = { reported: createTtlCache({ max: labelledMax }), clock };
@@ -80,6 +81,7 @@ export function createGithubHost(options: GithubOptions): Host {
     readCommentsAndLabels: async (repository, since, label) =>
       readCommentsAndLabels(await of(repository), labelled, repository, since, label),
     inspect: async (repository, branch) => inspect(await of(repository), repository, branch),
+    readAccess: async (organizationId) => readAccess(await listClients(organizationId)),
     stopRuns: async (repository, dead) => stopRuns(await of(repository), repository, dead),
     rerunFailedJobs: async (repository, jobs) => rerunFailedJobs(await of(repository), repository, jobs),
   };

@@ -220,6 +220,17 @@ export const GithubRepository = z.object({
 });
 export type GithubRepository = z.infer<typeof GithubRepository>;
 
+const listedRepository = z.object({
+  name: z.string(),
+  owner: account,
+  default_branch: z.string(),
+  archived: z.boolean().optional(),
+  permissions: GithubRepository.shape.permissions,
+});
+export const ListedRepositories = z.array(listedRepository);
+/** Of an installation. */
+export const InstalledRepositories = z.object({ repositories: ListedRepositories });
+
 /** An App in a repository. */
 export const Installation = z.object({
   id: z.int(),

@@ -129,6 +129,9 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
     },
     trialMergeRef,
     parseWebhook,
+    // Every repository exists as soon as it is named.
+    readAccess: () =>
+      Promise.resolve({ version: 'Sandbox', account: ownLogin, missing: [], repositories: [] }),
     // Its events need no webhook.
     ensureWebhook: () => Promise.resolve({ kind: 'unchanged' }),
     stopRuns: async (repository, dead) => {

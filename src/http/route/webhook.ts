@@ -17,12 +17,12 @@ import { fullName, type RepositoryName, repositoryKey } from '#core/repository.t
 import { insertTestDelivery, replayOne, replaySince } from '#db/webhook/delivery-store.ts';
 import { type DeliveryRow, listDeliveries } from '#db/webhook/delivery-view.ts';
 import { findRepositoryIds } from '#db/account/repository-store.ts';
-import type { SecretKey } from '#db/seal.ts';
 import { type EndpointView, findEndpoint, listEndpoints } from '#db/webhook/webhook-store.ts';
 import { buildPayload } from '#event/webhook-payload.ts';
 import { newWebhookSecret } from '#event/webhook-request.ts';
 import { checkHostName } from '#event/webhook-send.ts';
 import { auditorFrom, type Context, type Handlers } from '../endpoint/context.ts';
+import { requireSecretKey } from '../guard/secret-key.ts';
 
 const instant = (at: Date | null): string | null => at?.toISOString() ?? null;
 
@@ -60,15 +60,6 @@ const unknown = (id: string) =>
   appError('WEBHOOK_ENDPOINT_NOT_FOUND', {
     public: `The organization has no webhook endpoint ${id}. List them with listWebhookEndpoints.`,
   });
-
-/** The key that encrypts URLs and secrets. */
-function requireSecretKey({ deps }: Context): SecretKey {
-  if (deps.config.secretKey !== null) return deps.config.secretKey;
-  throw appError('SECRET_KEY_MISSING', {
-    public:
-      'Signalbox encrypts webhook URLs and secrets, and this installation has no key. Create one with `openssl rand -base64 32`, set it as SIGNALBOX_SECRET_KEY for every process, and restart them.',
-  });
-}
 
 async function requireUrl({ deps }: Context, url: string): Promise<string> {
   const why = await checkHostName(url, deps.config.webhook.allow);

@@ -1,7 +1,7 @@
 // The App, its installations and its webhook; the server and whoever asks.
 
 import { created, notFound, ok, refused } from '../answer.ts';
-import { isInstalledOn, newToken } from '../auth.ts';
+import { accessOfAccount, isInstalledOn, newToken } from '../auth.ts';
 import {
   appJson,
   instant,
@@ -154,6 +154,16 @@ const serverRoutes: readonly Route[] = [
       return ok({ resources: { core: rate, search: rate }, rate });
     },
   },
+  userRoute('GET /user/repos', (call) => {
+    const { site, account } = call;
+    const own = [...site.repositories.values()].filter(
+      (repository) => accessOfAccount(repository, account) !== 'none',
+    );
+    return listed(call, own, (repository) => ({
+      ...repositoryJson(site, repository),
+      permissions: permissionsJson(accessOfAccount(repository, account)),
+    }));
+  }),
   userRoute('GET /user', ({ site, account }) => ok(publicUserJson(site, account))),
   {
     operation: 'GET /users/{username}',

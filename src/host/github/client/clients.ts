@@ -36,10 +36,14 @@ const clientsMax = 1_000;
 const answersMax = 5_000;
 const installationKeptMs = hourMs;
 
-type FindClient = (
-  organizationId: OrganizationId,
-  repository: Pick<RepositoryName, 'owner' | 'name'>,
-) => Promise<GithubClient>;
+type Clients = {
+  readonly clientOf: (
+    organizationId: OrganizationId,
+    repository: Pick<RepositoryName, 'owner' | 'name'>,
+  ) => Promise<GithubClient>;
+  /** Those of all installations. */
+  readonly listClients: (organizationId: OrganizationId) => Promise<readonly GithubClient[]>;
+};
 
 const credentialFingerprint = ({ url, credentials }: ConnectionWithCredentials) =>
   JSON.stringify([url, credentials]);
@@ -51,7 +55,7 @@ const installed = (
   installationId: number,
 ): ConnectionWithCredentials => ({ ...connection, credentials: { ...credentials, installationId } });
 
-export function createClients(options: GithubOptions): FindClient {
+export function createClients(options: GithubOptions): Clients {
   const { host, connections, clock, log, timeoutMs = 10_000, hasContentLimits = false } = options;
   const { budget = createMemoryBudget() } = options;
   const answers: Answers = createTtlCache({ max: answersMax });
@@ -70,27 +74,47 @@ export function createClients(options: GithubOptions): FindClient {
     kept.set(budgetKey, { means, client });
     return client;
   };
-  return async (organizationId, { owner, name }) => {
+  const requireConnection = async (organizationId: OrganizationId): Promise<ConnectionWithCredentials> => {
     const connection = await connections.find(organizationId, host);
     if (connection === null)
       throw new HostError(
         'forbidden',
         `The organization is not connected to ${host}. Connect it with \`signalbox admin connect\`.`,
       );
-    const { id, credentials } = connection;
-    const first = open(connection, id);
-    if (credentials.kind !== 'github-app' || (credentials.moreInstallationIds ?? []).length === 0)
-      return first;
-    const allowed = [credentials.installationId, ...(credentials.moreInstallationIds ?? [])];
-    const key = JSON.stringify([id, allowed, owner.toLowerCase()]);
-    const found = await owners.load(key, () => readInstallationId(first, owner, name));
-    if (found === credentials.installationId) return first;
-    if (!allowed.includes(found))
-      throw new HostError(
-        'forbidden',
-        `The GitHub App is installed on ${owner}, but installation ${found} is not part of this connection.`,
-      );
-    return open(installed(connection, credentials, found), `${id} ${found}`);
+    return connection;
+  };
+  const openInstallation = (
+    connection: ConnectionWithCredentials,
+    credentials: GithubAppCredentials,
+    id: number,
+  ): GithubClient => open(installed(connection, credentials, id), `${connection.id} ${id}`);
+  return {
+    clientOf: async (organizationId, { owner, name }) => {
+      const connection = await requireConnection(organizationId);
+      const { id, credentials } = connection;
+      const first = open(connection, id);
+      if (credentials.kind !== 'github-app' || (credentials.moreInstallationIds ?? []).length === 0)
+        return first;
+      const allowed = [credentials.installationId, ...(credentials.moreInstallationIds ?? [])];
+      const key = JSON.stringify([id, allowed, owner.toLowerCase()]);
+      const found = await owners.load(key, () => readInstallationId(first, owner, name));
+      if (found === credentials.installationId) return first;
+      if (!allowed.includes(found))
+        throw new HostError(
+          'forbidden',
+          `The GitHub App is installed on ${owner}, but installation ${found} is not part of this connection.`,
+        );
+      return openInstallation(connection, credentials, found);
+    },
+    listClients: async (organizationId) => {
+      const connection = await requireConnection(organizationId);
+      const { id, credentials } = connection;
+      const more = credentials.kind === 'github-app' ? (credentials.moreInstallationIds ?? []) : [];
+      return [
+        open(connection, id),
+        ...more.map((one) => openInstallation(connection, credentials as GithubAppCredentials, one)),
+      ];
+    },
   };
 }
 

@@ -79,7 +79,7 @@ async function readOurselves(
   return { slug: null, login: await login(), own: found && permissionOfAccount(found) };
 }
 
-async function readVersion({ read }: GithubClient): Promise<string> {
+export async function readVersion({ read }: GithubClient): Promise<string> {
   const version = (await read('/meta', {}, Meta))?.installed_version;
   return version === undefined ? 'GitHub' : `GitHub Enterprise Server ${version}`;
 }

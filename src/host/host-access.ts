@@ -1,0 +1,16 @@
+// What the credentials of an organization are good for at a Git host.
+
+export type HostAccess = {
+  /** Product and version, such as `Gitea 1.26.0`. */
+  readonly version: string;
+  /** The account or the App that Signalbox acts as; null: the credentials may not read it. */
+  readonly account: string | null;
+  /** What the credentials lack, one sentence each with what to do. */
+  readonly missing: readonly string[];
+  /** Where Signalbox may write, by name. */
+  readonly repositories: readonly {
+    readonly owner: string;
+    readonly name: string;
+    readonly defaultBranch: string;
+  }[];
+};
