@@ -51,6 +51,10 @@ function manyTargets(pr: number): Uint32Array {
   return list;
 }
 
+/** Three of 1,000 targets: an entry shares one with some thirty others of 10,000. */
+const fewTargets = (pr: number): Uint32Array =>
+  Uint32Array.from(new Set([pr % 1_000, (pr * 31) % 1_000, (pr * 577) % 1_000])).toSorted();
+
 const worlds: readonly World[] = [
   {
     name: '10,000 live entries',
@@ -66,6 +70,21 @@ const worlds: readonly World[] = [
     name: '1,000 entries × 10,000 targets, lanes',
     goalMs: 100,
     snapshot: queueOf({ mode: 'parallel', concurrency: 100 }, 1_000, manyTargets),
+  },
+  {
+    name: '10,000 live entries, adaptive',
+    goalMs: 50,
+    snapshot: queueOf({ strategy: 'adaptive', concurrency: 16 }, 10_000, () => none),
+  },
+  {
+    name: '10,000 live entries in lanes, adaptive',
+    goalMs: 50,
+    snapshot: queueOf({ strategy: 'adaptive', mode: 'parallel', concurrency: 100 }, 10_000, fewTargets),
+  },
+  {
+    name: '1,000 entries × 10,000 targets in lanes, adaptive',
+    goalMs: 100,
+    snapshot: queueOf({ strategy: 'adaptive', mode: 'parallel', concurrency: 100 }, 1_000, manyTargets),
   },
 ];
 

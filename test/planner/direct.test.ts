@@ -296,3 +296,14 @@ it('a restart runs the shown run again, the one with the most entries ahead, and
   expect(world.snapshot.runs.get(bet)?.status).toBe('starting');
   expect(world.active()).toEqual(expect.arrayContaining(['1', '1+2', '2']));
 });
+
+it('puts no more entries with millions of targets into the line at once than it has slots for', () => {
+  const paused = laned(betting([3], [4]), { concurrency: 2 });
+  paused.send({ kind: 'state', state: 'PAUSED' });
+  for (const pr of [1, 2, 3, 4, 5])
+    paused.submit(pr, {
+      targets: Uint32Array.from({ length: 1_000_000 }, (_, index) => pr * 1_000_000 + index),
+    });
+  const { snapshot } = plan({ ...paused.snapshot, state: 'RUNNING' }, 0, paused.strategy);
+  expect(snapshot.line.map(({ members }) => members)).toEqual([[1], [2], [3]]);
+});

@@ -376,14 +376,13 @@ export class Draft {
     return this.#lanes.lanes;
   }
 
-  /** Appends a group to the line and returns the entries it depends on, in the order of the line. */
-  append(group: Group): number[] {
+  /** Appends groups to the line and returns the entries that the last of them depends on, in the order of the line. */
+  append(...groups: readonly Group[]): number[] {
     const lanes = this.lanes();
-    const ahead: number[] = [];
-    for (const index of lanes.append(this.targetsOf(group))) ahead.push(...this.line[index]!.members);
-    this.line = [...this.line, group];
+    for (const group of groups) lanes.append(this.targetsOf(group));
+    this.line = [...this.line, ...groups];
     this.#lanes = { line: this.line, mode: this.settings.mode, lanes };
-    return ahead;
+    return lanes.closed.at(-1)?.flatMap((index) => this.line[index]!.members) ?? [];
   }
 
   isLanding(pr: number): boolean {

@@ -15,11 +15,48 @@ export const noTargets: Targets = new Uint32Array(0);
 
 const none = -1;
 
+/** The last entry to hold each target, by its index in the queue. */
+class LastHolders {
+  #holders = new Int32Array(1024).fill(none);
+
+  of(target: number): number {
+    return target < this.#holders.length ? this.#holders[target]! : none;
+  }
+
+  /**
+   * The entry is from now on the last to hold these targets. Returns those that were, in no order. One pass reads and writes:
+   * with millions of targets most of the time goes into reading memory.
+   */
+  replace(list: Uint32Array, index: number): ReadonlySet<number> {
+    this.#grow(list.at(-1) ?? 0);
+    const holders = this.#holders;
+    const found = new Set<number>();
+    // Neighboring targets often have the same holder.
+    let previous = none;
+    for (let at = 0; at < list.length; at++) {
+      const target = list[at]!;
+      const holder = holders[target]!;
+      holders[target] = index;
+      if (holder === previous || holder === none) continue;
+      found.add(holder);
+      previous = holder;
+    }
+    found.delete(index);
+    return found;
+  }
+
+  #grow(largest: number): void {
+    if (largest < this.#holders.length) return;
+    const grown = new Int32Array(Math.max(largest + 1, this.#holders.length * 2)).fill(none);
+    grown.set(this.#holders);
+    this.#holders = grown;
+  }
+}
+
 /** Walks a queue front to back and finds the direct dependencies of each entry. */
 export class LaneWalk {
   readonly #parallel: boolean;
-  /** The index of the last entry to hold each target. */
-  #holders = new Int32Array(1024).fill(none);
+  readonly #holders = new LastHolders();
   /** The last entry to hold every target, and all entries with targets since then. */
   #barrier = none;
   #sinceBarrier: number[] = [];
@@ -38,10 +75,8 @@ export class LaneWalk {
     for (const list of targets) {
       if (list === 'ALL' || list.length === 0) continue;
       if (this.#barrier !== none) found.add(this.#barrier);
-      const holders = this.#holders;
-      for (let index = 0; index < list.length; index++) {
-        const target = list[index]!;
-        const holder = target < holders.length ? holders[target]! : none;
+      for (let at = 0; at < list.length; at++) {
+        const holder = this.#holders.of(list[at]!);
         if (holder > this.#barrier) found.add(holder);
       }
     }
@@ -61,20 +96,10 @@ export class LaneWalk {
     for (const list of targets) {
       if (list === 'ALL' || list.length === 0) continue;
       holdsAny = true;
-      this.#grow(list);
-      const holders = this.#holders;
-      for (let at = 0; at < list.length; at++) holders[list[at]!] = index;
+      this.#holders.replace(list, index);
     }
     // An entry without targets shares with no other entry, not even with one that holds every target.
     if (holdsAny) this.#sinceBarrier.push(index);
-  }
-
-  #grow(list: Uint32Array): void {
-    const largest = list.at(-1) ?? 0;
-    if (largest < this.#holders.length) return;
-    const grown = new Int32Array(Math.max(largest + 1, this.#holders.length * 2)).fill(none);
-    grown.set(this.#holders);
-    this.#holders = grown;
   }
 }
 
@@ -136,8 +161,7 @@ export class Lanes implements LaneOrder {
  * it shares with, so few pairs are compared.
  */
 export class DirectLanes implements LaneOrder {
-  /** The index of the last entry to hold each target. */
-  readonly #holders = new Map<number, number>();
+  readonly #holders = new LastHolders();
   readonly #targets: (readonly Targets[])[] = [];
   /** Entries that hold every target, and entries that hold any. */
   readonly #everything: number[] = [];
@@ -150,28 +174,22 @@ export class DirectLanes implements LaneOrder {
 
   append(targets: readonly Targets[]): readonly number[] {
     const index = this.closed.length;
-    const sharing = this.#findSharing(targets);
+    const sharing = this.#findSharing(targets, index);
     this.closed.push(sharing);
     this.#targets.push(targets);
     if (targets.every((list) => list.length === 0)) return sharing;
     this.#anything.push(index);
     if (targets.includes('ALL')) this.#everything.push(index);
-    else
-      for (const list of targets)
-        if (list !== 'ALL') for (const target of list) this.#holders.set(target, index);
     return sharing;
   }
 
-  #findSharing(targets: readonly Targets[]): readonly number[] {
+  /** What the entry shares a target with; it becomes the last holder of its targets. */
+  #findSharing(targets: readonly Targets[], index: number): readonly number[] {
     if (targets.every((list) => list.length === 0)) return [];
     if (targets.includes('ALL')) return [...this.#anything];
     const last = new Set<number>();
     for (const list of targets)
-      if (list !== 'ALL')
-        for (const target of list) {
-          const holder = this.#holders.get(target);
-          if (holder !== undefined) last.add(holder);
-        }
+      if (list !== 'ALL') for (const holder of this.#holders.replace(list, index)) last.add(holder);
     const found = new Set([...this.#everything, ...last]);
     const apart = new Set<number>();
     for (const holder of last)

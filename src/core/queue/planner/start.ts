@@ -84,22 +84,31 @@ export function startProposals(draft: Draft, strategy: Strategy): void {
 
 /** The longest line, if dependencies are direct: a plan must stay fast however long the queue is. */
 const lineMax = 1_000;
+/** With so many targets, no more entries are put into the line at once than slots are free. */
+const placedTargetsMax = 3_000_000;
 
 /**
  * If dependencies are direct, every entry that may start is put at the end of the line, and the strategy proposes runs
  * of groups there. Entries at the end that get none are pending again: they have no position to keep yet.
  */
 function startInPlace(draft: Draft, strategy: Strategy): void {
-  if (draft.freeSlots('line') <= 0) return;
+  const free = draft.freeSlots('line');
+  if (free <= 0) return;
   const { nextId } = draft;
   const before = new Map<number, QueuePosition>();
   const waiting = inOrder(startable(draft), draft.now);
-  for (const { pr, place } of waiting.slice(0, Math.max(0, lineMax - draft.line.length))) {
+  const groups: Group[] = [];
+  let targets = 0;
+  for (const item of waiting.slice(0, Math.max(0, lineMax - draft.line.length))) {
+    const { pr, place } = item;
+    targets += item.targets === 'ALL' ? 0 : item.targets.length;
+    if (targets > placedTargetsMax && groups.length >= free) break;
     const group: Group = { id: draft.nextId++, members: [pr] };
-    draft.append(group);
+    groups.push(group);
     before.set(pr, place);
     draft.put(pr, { kind: 'line', group: group.id, shown: 'pending' });
   }
+  draft.append(...groups);
   const started = draft.nextId;
   while (startRuns(draft, strategy));
   const tested = new Set([...draft.runs.values()].map(({ of }) => (of.kind === 'line' ? of.group : null)));
