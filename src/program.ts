@@ -2,6 +2,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { addAdmin } from './cli/admin/admin-command.ts';
+import { addConnect } from './cli/admin/connect-command.ts';
 import { addService } from './cli/admin/service.ts';
 import { addWebhook } from './cli/admin/webhook.ts';
 import { addCi } from './cli/ci/ci.ts';
@@ -33,7 +34,7 @@ const groupsFor = ({ demo }: ProgramContext): Readonly<Record<string, readonly A
   'Move from another merge queue:': [addImport],
   'Tests:': [addCi, addTests, addQuarantine],
   'This machine:': [addLogin, addMcp, addCompletion],
-  'The service:': [addService, addAdmin, addWebhook],
+  'The service:': [addService, addAdmin, addConnect, addWebhook],
 });
 
 type ProgramOutcome = { code: number | undefined };

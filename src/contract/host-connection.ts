@@ -63,7 +63,7 @@ const HostCredentials = z
   .meta({ id: 'HostCredentials' });
 
 export const ConnectHostRequest = z.object({
-  kind: z.enum(['gitea', 'github']).meta({ description: '`gitea`: Gitea or Forgejo.' }),
+  kind: part(50).meta({ description: '`github`, or `gitea` for Gitea and Forgejo.' }),
   url: line(1, 1_000).meta({ description: 'The URL of the Git host: one of `connectable`.' }),
   credentials: HostCredentials,
 });

@@ -42,6 +42,7 @@ const examples = leaves.flatMap((command) =>
 
 /** By the first word, where they are run instead: they go on, take long or need what is not here. Here they are only understood. */
 const runElsewhere: Readonly<Record<string, string>> = {
+  connect: 'test/cli/connect.test.ts',
   demo: 'npm run e2e:demo',
   mcp: 'test/cli/mcp.test.ts',
   simulate: 'npm run e2e:simulate',

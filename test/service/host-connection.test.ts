@@ -100,6 +100,12 @@ it('does not let one organization decide what a name is for another', async () =
   );
 });
 
+it('names the kinds of Git hosts', async () => {
+  const { server, client } = await openScene();
+  const refused = await client.refusal('connectHost', { ...appOf(server), kind: 'svn' }, 400);
+  expect(refused.details).toEqual([{ path: 'kind', message: 'must be one of gitea, github' }]);
+});
+
 it('needs the scope admin, and a key of the installation', async () => {
   const { server, world } = await openScene();
   const reader = await world.client('acme', ['read', 'submit', 'upload']);

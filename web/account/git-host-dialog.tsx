@@ -16,7 +16,7 @@ import type { HostConnection } from '#contract/host-connection.ts';
 import { call } from '../api/api.ts';
 import { Dialog } from '../component/dialog.tsx';
 
-type ChosenKind = RequestOf<'connectHost'>['kind'];
+type ChosenKind = 'gitea' | 'github';
 type TypedCredentials = RequestOf<'connectHost'>['credentials'];
 
 /** Hosts whose kind is known by their name. */

@@ -10,7 +10,7 @@ import { listHostUses } from '#db/account/connection-store.ts';
 import { type Credentials, hookUrl } from '#host/connection.ts';
 import { HostError } from '#host/host.ts';
 import type { HostAccess } from '#host/host-access.ts';
-import { hostKinds } from '#host/kinds.ts';
+import { hostKindNames, hostKinds, type HostKindName, isHostKind } from '#host/kinds.ts';
 import { auditorFrom, type Context, type Handlers } from '../endpoint/context.ts';
 import { requireSecretKey } from '../guard/secret-key.ts';
 
@@ -30,7 +30,16 @@ const presentAccess = ({ missing, repositories, ...access }: HostAccess) => ({
   repositories: [...repositories],
 });
 
-type ConnectRequest = RequestOf<'connectHost'>;
+type ConnectRequest = RequestOf<'connectHost'> & { readonly kind: HostKindName };
+
+function requireKnownKind({ kind, ...input }: RequestOf<'connectHost'>): ConnectRequest {
+  if (isHostKind(kind)) return { ...input, kind, url: withoutTrailing(input.url, '/') };
+  const message = `must be one of ${hostKindNames.join(', ')}`;
+  throw appError('VALIDATION_FAILED', {
+    public: `The kind of Git host ${message}.`,
+    details: [{ path: 'kind', message }],
+  });
+}
 
 /**
  * The host name of the URL, if the operator lets administrators connect it. What a name is in this cell is the same for all
@@ -124,7 +133,7 @@ export const hostConnectionHandlers: Handlers<
   },
 
   connectHost: async (context, input) => {
-    const request = { ...input, url: withoutTrailing(input.url, '/') };
+    const request = requireKnownKind(input);
     const key = requireSecretKey(context);
     const host = await requireConnectable(context, request);
     const credentials = credentialsFrom(request);
