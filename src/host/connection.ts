@@ -29,6 +29,18 @@ export type Credentials =
       readonly moreInstallationIds?: readonly number[];
     };
 
+/** The credentials of an App that is installed on one or several accounts. */
+export function githubAppCredentials(app: {
+  readonly appId: number;
+  readonly installationIds: readonly number[];
+  readonly privateKey: string;
+}): Credentials {
+  const { appId, privateKey } = app;
+  const [installationId, ...more] = app.installationIds;
+  const others = more.length === 0 ? {} : { moreInstallationIds: more };
+  return { kind: 'github-app', appId, installationId: installationId!, ...others, privateKey };
+}
+
 export type ConnectionWithCredentials = {
   readonly id: string;
   readonly organizationId: OrganizationId;

@@ -14,3 +14,15 @@ export type HostAccess = {
     readonly defaultBranch: string;
   }[];
 };
+
+/** Repositories as GitHub and Gitea answer with them, by name. */
+export const listReached = (
+  found: readonly {
+    readonly owner: { readonly login: string };
+    readonly name: string;
+    readonly default_branch: string;
+  }[],
+): HostAccess['repositories'] =>
+  found
+    .map(({ owner, name, default_branch: defaultBranch }) => ({ owner: owner.login, name, defaultBranch }))
+    .toSorted((a, b) => `${a.owner}/${a.name}`.localeCompare(`${b.owner}/${b.name}`));

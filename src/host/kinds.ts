@@ -17,6 +17,10 @@ export const hostKindNames = Object.keys(hostKinds) as readonly HostKindName[];
 export const isHostKind = (name: string | undefined): name is HostKindName =>
   name !== undefined && Object.hasOwn(hostKinds, name);
 
+/** The kind of a host whose name shows it; null: any kind may have this name. */
+export const findKindByName = (hostName: string): HostKindName | null =>
+  hostKindNames.find((name) => hostKinds[name].isKnownName(hostName)) ?? null;
+
 /** How a way is typed: `--app-id N --private-key-file FILE`. */
 export const accessUsage = ({ options }: AccessMethod): string =>
   Object.entries(options)

@@ -4,9 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runProgram } from '#program.ts';
 import { type GithubServer, startGithubServer } from '../github-server/server.ts';
+import { captureOutput } from '../support/captured-output.ts';
 import { openWorld, type World } from '../support/harness.ts';
 import { createToken, ensureOrganization } from '#db/account/organization-store.ts';
 
@@ -36,26 +37,16 @@ describe('signalbox connect', () => {
   });
 
   async function run(...args: readonly string[]) {
-    let output = '';
-    const keep = (text: unknown) => {
-      output += String(text);
-      return true;
-    };
-    const spies = [
-      vi.spyOn(process.stdout, 'write').mockImplementation(keep),
-      vi.spyOn(process.stderr, 'write').mockImplementation(keep),
-      vi.spyOn(console, 'log').mockImplementation((text) => void keep(`${String(text)}\n`)),
-      vi.spyOn(console, 'error').mockImplementation((text) => void keep(`${String(text)}\n`)),
-    ];
-    const code = await runProgram({
-      cwd: folder,
-      env: { HOME: folder, SIGNALBOX_URL: url, SIGNALBOX_API_TOKEN: token },
-      version: '0',
-      args: ['connect', ...args],
-      service: () => Promise.resolve(0),
-      demo: () => Promise.resolve(0),
-    });
-    for (const spy of spies) spy.mockRestore();
+    const { result: code, output } = await captureOutput(() =>
+      runProgram({
+        cwd: folder,
+        env: { HOME: folder, SIGNALBOX_URL: url, SIGNALBOX_API_TOKEN: token },
+        version: '0',
+        args: ['connect', ...args],
+        service: () => Promise.resolve(0),
+        demo: () => Promise.resolve(0),
+      }),
+    );
     return { code, output };
   }
 

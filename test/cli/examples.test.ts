@@ -5,9 +5,10 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listCommandExamples } from '#cli/command.ts';
 import { createProgram, everyCommand, type ProgramContext, runProgram } from '#program.ts';
+import { captureOutput } from '../support/captured-output.ts';
 import { compileCache } from '../support/compile-cache.ts';
 import { createDatabase, databaseUrl, dropDatabase } from '../support/database.ts';
 import { post, runMain, type ServerProcess, startProcess } from '../support/server-process.ts';
@@ -183,20 +184,9 @@ describe('the examples', () => {
   };
 
   const inProcess = async (args: readonly string[]) => {
-    let output = '';
-    const keep = (text: unknown) => {
-      output += String(text);
-      return true;
-    };
-    const spies = [
-      vi.spyOn(process.stdout, 'write').mockImplementation(keep),
-      vi.spyOn(console, 'error').mockImplementation(keep),
-    ];
-    try {
-      return { code: await runProgram(contextOf({ cwd, env: environment(), args })), output };
-    } finally {
-      for (const spy of spies) spy.mockRestore();
-    }
+    const run = () => runProgram(contextOf({ cwd, env: environment(), args }));
+    const { result: code, output } = await captureOutput(run);
+    return { code, output };
   };
 
   it('are there for every command', () => {

@@ -2,7 +2,7 @@
 
 import type { Browser } from 'playwright-core';
 import type { Checklist } from './web-checklist.ts';
-import { findViolations, signIn } from './web-page.ts';
+import { findViolations, openSignedIn } from './web-page.ts';
 import type { World } from './web-world.ts';
 
 export async function checkGitHosts(
@@ -10,9 +10,7 @@ export async function checkGitHosts(
   world: World,
   check: Checklist['check'],
 ): Promise<void> {
-  const context = await browser.newContext();
-  context.setDefaultTimeout(15_000);
-  const page = await context.newPage();
+  const { page, close } = await openSignedIn(browser, world, 'admin');
   const { github } = world;
   const { host } = new URL(github.url);
   const fill = async (privateKey: string) => {
@@ -21,7 +19,6 @@ export async function checkGitHosts(
     await page.getByLabel('Private key').fill(privateKey);
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
   };
-  await signIn(page, world, 'admin');
   await check('credentials that a Git host refuses are explained, and not stored', async () => {
     await page.getByRole('link', { name: 'Git hosts' }).click();
     await page.getByText('No Git host is connected yet').waitFor();
@@ -54,5 +51,5 @@ export async function checkGitHosts(
     await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
     await page.getByText('No Git host is connected yet').waitFor();
   });
-  await context.close();
+  await close();
 }

@@ -207,6 +207,19 @@ export async function signIn(page: Page, { url, tokens }: World, who: keyof Worl
   await page.getByRole('heading', { name: 'Queues' }).waitFor();
 }
 
+/** A page of its own, signed in. */
+export async function openSignedIn(
+  browser: Browser,
+  world: World,
+  who: keyof World['tokens'],
+): Promise<{ readonly page: Page; readonly close: () => Promise<void> }> {
+  const context = await browser.newContext();
+  context.setDefaultTimeout(15_000);
+  const page = await context.newPage();
+  await signIn(page, world, who);
+  return { page, close: () => context.close() };
+}
+
 export type Scheme = 'light' | 'dark';
 
 /** A new browser context with a session. */

@@ -2,21 +2,18 @@
 
 import type { Browser } from 'playwright-core';
 import type { Checklist } from './web-checklist.ts';
-import { signIn } from './web-page.ts';
+import { openSignedIn } from './web-page.ts';
 import type { World } from './web-world.ts';
 
 const name = 'nightly <b>build</b>';
 
 export async function checkTokens(browser: Browser, world: World, check: Checklist['check']): Promise<void> {
-  const context = await browser.newContext();
-  context.setDefaultTimeout(15_000);
-  const page = await context.newPage();
+  const { page, close } = await openSignedIn(browser, world, 'admin');
   let value = '';
   const statusOf = async () => {
     const headers = { 'content-type': 'application/json', 'x-api-token': value };
     return (await fetch(`${world.url}/v1/listQueues`, { method: 'POST', headers, body: '{}' })).status;
   };
-  await signIn(page, world, 'admin');
   await check('the navigation of an admin links to the tokens', async () => {
     await page.getByRole('link', { name: 'Tokens' }).click();
     await page.getByRole('heading', { name: 'API tokens' }).waitFor();
@@ -46,20 +43,17 @@ export async function checkTokens(browser: Browser, world: World, check: Checkli
     await page.reload();
     await page.getByText(name).first().waitFor();
   });
-  await context.close();
+  await close();
   await checkTokensAsViewer(browser, world, check);
 }
 
 async function checkTokensAsViewer(browser: Browser, world: World, check: Checklist['check']): Promise<void> {
-  const context = await browser.newContext();
-  context.setDefaultTimeout(15_000);
-  const page = await context.newPage();
-  await signIn(page, world, 'viewer');
+  const { page, close } = await openSignedIn(browser, world, 'viewer');
   await check('a viewer has no link to the tokens, and their page explains why', async () => {
     const offered = await page.getByRole('link', { name: 'Tokens' }).count();
     await page.goto(`${world.url}/app/tokens`);
     await page.getByText('Tokens are for administrators').waitFor();
     return offered === 0;
   });
-  await context.close();
+  await close();
 }

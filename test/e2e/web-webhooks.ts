@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { startReceiver, taken } from '../webhook/receiver.ts';
 import type { Checklist } from './web-checklist.ts';
-import { signIn } from './web-page.ts';
+import { openSignedIn } from './web-page.ts';
 import type { World } from './web-world.ts';
 
 const name = 'deploys <b>now</b>';
@@ -14,12 +14,9 @@ export async function checkWebhooks(
   world: World,
   check: Checklist['check'],
 ): Promise<void> {
-  const context = await browser.newContext();
-  context.setDefaultTimeout(15_000);
-  const page = await context.newPage();
+  const { page, close } = await openSignedIn(browser, world, 'admin');
   const receiver = await startReceiver();
   let secret = '';
-  await signIn(page, world, 'admin');
   await check('an admin adds an endpoint, and its secret is shown once', async () => {
     await page.getByRole('link', { name: 'Webhooks' }).click();
     await page.getByRole('button', { name: 'Add endpoint' }).click();
@@ -73,6 +70,6 @@ export async function checkWebhooks(
     await page.getByRole('button', { name: 'Delete the endpoint' }).click();
     await page.getByText('This endpoint does not exist').waitFor();
   });
-  await context.close();
+  await close();
   await receiver.close();
 }

@@ -7,13 +7,13 @@ import { createGiteaHost } from '#host/gitea/host.ts';
 import { connectionsOf, organizationId, stubHost } from './gitea-stub.ts';
 import { createGiteaWorld, type GiteaWorld } from './gitea-world.ts';
 
-describe('the webhook of a repository on Gitea', () => {
-  let world: GiteaWorld;
-  beforeAll(async () => {
-    world = await createGiteaWorld();
-  }, 600_000);
-  afterAll(() => world?.close());
+let world: GiteaWorld;
+beforeAll(async () => {
+  world = await createGiteaWorld();
+}, 600_000);
+afterAll(() => world?.close());
 
+describe('the webhook of a repository on Gitea', () => {
   const open = () => openPlace(world);
   const ask = <T = unknown>(
     { repository: { owner, name } }: Workplace,
@@ -98,12 +98,6 @@ describe('the webhook of a repository on Gitea', () => {
 });
 
 describe('the access of an account on Gitea', () => {
-  let world: GiteaWorld;
-  beforeAll(async () => {
-    world = await createGiteaWorld();
-  }, 600_000);
-  afterAll(() => world?.close());
-
   const hostWith = (token: string) =>
     createGiteaHost({
       host: stubHost,

@@ -1,12 +1,11 @@
 // `signalbox connect`: connects the organization to a Git host over the API. Secrets are read from files, never from the
 // command line, where others on the machine could see them.
 
-import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { withoutTrailing } from '#base/text.ts';
 import type { RequestOf, ResponseOf } from '#contract/endpoint/endpoint.ts';
-import { hostKindNames, hostKinds, type HostKindName, isHostKind } from '#host/kinds.ts';
-import { openApi, withConnection, withJson } from '../client/connection.ts';
+import { findKindByName, hostKindNames, hostKinds, type HostKindName, isHostKind } from '#host/kinds.ts';
+import { openApi, readSecretFile, withConnection, withJson } from '../client/connection.ts';
 import { type AddCommand, type Given, withExamples } from '../command.ts';
 import { CliError } from '../exit-codes.ts';
 import { penFor, printJson, printLines } from '../terminal/output.ts';
@@ -30,13 +29,7 @@ function asNumber(text: string): number {
 
 const asNumbers = (text: string): readonly number[] => text.split(',').map((part) => asNumber(part.trim()));
 
-function readSecret(file: string): string {
-  try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8').trim();
-  } catch (error) {
-    throw new CliError(`A file could not be read: ${(error as Error).message}. Check its path.`, 'usage');
-  }
-}
+const readSecret = (file: string): string => readSecretFile(file, 'A file', 'its path');
 
 const kindUsage = hostKindNames.map((name) => `--kind ${name} (${hostKinds[name].title})`).join(' or ');
 
@@ -44,8 +37,8 @@ const kindUsage = hostKindNames.map((name) => `--kind ${name} (${hostKinds[name]
 function findKind(address: string, named: string | undefined): HostKindName {
   if (isHostKind(named)) return named;
   const host = URL.canParse(address) ? new URL(address).hostname : '';
-  const known = hostKindNames.find((name) => hostKinds[name].isKnownName(host));
-  if (named === undefined && known !== undefined) return known;
+  const known = findKindByName(host);
+  if (named === undefined && known !== null) return known;
   throw new CliError(
     named === undefined
       ? `The kind of ${plainLine(address)} is not known. Use ${kindUsage}.`

@@ -12,7 +12,7 @@ import { hookUrls } from '#host/connection.ts';
 import { examine } from '#host/examine.ts';
 import type { Finding } from '#host/finding.ts';
 import { type HostFor, HostError } from '#host/host.ts';
-import { accessUsage, hostKindNames, hostKinds } from '#host/kinds.ts';
+import { accessUsage, findKindByName, hostKindNames, hostKinds } from '#host/kinds.ts';
 import { isSandboxHost } from '#host/sandbox/host.ts';
 
 const usage = `Usage: signalbox doctor <slug> --repo host/owner/name [--branch main] [--json]
@@ -28,8 +28,8 @@ const marks: { readonly [Verdict in Finding['verdict']]: string } = {
 
 /** What `admin connect` needs there. Many host names do not show the kind of the host: then all are listed. */
 function connectUsageFor(hostName: string): string {
-  const known = hostKindNames.filter((name) => hostKinds[name].isKnownName(hostName.toLowerCase()));
-  return (known.length > 0 ? known : hostKindNames)
+  const known = findKindByName(hostName.toLowerCase());
+  return (known === null ? hostKindNames : [known])
     .map((name) => `--kind ${name} ${accessUsage(hostKinds[name].access[0]!)}`)
     .join(', or ');
 }

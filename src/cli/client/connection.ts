@@ -40,16 +40,16 @@ export function parseServiceUrl(text: string): string {
   return withoutTrailing(text, '/');
 }
 
-export function tokenIn(file: string): string {
+/** `-` is standard input. `subject` and `check` are for the message: what it is, and what to look at. */
+export function readSecretFile(file: string, subject: string, check: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8').trim();
   } catch (error) {
-    throw new CliError(
-      `The token could not be read: ${(error as Error).message}. Check --token-file.`,
-      'usage',
-    );
+    throw new CliError(`${subject} could not be read: ${(error as Error).message}. Check ${check}.`, 'usage');
   }
 }
+
+export const tokenIn = (file: string): string => readSecretFile(file, 'The token', '--token-file');
 
 export function findConnection(
   { env }: Pick<CliContext, 'env'>,

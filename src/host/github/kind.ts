@@ -1,3 +1,4 @@
+import { githubAppCredentials } from '../connection.ts';
 import { type AccessMethod, type HostKind, tokenAccess } from '../host-kind.ts';
 
 const appAccess: AccessMethod = {
@@ -10,12 +11,10 @@ const appAccess: AccessMethod = {
     organization is connected with the same App, the webhooks of both go to one URL.`,
   read: (values) => {
     const appId = Number(values['app-id']);
-    const [installationId, ...more] = values['installation-id']!.split(',').map(Number);
-    if (![appId, installationId, ...more].every((id) => Number.isInteger(id) && id! > 0))
+    const installationIds = values['installation-id']!.split(',').map(Number);
+    if (![appId, ...installationIds].every((id) => Number.isInteger(id) && id > 0))
       return { mistake: '--app-id and --installation-id take numbers above 0.' };
-    const app = { kind: 'github-app', appId, installationId: installationId! } as const;
-    const others = more.length === 0 ? {} : { moreInstallationIds: more };
-    return { ...app, ...others, privateKey: values['private-key-file']! };
+    return githubAppCredentials({ appId, installationIds, privateKey: values['private-key-file']! });
   },
 };
 

@@ -7,10 +7,10 @@ import type { RequestOf } from '#contract/endpoint/endpoint.ts';
 import type { HostConnection } from '#contract/host-connection.ts';
 import { type ConnectionRow, listConnections } from '#db/account/connection-change-store.ts';
 import { listHostUses } from '#db/account/connection-store.ts';
-import { type Credentials, hookUrl } from '#host/connection.ts';
+import { type Credentials, githubAppCredentials, hookUrl } from '#host/connection.ts';
 import { HostError } from '#host/host.ts';
 import type { HostAccess } from '#host/host-access.ts';
-import { hostKindNames, hostKinds, type HostKindName, isHostKind } from '#host/kinds.ts';
+import { findKindByName, hostKindNames, hostKinds, type HostKindName, isHostKind } from '#host/kinds.ts';
 import { auditorFrom, type Context, type Handlers } from '../endpoint/context.ts';
 import { requireSecretKey } from '../guard/secret-key.ts';
 
@@ -53,9 +53,9 @@ async function requireConnectable({ cell, deps }: Context, { kind, url }: Connec
       `Administrators can connect ${gitHosts.join(', ') || 'no Git host'} here, and not ${url}. The operator of Signalbox can add it to SIGNALBOX_GIT_HOSTS, or connect it with \`signalbox admin connect\`.`,
     );
   const name = new URL(url).host.toLowerCase();
-  const known = Object.entries(hostKinds).find(([, { isKnownName }]) => isKnownName(name));
-  if (known !== undefined && known[0] !== kind)
-    throw refuse(`${name} is ${known[1].title}. Use the kind ${known[0]}.`);
+  const known = findKindByName(name);
+  if (known !== null && known !== kind)
+    throw refuse(`${name} is ${hostKinds[known].title}. Use the kind ${known}.`);
   const others = await listHostUses(cell.reader, name);
   if (others.some((other) => other.kind !== kind || other.url !== url))
     throw refuse(
@@ -64,18 +64,8 @@ async function requireConnectable({ cell, deps }: Context, { kind, url }: Connec
   return name;
 }
 
-function credentialsFrom({ credentials }: ConnectRequest): Credentials {
-  if (credentials.kind === 'token') return credentials;
-  const { appId, installationIds, privateKey } = credentials;
-  const [installationId, ...more] = installationIds;
-  return {
-    kind: 'github-app',
-    appId,
-    privateKey,
-    installationId: installationId!,
-    ...(more.length === 0 ? {} : { moreInstallationIds: more }),
-  };
-}
+const credentialsFrom = ({ credentials }: ConnectRequest): Credentials =>
+  credentials.kind === 'token' ? credentials : githubAppCredentials(credentials);
 
 /** What the credentials are good for, before they are stored. */
 async function checkCredentials(

@@ -6,6 +6,7 @@
 
 import type { OrganizationId } from '#base/id.ts';
 import type { Host } from '../../host.ts';
+import { listReached } from '../../host-access.ts';
 import type { Client } from '../client/client.ts';
 import type { VersionOf } from '../client/version.ts';
 import { ListedRepository } from '../schema.ts';
@@ -37,14 +38,9 @@ export const createAccessReader =
         (scope) =>
           `The token lacks the scope ${scope}. Create another under Settings → Applications of the account, with read:user, write:repository and write:issue.`,
       ),
-      repositories: found
-        .filter(({ archived, permissions }) => !archived && permissions?.push === true)
-        .map(({ owner, name: repo, default_branch: defaultBranch }) => ({
-          owner: owner.login,
-          name: repo,
-          defaultBranch,
-        }))
-        .toSorted((a, b) => `${a.owner}/${a.name}`.localeCompare(`${b.owner}/${b.name}`)),
+      repositories: listReached(
+        found.filter(({ archived, permissions }) => !archived && permissions?.push === true),
+      ),
     };
   };
 

@@ -1,6 +1,6 @@
 // What an App with its installations, or the token of an account, is good for.
 
-import type { HostAccess } from '../../host-access.ts';
+import { type HostAccess, listReached } from '../../host-access.ts';
 import type { GithubClient } from '../client/client.ts';
 import { InstalledRepositories, Installation, ListedRepositories } from '../schema.ts';
 import { readVersion } from './inspect.ts';
@@ -18,7 +18,7 @@ const asShown = { read: 'read-only', write: 'read and write' } as const;
 
 export async function readAccess(clients: readonly GithubClient[]): Promise<HostAccess> {
   const [first] = clients;
-  // An installation that does not exist, or is suspended, fails here: it gets no token.
+  // An installation that does not exist fails here: it gets no token.
   const found = await Promise.all(clients.map(readReached));
   const installations = (await Promise.all(clients.map(readOwnInstallation))).filter((one) => one !== null);
   const lacks = new Set(installations.flatMap(({ permissions }) => listMissing(permissions)));
@@ -26,10 +26,7 @@ export async function readAccess(clients: readonly GithubClient[]): Promise<Host
     version: await readVersion(first!),
     account: installations[0]?.app_slug ?? (await first!.login()),
     missing: [...lacks],
-    repositories: found
-      .flat()
-      .map(({ owner, name, default_branch: defaultBranch }) => ({ owner: owner.login, name, defaultBranch }))
-      .toSorted((a, b) => `${a.owner}/${a.name}`.localeCompare(`${b.owner}/${b.name}`)),
+    repositories: listReached(found.flat()),
   };
 }
 
