@@ -1,42 +1,32 @@
 // Speculation on failure paths: what it believes, which paths it considers, and which runs it starts.
 import { describe, expect, it } from 'vitest';
 import { estimateLandings } from '#core/queue/planner/strategy/belief.ts';
-import { foresee } from '#core/queue/planner/strategy/foresee.ts';
 import { likeliestPaths } from '#core/queue/planner/strategy/path.ts';
 import type { Item, Run } from '#core/queue/planner/model.ts';
-import type { QueueSettings } from '#core/queue/settings.ts';
-import { World } from './world.ts';
-
-const minuteMs = 60_000;
-const on = (...targets: number[]) => ({ targets: Uint32Array.from(targets) });
-
-function foreseeing(settings: Partial<QueueSettings> = {}): World {
-  const world = new World({ mode: 'parallel', concurrency: 8, testingTimeoutMinutes: 0, ...settings });
-  world.strategy = foresee;
-  return world;
-}
+import { conflictOdds } from '#core/queue/planner/innocence.ts';
+import { foreseeing, minuteMs, on, proposeFor } from './foreseen.ts';
 
 /** Beliefs about #1, #2 and #3, which share a target, after these runs: `['1+2', 'failed']` has #2 on top of #1. */
 function believe(
-  runs: readonly (readonly [members: string, status: Run['status']])[],
-  findings?: Item['findings'],
+  runs: readonly (readonly [members: string, status: Run['status'], rest?: Partial<Run>])[],
+  known: Readonly<Record<number, Partial<Item>>> = {},
 ): number[] {
   const prs = [1, 2, 3];
   const world = foreseeing();
   for (const pr of prs) world.submit(pr, on(1));
   const [any] = world.snapshot.runs.values();
   const items = new Map(world.snapshot.items);
-  if (findings !== undefined) items.set(3, { ...items.get(3)!, findings });
+  for (const pr of prs) items.set(pr, { ...items.get(pr)!, ...known[pr] });
   const lands = estimateLandings({
     line: prs.map((pr) => ({ id: pr, members: [pr] })),
     items,
     soundOdds: 0.9,
     flakeOdds: 0.005,
     runs: prs.map((pr) =>
-      runs.flatMap(([members, status]) => {
+      runs.flatMap(([members, status, rest]) => {
         const list = members.split('+').map(Number);
         return list.at(-1) === pr
-          ? [{ ...any!, status, composition: { base: 'T', members: list, tested: 1 } }]
+          ? [{ ...any!, status, composition: { base: 'T', members: list, tested: 1 }, ...rest }]
           : [];
       }),
     ),
@@ -122,13 +112,43 @@ describe('a belief', () => {
 
   it('remembers what dropped runs showed', () => {
     const failed = { passed: false, passedWith: [], failedBehind: [[1]] };
-    expect(believe([], failed)[0]).toBeLessThan(0.9);
+    expect(believe([], { 3: { findings: failed } })[0]).toBeLessThan(0.9);
     const passed = { passed: true, passedWith: [1, 2], failedBehind: [] };
-    expect(believe([], passed)[2]).toBeGreaterThan(0.999);
+    expect(believe([], { 3: { findings: passed } })[2]).toBeGreaterThan(0.999);
   });
 
-  it('is not changed by a run that could not start', () => {
+  it('is not changed by a run that could not start, nor by one that failed for want of a result', () => {
     expect(believe([['1', 'infrastructure']])).toEqual(believe([]));
+    expect(believe([['1', 'failed', { why: 'TEST_RUN_TIMEOUT' }]])).toEqual(believe([]));
+  });
+
+  it('is what was predicted of the entry, where something was', () => {
+    expect(believe([], { 1: { odds: 0.4 } })[0]).toBeCloseTo(0.4);
+  });
+
+  it('is less the more entries landed that its runs did not contain', () => {
+    const passed = { passed: true, passedWith: [1], failedBehind: [], untestedLandings: 4 };
+    const [, second, third] = believe([], { 3: { findings: passed } });
+    // It may break with #2, which none of its runs contained, and with the four that landed.
+    const conflict = conflictOdds(0.2, 2 + 4);
+    expect(third).toBeCloseTo((1 - conflict) ** 4 * (1 - conflict * second!), 9);
+    expect(conflict).toBeCloseTo(0.2 / 6);
+  });
+
+  it('takes an entry that passed for sound, although landings came between', () => {
+    const passed = { passed: true, passedWith: [], failedBehind: [], untestedLandings: 4 };
+    const known = { 1: { findings: passed } };
+    expect(believe([['1+2', 'failed']], known)[0]).toBeCloseTo(believe([], known)[0]!, 9);
+  });
+
+  it('explains a failure by entries that are still ahead, not by others that the run contained', () => {
+    const [conflict, flake] = [0.04, 0.005];
+    for (const members of ['3+2', '99+2']) {
+      const [first, second] = believe([[members, 'failed']]);
+      const before = 0.9 * (1 - conflict * first!);
+      expect(first).toBeCloseTo(0.9);
+      expect(second).toBeCloseTo((before * flake) / (before * flake + 1 - before), 9);
+    }
   });
 });
 
@@ -149,6 +169,10 @@ describe('paths', () => {
     expect(found[0]!.odds).toBeCloseTo(0.9 * 0.8 * 0.7);
     expect(found[1]!.odds).toBeCloseTo(0.9 * 0.8 * 0.3);
     expect(found[4]!.odds).toBeCloseTo(0.9 * 0.2 * 0.3);
+  });
+
+  it('are six at most', () => {
+    expect(paths(0.5, 0.5, 0.5)).toHaveLength(6);
   });
 
   it('leave out what is improbable, except the likeliest', () => {
@@ -189,57 +213,6 @@ describe('a run', () => {
     world.pass('1');
     expect(world.active()).toEqual(['2']);
   });
-
-  /** What is proposed for a line in which each entry depends on those that are named, with runs that take half an hour. */
-  function proposeFor(
-    dependencies: readonly (readonly number[])[],
-    options: {
-      readonly free?: number;
-      readonly failureShare?: number;
-      readonly weight?: QueueSettings['weight'];
-      /** For each run: the entries that it contains, by index, and for how many minutes it has been under way. */
-      readonly running?: readonly (readonly [entries: readonly number[], minutes: number])[];
-    } = {},
-  ) {
-    const { free = 10, failureShare = 0.05, weight = 'time', running = [] } = options;
-    const now = 100 * minuteMs;
-    const world = foreseeing({ weight });
-    const prs = dependencies.map((_, index) => index + 1);
-    for (const pr of prs) world.submit(pr, on(pr));
-    const [any] = world.snapshot.runs.values();
-    const runs = running.map(([entries, minutes], index): Run => {
-      const startedAt = now - minutes * minuteMs;
-      const members = entries.map((entry) => entry + 1);
-      return {
-        ...any!,
-        id: 1_000 + index,
-        of: { kind: 'line', group: members.at(-1)! },
-        composition: { base: 'T', members, tested: 1 },
-        requestedAt: startedAt,
-        startedAt,
-      };
-    });
-    const { proposals, wakeAt } = foresee.propose({
-      queue: {
-        ...world.snapshot,
-        failureShare,
-        flakeShare: 0.005,
-        limits: { ...world.snapshot.limits, usualMs: 30 * minuteMs },
-        line: prs.map((pr) => ({ id: pr, members: [pr] })),
-        runs: new Map(runs.map((run) => [run.id, run])),
-      },
-      pending: [],
-      free,
-      now,
-      dependencies,
-    });
-    return {
-      started: proposals.map((proposal) =>
-        'group' in proposal ? `${proposal.group} without ${proposal.without.join() || 'none'}` : 'other',
-      ),
-      wakeInMinutes: wakeAt === null ? null : (wakeAt - now) / minuteMs,
-    };
-  }
 
   it('is not proposed for a path that has one', () => {
     expect(proposeFor([[], [0]])).toEqual({
@@ -293,5 +266,13 @@ describe('a run', () => {
     expect(proposeFor(waiting, { free: 1 }).started).toEqual(['2 without none']);
     expect(proposeFor(waiting, { free: 2 }).started).toEqual(['2 without none', '1 without none']);
     expect(proposeFor(waiting, { free: 0 }).started).toEqual([]);
+    // With enough slots they start in the order of the line.
+    expect(proposeFor(waiting, { free: 5 }).started.map((each) => each[0])).toEqual([
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+    ]);
   });
 });

@@ -2,65 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { limitsWithoutHistory } from '#core/queue/planner/clock.ts';
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
 import { estimateFailureShare, usualFailureShare } from '#core/queue/planner/history.ts';
-import { noTargets } from '#core/queue/planner/lane.ts';
 import type { Item, QueuePosition, Run, Snapshot } from '#core/queue/planner/model.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { chainEveryMs, screenSize, screenThenChain } from '#core/queue/planner/strategy/screen-then-chain.ts';
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-
-const pendingSince = (since: number, alone = false): QueuePosition => ({
-  kind: 'pending',
-  since,
-  restarting: false,
-  alone,
-  behind: null,
-});
-
-const entry = (pr: number, item: Partial<Item> = {}): Item => ({
-  pr,
-  priority: 100,
-  seniority: pr,
-  submittedAt: 0,
-  noBatch: false,
-  ready: true,
-  queuedAt: 0,
-  patienceFrom: 0,
-  testedOnTip: null,
-  targets: noTargets,
-  place: pendingSince(0),
-  screen: 'none',
-  endRequested: null,
-  ...item,
-});
-
-const entries = (count: number, item: Partial<Item> = {}): Item[] =>
-  Array.from({ length: count }, (_, index) => entry(index + 1, item));
-
-const slots = 16;
-const busy = 8;
-const now = hourMs;
-/** Runs that usually take half an hour. */
-const longRuns = { startByMs: minuteMs, finishByMs: 2 * hourMs, usualMs: 30 * minuteMs };
-
-/** An entry under bisection that probably fails: with it in the queue only free slots make the queue quiet. */
-const suspect = entry(800, { place: { kind: 'search', search: 1 }, odds: 0.1 });
-
-const itemsOf = (items: readonly Item[]): Snapshot['items'] => new Map(items.map((item) => [item.pr, item]));
-
-function propose(pending: readonly Item[], free: number, queue: Partial<Snapshot> = {}) {
-  const items = itemsOf([suspect, ...pending]);
-  const snapshot = { ...emptySnapshot({ concurrency: slots }, 'T'), limits: longRuns, items, ...queue };
-  return screenThenChain.propose({ queue: snapshot, pending, free, now, dependencies: [] });
-}
-
-/** The sizes of what is proposed, as "group 3" or "screen 6". */
-const shapes = ({ proposals }: ReturnType<typeof propose>): string[] =>
-  proposals.map((proposal) => {
-    if ('screen' in proposal) return `screen ${proposal.screen.length}`;
-    return 'members' in proposal ? `group ${proposal.members.length}` : 'another run';
-  });
+import {
+  busy,
+  entries,
+  entry,
+  hourMs,
+  itemsOf,
+  longRuns,
+  minuteMs,
+  now,
+  pendingSince,
+  propose,
+  shapes,
+  slots,
+  suspect,
+} from './proposing.ts';
 
 /** A line of so many groups, the last of which began then. */
 function lineOf(groups: number, requestedAt: number): Pick<Snapshot, 'line' | 'runs'> {
@@ -93,20 +52,6 @@ describe('screens', () => {
   it('are smaller if more changes fail, and take a risk of 0.45 if many do', () => {
     expect(shapes(propose(entries(20), 1, { failureShare: 0.07 }))).toEqual(['screen 4']);
     expect(shapes(propose(entries(20), 1, { failureShare: 0.15 }))).toEqual(['screen 3']);
-  });
-
-  it('are formed by what is predicted of each entry, where something is', () => {
-    const odds = [0.99, 0.6, 0.97, 0.85, 0.96, 0.84];
-    const pending = odds.map((each, index) => entry(index + 1, { odds: each }));
-    // Together with those that are alike, the most probable failure last; the oldest that is left begins the next one.
-    expect(
-      propose(pending, 2, { settings: { ...emptySnapshot({}, 'T').settings, weight: 'ci_minutes' } })
-        .proposals,
-    ).toEqual([{ screen: [1, 3, 5, 4] }, { screen: [2] }]);
-    expect(shapes(propose(entries(40, { odds: 0.99 }), 1))).toEqual(['screen 16']);
-    expect(shapes(propose(entries(20, { odds: 0.8 }), 1))).toEqual(['screen 1']);
-    // A screen that passed says more than a prediction.
-    expect(shapes(propose(entries(9, { odds: 0.02, screen: 'doubted' }), 1))).toEqual(['screen 6']);
   });
 
   it('are evenly filled if the slots allow that', () => {
@@ -294,6 +239,7 @@ describe('the batches, for people', () => {
   it('wait longer if slots are taken, or if CI minutes matter more', () => {
     const taken = { ...lineOf(8, now), items: itemsOf([suspect]) };
     expect(describeBatches({})).toEqual({ size: 6, waitMs: minuteMs, failureShare: 0.05 });
+    expect(describeBatches({}, { predictFailures: true })).toMatchObject({ isPredicted: true });
     expect(describeBatches(taken)).toMatchObject({ waitMs: 5 * minuteMs });
     expect(describeBatches({}, { weight: 'ci_minutes' })).toMatchObject({ waitMs: 6 * minuteMs });
     expect(describeBatches(taken, { weight: 'ci_minutes' })).toMatchObject({ waitMs: 6 * minuteMs });
@@ -339,6 +285,9 @@ describe('a quiet queue', () => {
 
   it('is one with two thirds of its slots free', () => {
     const pending = entries(2, { place: pendingSince(now) });
+    const { settings } = emptySnapshot({ concurrency: 12 }, 'T');
+    expect(shapes(propose(pending, 8, { settings }))).toEqual(['group 2']);
+    expect(shapes(propose(pending, 7, { settings }))).toEqual([]);
     expect(shapes(propose(pending, 11))).toEqual(['group 2']);
     expect(shapes(propose(pending, 10))).toEqual([]);
   });
