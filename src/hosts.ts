@@ -6,7 +6,7 @@ import type { Clock } from '#base/clock.ts';
 import { appError } from '#base/error.ts';
 import type { OrganizationId } from '#base/id.ts';
 import type { Log } from '#base/log.ts';
-import { createTtlCache } from '#base/ttl-cache.ts';
+import { createTtlCache, type TtlCache } from '#base/ttl-cache.ts';
 import type { SandboxMode } from '#config/variable.ts';
 import type { Cell } from '#db/cell.ts';
 import { isRealHost, listHosts, openConnection, saveCredentials } from '#db/account/connection-store.ts';
@@ -39,7 +39,7 @@ export type Hosts = {
   readonly isRead: (cellName: string) => boolean;
   /** Resolves as soon as the connections of the cell have been read. */
   readonly whenRead: (cellName: string) => Promise<void>;
-  /** Reads the connections again. */
+  /** Reads the connections and their credentials again. */
   readonly refresh: () => Promise<void>;
   readonly close: () => void;
 };
@@ -66,7 +66,12 @@ export async function openHosts(options: HostsOptions, cells: readonly Cell[]): 
         'could not read host connections',
       );
   const refresh = async () => {
-    await Promise.all(all.map((cell) => cell.read()));
+    await Promise.all(
+      all.map((cell) => {
+        cell.forgetCredentials();
+        return cell.read();
+      }),
+    );
   };
   const timer = setInterval(() => {
     for (const [name, cell] of served)
@@ -91,11 +96,13 @@ type CellHosts = {
   readonly isRead: () => boolean;
   readonly whenRead: Promise<void>;
   readonly read: () => Promise<void>;
+  readonly forgetCredentials: () => void;
 };
 
 function createCellHosts(options: HostsOptions, cell: Cell): CellHosts {
   const { clock, log, sandbox: mode } = options;
   const connected = new Map<string, Host>();
+  const credentials: KeptConnections = createTtlCache({ ttlMs: connectionKeptMs, max: connectionsMax });
   /** Names with a connection or a repository of a real Git host; null: not read yet. */
   let real: ReadonlySet<string> | null = null;
   const firstRead = Promise.withResolvers<void>();
@@ -108,7 +115,7 @@ function createCellHosts(options: HostsOptions, cell: Cell): CellHosts {
       const adapter = await hostKinds[kind].load();
       // Another read may have connected it meanwhile.
       if (connected.has(host)) continue;
-      const connections = createConnections(cell, options.secretKey);
+      const connections = createConnections(cell, options.secretKey, credentials);
       const budget: ContentBudget = {
         take: (key, request) => takeContent(cell, key, request),
         used: (key, at) => readContentUse(cell.reader, key, at),
@@ -145,6 +152,7 @@ function createCellHosts(options: HostsOptions, cell: Cell): CellHosts {
     isRead: () => real !== null,
     whenRead: firstRead.promise,
     read,
+    forgetCredentials: credentials.clear,
   };
 }
 
@@ -182,11 +190,10 @@ function createSandboxes(
 const connectionKeptMs = 2_000;
 const connectionsMax = 10_000;
 
-function createConnections(cell: Cell, key: SecretKey | null): Connections {
-  const cache = createTtlCache<ConnectionWithCredentials | null>({
-    ttlMs: connectionKeptMs,
-    max: connectionsMax,
-  });
+/** By organization and host. */
+type KeptConnections = TtlCache<ConnectionWithCredentials | null>;
+
+function createConnections(cell: Cell, key: SecretKey | null, cache: KeptConnections): Connections {
   const read = async (
     organizationId: OrganizationId,
     host: string,

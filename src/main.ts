@@ -15,7 +15,7 @@ import { bootstrap } from '#db/account/bootstrap.ts';
 import { type Cell, type Cells, indexCells, openCell } from '#db/cell.ts';
 import { followDatabaseClock } from '#db/database-clock.ts';
 import { migrateCell } from '#db/migrate.ts';
-import type { HostFor } from '#host/host.ts';
+
 import { createApp } from '#http/app.ts';
 import { type BlobsOf, openBlobs } from './blobs.ts';
 import { type Hosts, openHosts } from './hosts.ts';
@@ -97,7 +97,7 @@ async function work(
   return Promise.all(
     cells.all.map(async (cell, at) => {
       const watch = { begin: watchdog.begin, cell: at };
-      const start = () => workOnCell(config, log, cell, blobsOf, hosts.hostFor, environment, watch);
+      const start = () => workOnCell(config, log, cell, blobsOf, hosts, environment, watch);
       if (hosts.isRead(cell.name)) return start();
       let isClosing = false;
       const started = hosts.whenRead(cell.name).then(() => (isClosing ? null : start()));
@@ -120,7 +120,7 @@ async function workOnCell(
   log: Log,
   cell: Cell,
   blobsOf: BlobsOf,
-  hostFor: HostFor,
+  { hostFor, refresh }: Pick<Hosts, 'hostFor' | 'refresh'>,
   environment: Environment,
   watch: NonNullable<WorkerOptions['watch']>,
 ): Promise<Closer> {
@@ -154,6 +154,7 @@ async function workOnCell(
     log,
     clock,
     hostFor,
+    refreshHosts: refresh,
     mirrors,
     targets,
     queues: createKeptQueues(),

@@ -5,6 +5,7 @@ import { NotFound } from './component/query-result.tsx';
 import { Shell } from './shell/shell.tsx';
 import { healthSearch } from './history/health-search.ts';
 import type { QueueSearch } from './name.ts';
+import type { GitHostsSearch } from './account/app-registration.tsx';
 import type { SignInSearch } from './account/sign-in-problem.ts';
 import { queueSorts, type QueueSort } from './queue/queue-order.ts';
 import { type TestsSearch, testTabs, type UploadsSearch, uploadStates } from './test-health/test-tab.ts';
@@ -124,6 +125,10 @@ const webhooksRoute = createRoute({
 const gitHostsRoute = createRoute({
   getParentRoute: () => root,
   path: '/git-hosts',
+  validateSearch: (search): GitHostsSearch => ({
+    ...pickSearchTexts(search, ['code', 'state', 'setup_action']),
+    ...(search['connect'] === true && { connect: true }),
+  }),
   component: lazyRouteComponent(() => import('./page/git-hosts.tsx'), 'GitHostsPage'),
 });
 

@@ -89,6 +89,15 @@ export const errorRegistry = {
     status: 409,
     meaning: 'The Git host does not accept the credentials; the message says why.',
   },
+  HOST_ALREADY_CONNECTED: {
+    status: 409,
+    meaning: 'The organization is connected to this Git host already.',
+  },
+  APP_REGISTRATION_UNKNOWN: {
+    status: 409,
+    meaning:
+      'The registration of an App was begun by someone else, or more than an hour ago. Begin it again.',
+  },
   WEBHOOK_LIMIT_REACHED: {
     status: 409,
     meaning: 'The organization has reached its limit of webhook endpoints.',

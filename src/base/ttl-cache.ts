@@ -19,6 +19,7 @@ export type TtlCache<Value> = {
   readonly get: (key: string) => Value | undefined;
   readonly set: (key: string, value: Value) => void;
   readonly delete: (key: string) => void;
+  readonly clear: () => void;
   /** The value that is kept, or else what `read` answers. A kept value that `accepts` refuses is read again. */
   readonly load: (
     key: string,
@@ -80,6 +81,7 @@ export function createTtlCache<Value>(options: TtlCacheOptions<Value>): TtlCache
     get: (key) => find(key)?.kept?.value,
     set: (key, value) => insert(key, { startedAt: now(), reading: null, kept: keep(value) }),
     delete: (key) => void entries.delete(key),
+    clear: () => entries.clear(),
     load: async (key, read, accepts = () => true) => {
       for (;;) {
         const entry = find(key);

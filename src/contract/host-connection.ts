@@ -40,6 +40,20 @@ const HostAccess = z
     repositories: z
       .array(z.object({ owner: z.string(), name: z.string(), defaultBranch: z.string() }))
       .meta({ description: 'The repositories where Signalbox may write.' }),
+    app: z
+      .object({
+        installUrl: z.string().meta({ description: 'Where people install the App.' }),
+        installations: z.array(
+          z.object({
+            id: z.int(),
+            account: z.string(),
+            isOwn: z.boolean().meta({ description: 'It is on the account that owns the App.' }),
+            isUsed: z.boolean().meta({ description: 'The connection uses it.' }),
+          }),
+        ),
+      })
+      .nullable()
+      .meta({ description: 'The App that Signalbox acts as. Null: it acts as an account.' }),
   })
   .meta({ id: 'HostAccess', description: 'What the credentials of a connection are good for.' });
 
@@ -69,6 +83,38 @@ export const ConnectHostRequest = z.object({
 });
 
 export const ConnectHostResponse = z.object({ connection: HostConnection, access: HostAccess });
+
+export const BeginAppRegistrationRequest = z.object({
+  kind: part(50).meta({ description: '`github`: other Git hosts have no Apps.' }),
+  url: line(1, 1_000).meta({ description: 'The URL of the Git host: one of `connectable`.' }),
+  owner: part(100).optional().meta({
+    description:
+      'The organization at the Git host that is to own the App. Absent: the person who registers it.',
+  }),
+});
+
+export const BeginAppRegistrationResponse = z.object({
+  action: z.string().meta({ description: 'Where the browser sends the form, with the method POST.' }),
+  manifest: z.string().meta({ description: 'The value of the field `manifest` of the form.' }),
+});
+
+export const FinishAppRegistrationRequest = z.object({
+  code: part(200).meta({
+    description: 'The parameter `code` with which the Git host sent the browser back.',
+  }),
+  state: part(2_000).meta({ description: 'The parameter `state`.' }),
+});
+
+export const FinishAppRegistrationResponse = z.object({ connection: HostConnection, access: HostAccess });
+
+export const UseInstallationsRequest = z.object({
+  connectionId: part(100),
+  installationIds: z.array(identifier).min(1).max(100).optional().meta({
+    description: 'Of `app.installations`. Absent: those on the account that owns the App.',
+  }),
+});
+
+export const UseInstallationsResponse = z.object({ connection: HostConnection, access: HostAccess });
 
 export const GetHostAccessRequest = z.object({ connectionId: part(100) });
 

@@ -86,6 +86,16 @@ export const Diagnosis = z.object({
   findings: z.array(Finding).meta({ description: 'In the order in which they were checked.' }),
 });
 
+export const RepositoryCheck = Diagnosis.extend({
+  requiredChecks: z.array(z.string()).meta({
+    description:
+      'The checks that the rules of the branch require. A queue requires the same unless its settings name others.',
+  }),
+  reportedChecks: z.array(z.string()).meta({
+    description: 'The checks that reported recently, those of pull requests first.',
+  }),
+});
+
 export const ListQueuesRequest = z.object({
   query: line(1, 200)
     .optional()

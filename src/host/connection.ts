@@ -24,22 +24,30 @@ export type Credentials =
       readonly appId: number;
       /** PEM. */
       readonly privateKey: string;
-      readonly installationId: number;
+      /** Null: the App is not installed yet. */
+      readonly installationId: number | null;
       /** Other accounts of the organization where the same App is installed. */
       readonly moreInstallationIds?: readonly number[];
     };
 
-/** The credentials of an App that is installed on one or several accounts. */
+/** The credentials of an App that is installed on one account, on several, or on none so far. */
 export function githubAppCredentials(app: {
   readonly appId: number;
   readonly installationIds: readonly number[];
   readonly privateKey: string;
 }): Credentials {
   const { appId, privateKey } = app;
-  const [installationId, ...more] = app.installationIds;
+  const [installationId = null, ...more] = app.installationIds;
   const others = more.length === 0 ? {} : { moreInstallationIds: more };
-  return { kind: 'github-app', appId, installationId: installationId!, ...others, privateKey };
+  return { kind: 'github-app', appId, installationId, ...others, privateKey };
 }
+
+/** Every installation that the connection uses. */
+export const listInstallationIds = ({
+  installationId,
+  moreInstallationIds = [],
+}: Extract<Credentials, { readonly kind: 'github-app' }>): readonly number[] =>
+  installationId === null ? [] : [installationId, ...moreInstallationIds];
 
 export type ConnectionWithCredentials = {
   readonly id: string;

@@ -13,6 +13,9 @@ export type DoctorInput = {
   readonly lands: 'fast_forward' | 'host';
   /** The host shows a pull request as merged whose commits were pushed. */
   readonly isShownAsMerged: boolean;
-  /** The URL of the connection, and those that lead to Signalbox as well. */
-  readonly webhookUrls: readonly [own: string, ...sharing: string[]];
+  /**
+   * The URL of the connection, and those that lead to Signalbox as well. Null: there is no queue yet, and Signalbox sets the
+   * webhook when it is created.
+   */
+  readonly webhookUrls: readonly [own: string, ...sharing: string[]] | null;
 };

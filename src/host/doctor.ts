@@ -67,6 +67,7 @@ const neededEvents: { readonly [Kind in HostEvent['kind']]: string } = {
 };
 
 function webhookFindings({ inspection, webhookUrls }: DoctorInput): Finding[] {
+  if (webhookUrls === null) return [];
   const [webhookUrl] = webhookUrls;
   if (inspection.webhooks === null)
     return [

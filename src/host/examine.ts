@@ -3,23 +3,27 @@
 import { diagnose } from './doctor.ts';
 import type { DoctorInput } from './doctor-input.ts';
 import type { Finding } from './finding.ts';
-import type { Host, HostRepository } from './host.ts';
+import type { Host, HostRepository, Inspection } from './host.ts';
 import { landingWay, resolveLandingMode } from './landing-mode.ts';
+
+type Examination = { readonly findings: readonly Finding[]; readonly inspection: Inspection };
 
 export async function examine(
   host: Host,
   repository: HostRepository,
   { queue, webhookUrls }: Pick<DoctorInput, 'queue' | 'webhookUrls'>,
-): Promise<readonly Finding[]> {
+): Promise<Examination> {
   const { targetBranch: branch } = queue;
   const { mergeMethod: method } = queue.settings;
   const lands = resolveLandingMode(host, queue.settings, method);
-  return diagnose({
-    inspection: await host.inspect(repository, branch),
+  const inspection = await host.inspect(repository, branch);
+  const findings = diagnose({
+    inspection,
     rules: await host.readRules(repository, branch, { method, way: landingWay(lands) }),
     queue,
     lands,
     isShownAsMerged: host.showsPushedAsMerged(method),
     webhookUrls,
   });
+  return { findings, inspection };
 }

@@ -1,5 +1,7 @@
 // What the credentials of an organization are good for at a Git host.
 
+import type { RegisteredApp } from './app-registration.ts';
+
 export type HostAccess = {
   /** Product and version, such as `Gitea 1.26.0`. */
   readonly version: string;
@@ -13,6 +15,8 @@ export type HostAccess = {
     readonly name: string;
     readonly defaultBranch: string;
   }[];
+  /** Null: Signalbox acts as an account, not as an App. */
+  readonly app: RegisteredApp | null;
 };
 
 /** Repositories as GitHub and Gitea answer with them, by name. */

@@ -1,6 +1,7 @@
 // What a kind of Git host is to everything outside its folder: how an organization is connected to it, and how
 // its adapter is loaded. kinds.ts has the table.
 
+import type { AppRegistration } from './app-registration.ts';
 import type { AdapterOptions, Credentials } from './connection.ts';
 import type { Host } from './host.ts';
 
@@ -26,6 +27,8 @@ export type HostKind = {
   readonly isKnownName: (hostName: string) => boolean;
   /** The ways to give Signalbox access, the recommended one first. */
   readonly access: readonly AccessMethod[];
+  /** How an App of the organization's own is registered there; absent: such hosts have no Apps. */
+  readonly loadRegistration?: () => Promise<AppRegistration>;
   /** Loads the adapter. The command line reads the table, and must not load the adapters with it. */
   readonly load: () => Promise<(options: AdapterOptions) => Host>;
 };

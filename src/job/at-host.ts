@@ -196,7 +196,7 @@ export async function withHost<Task extends RepositoryTask>(
     work: async () => {
       const repository = await findRepository(deps.cell.reader, repositoryId);
       if (repository === null) return;
-      await work({ host: servingHost(deps, repository), repository });
+      await work({ host: await servingHost(deps, repository), repository });
       const waiting = queues.filter(({ isHostAway }) => isHostAway);
       await recordAnswer(
         deps,
@@ -221,12 +221,20 @@ export type HostSession = { readonly host: Host; readonly mirror: Mirror };
 
 /** The host of a queue and our mirror of its repository. */
 async function openHostSession(deps: TaskDeps, { repository }: QueueAtHost): Promise<HostSession> {
-  const host = servingHost(deps, repository);
+  const host = await servingHost(deps, repository);
   return { host, mirror: await deps.mirrors.open(repository.id, () => host.remoteOf(repository)) };
 }
 
-function servingHost({ hostFor, cell }: TaskDeps, repository: HostRepository): Host {
-  const host = hostFor(cell.name, repository.host);
+async function servingHost(
+  { hostFor, refreshHosts, cell }: TaskDeps,
+  repository: HostRepository,
+): Promise<Host> {
+  const find = () => hostFor(cell.name, repository.host);
+  const known = find();
+  if (known !== null) return known;
+  // It may have been connected a moment ago.
+  await refreshHosts();
+  const host = find();
   if (host === null) throw new NoHost(repository.host);
   return host;
 }

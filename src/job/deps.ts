@@ -14,6 +14,8 @@ export type TaskDeps = {
   readonly clock: Clock;
   readonly log: Log;
   readonly hostFor: HostFor;
+  /** Reads the connections to Git hosts again. */
+  readonly refreshHosts: () => Promise<void>;
   readonly mirrors: Mirrors;
   readonly targets: TargetCache;
   /** Cached state of long queues between two reconciles; absent: each is read whole. */

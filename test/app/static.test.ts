@@ -15,7 +15,8 @@ const get = (url: string, headers: Record<string, string> = {}) =>
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'signalbox-web-'));
-  world = await openWorld({ webFolder: join(folder, 'dist') });
+  const config = { gitHosts: ['https://github.com', 'https://git.example/path'] };
+  world = await openWorld({ webFolder: join(folder, 'dist'), config });
 });
 afterAll(async () => {
   await world.close();
@@ -59,6 +60,8 @@ describe('the dashboard', () => {
         "object-src 'none'",
         "base-uri 'none'",
         "frame-ancestors 'none'",
+        // Where the form leads that registers an App.
+        "form-action 'self' https://github.com https://git.example",
       ])
         expect(policy.split('; ')).toContain(rule);
       expect(policy).not.toContain('unsafe');

@@ -5,6 +5,7 @@ import type { Place } from '../host-contract/world.ts';
 export type E2eHost = {
   /** What `signalbox admin connect` is given; secrets are in files of this folder. */
   readonly connect: (folder: string) => Promise<readonly string[]>;
+  readonly url: string;
   /** As repositories name it. */
   readonly hostName: string;
   /** The login of Signalbox there. */

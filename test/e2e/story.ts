@@ -175,7 +175,7 @@ async function forge(url: string, main: Main): Promise<string[]> {
   return problems;
 }
 
-async function commitFiles(
+export async function commitFiles(
   work: string,
   files: Readonly<Record<string, string>>,
   message: string,

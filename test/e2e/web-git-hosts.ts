@@ -24,6 +24,7 @@ export async function checkGitHosts(
     await page.getByText('No Git host is connected yet').waitFor();
     await page.getByRole('button', { name: 'Connect a Git host' }).click();
     await page.getByText('GitHub', { exact: true }).click();
+    await page.getByText('Existing App').click();
     await fill('obviously-fake');
     await page.getByText('The private key of the GitHub App cannot be read').waitFor();
   });
@@ -41,7 +42,7 @@ export async function checkGitHosts(
   await check('a queue is created for one of its repositories', async () => {
     await page.getByRole('button', { name: 'Create a queue for acme/widgets' }).click();
     await page.getByRole('button', { name: 'Create the queue' }).click();
-    await page.waitForURL(/\/app\/settings/);
+    await page.waitForURL(/\/app\/queue/);
     await page.getByRole('link', { name: 'Git hosts' }).click();
     await page.getByText('has a queue').waitFor();
   });

@@ -200,7 +200,11 @@ export async function openPage(page: Page, { url }: World, wanted: PageOfDashboa
   await wanted.open?.(page);
 }
 
-export async function signIn(page: Page, { url, tokens }: World, who: keyof World['tokens']): Promise<void> {
+export async function signIn<Who extends string>(
+  page: Page,
+  { url, tokens }: { readonly url: string; readonly tokens: Readonly<Record<Who, string>> },
+  who: Who,
+): Promise<void> {
   await page.goto(`${url}/app/`);
   await page.getByLabel('API token').fill(tokens[who]);
   await page.getByRole('button', { name: 'Sign in' }).click();

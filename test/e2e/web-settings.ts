@@ -97,14 +97,20 @@ async function checkQueueCreation({ page, world, check }: Story): Promise<void> 
     await dialog.getByLabel(/Type the name of the branch/).fill(branch);
     await dialog.getByRole('button', { name: 'Delete the queue' }).click();
   };
-  await check('a queue is created, and its settings are shown next', async () => {
-    await page.goto(`${world.url}/app/`);
-    await page.getByRole('button', { name: 'Create a queue' }).click();
-    await dialog.getByLabel('Repository').fill('git.example/acme/made-here');
-    await dialog.getByLabel('Branch').fill('main');
-    await dialog.getByRole('button', { name: 'Create the queue' }).click();
-    await page.getByRole('heading', { name: /Settings of acme\/made-here/ }).waitFor();
-  });
+  await check(
+    'a queue is created, with the checks that the Git host proposes, and its page is shown next',
+    async () => {
+      await page.goto(`${world.url}/app/`);
+      await page.getByRole('button', { name: 'Create a queue' }).click();
+      await dialog.getByLabel('Repository').fill('git.example/acme/made-here');
+      await dialog.getByLabel('Branch').fill('main');
+      await dialog.getByRole('button', { name: 'Create the queue' }).click();
+      await page.waitForURL(/\/app\/queue\?/);
+      await page.getByText('The queue is empty').waitFor();
+      await page.getByRole('link', { name: 'Settings' }).click();
+      await page.getByRole('heading', { name: /Settings of acme\/made-here/ }).waitFor();
+    },
+  );
   await check('a queue is deleted after its branch is typed', async () => {
     await page.getByRole('button', { name: 'Delete this queue' }).click();
     const isOffered = await dialog.getByRole('button', { name: 'Delete the queue' }).isEnabled();

@@ -35,6 +35,7 @@ function appOf(site: Site, key: KeyObject, jwt: string): App {
     throw unauthorized('A JSON web token could not be decoded');
   const { iss, iat, exp } = decode(body);
   const now = site.clock.now().getTime() / 1_000;
+  if (!site.registration.isRegistered) throw new Refusal(refused(404, 'Integration not found'));
   if (iss !== site.app.id && iss !== String(site.app.id) && iss !== site.app.clientId)
     throw new Refusal(refused(404, 'Integration not found'));
   if (typeof iat !== 'number' || iat > now + driftSeconds)

@@ -31,6 +31,7 @@ import {
   accountNamed,
   forkRepository,
   installOn,
+  uninstallFrom,
   type NewCommit,
   newRepository,
   type NewRepository,
@@ -83,6 +84,7 @@ export type Control = RuleControl & {
   readonly deleteRepository: (fullName: string) => void;
   /** Installs the App on another account and answers with the installation's id. */
   readonly install: (owner: string) => number;
+  readonly uninstall: (owner: string) => void;
   readonly setAccess: (repository: string, login: string, access: Access) => void;
   readonly setMergeMethods: (repository: string, methods: readonly MergeMethod[]) => void;
   /** Commits and pushes, past all protection; answers with the commit. */
@@ -160,6 +162,7 @@ function peopleControl(site: Site, find: Find) {
       site.repositories.delete(fullName.toLowerCase());
     },
     install: (owner) => installOn(site, owner).id,
+    uninstall: (owner) => uninstallFrom(site, owner),
     setAccess: (fullName, login, access) => void find(fullName).access.set(login.toLowerCase(), access),
     setMergeMethods: (fullName, methods) => {
       find(fullName).mergeMethods = methods;

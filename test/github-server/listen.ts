@@ -7,6 +7,7 @@ import { type Answer, Refusal, refused } from './answer.ts';
 import { principalOf } from './auth.ts';
 import type { Fault, Faults } from './fault.ts';
 import { type GitCall, gitCallOf, refusedGit, serveGit } from './http-git.ts';
+import { servePage } from './registration.ts';
 import { respond, type Tools } from './respond.ts';
 import type { routerOf } from './route.ts';
 
@@ -73,8 +74,14 @@ async function handle(
   const path = url.pathname.slice(prefix.length);
   const method = request.method ?? 'GET';
   const found = git === null ? options.find(method, path) : null;
+  const { site, appHook } = tools;
   const operation = git?.path ?? found?.route.operation ?? `${method} ${path}`;
   const body = await read(request);
+  const page = found === null ? servePage({ site, appHook, method, url, body }) : null;
+  if (page !== null) {
+    response.writeHead(page.status, page.headers).end(page.body);
+    return;
+  }
   // In GraphQL every question has the same address.
   const question = path.endsWith('/graphql') ? body.toString() : '';
   const fault = options.faults.take(operation, `${method} ${target} ${question}`);

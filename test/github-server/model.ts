@@ -31,6 +31,14 @@ export type App = {
   readonly createdAt: Date;
 };
 
+/** How the App came to be, or that it is not there yet. */
+type Registration = {
+  isRegistered: boolean;
+  /** By code that GitHub gave out: when. */
+  readonly codes: Map<string, Date>;
+  setupUrl: string | null;
+};
+
 export type Installation = {
   readonly id: number;
   readonly app: App;
@@ -320,6 +328,7 @@ export type Site = {
   /** Folder of the bare repositories. */
   readonly root: string;
   readonly app: App;
+  readonly registration: Registration;
   /** The App that CI reports by. */
   readonly ciApp: App;
   /** All Apps, these two among them. */

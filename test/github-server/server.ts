@@ -28,11 +28,15 @@ import { issueRoutes } from './route/issue.ts';
 import { pullRoutes } from './route/pull.ts';
 import { repositoryRoutes } from './route/repository.ts';
 import { createSite, type SiteOptions } from './site.ts';
-import { installOn } from './stage.ts';
+import { conversionRoute } from './registration.ts';
+import { ensureAccount, installOn } from './stage.ts';
 import { prepareDescriptions } from './validate.ts';
 import type { AppHook } from './webhook.ts';
 
-export type GithubServerOptions = Pick<SiteOptions, 'clock' | 'permissions' | 'events' | 'mergeabilityMs'> & {
+export type GithubServerOptions = Pick<
+  SiteOptions,
+  'clock' | 'permissions' | 'events' | 'mergeabilityMs' | 'isAppRegistered'
+> & {
   /** What the addresses in answers and the webhooks are like. Default: an Enterprise Server. */
   readonly edition?: Edition;
   /** The organization that the App is installed on. Default `acme`. */
@@ -79,7 +83,8 @@ export type GithubServer = Control & {
   readonly stop: () => Promise<void>;
 };
 
-const routes = [
+const routesOf = (privateKey: string) => [
+  conversionRoute(privateKey),
   ...actionRoutes,
   ...appRoutes,
   ...pullRoutes,
@@ -91,7 +96,7 @@ const routes = [
 ];
 
 /** The operations that the server has, by GitHub's description. */
-export const operations: readonly string[] = routes
+export const operations: readonly string[] = routesOf('')
   .filter(({ isUndescribed }) => isUndescribed !== true)
   .map(({ operation }) => operation);
 
@@ -113,7 +118,7 @@ export async function startGithubServer(options: GithubServerOptions = {}): Prom
     secret: randomBytes(16).toString('hex'),
     mode: 'on',
   };
-  const listener = await listen({ faults, find: routerOf(routes), tools: () => tools });
+  const listener = await listen({ faults, find: routerOf(routesOf(keys.privateKey)), tools: () => tools });
   const url = `http://127.0.0.1:${listener.port}`;
   const { site, background } = createSite({
     ...options,
@@ -131,16 +136,22 @@ export async function startGithubServer(options: GithubServerOptions = {}): Prom
     limiter,
     tamper: { alter: null },
   };
-  const { id: installationId } = installOn(site, options.owner ?? 'acme');
+  const owner = options.owner ?? 'acme';
+  const installation = site.registration.isRegistered ? installOn(site, owner) : null;
+  ensureAccount(site, owner, 'Organization');
 
   return {
     ...createControl(site, appHook),
     url,
     apiUrl: site.apiUrl,
     appId: site.app.id,
-    appSlug: site.app.slug,
+    get appSlug() {
+      return site.app.slug;
+    },
     privateKey: keys.privateKey,
-    installationId,
+    get installationId() {
+      return installation?.id ?? site.installations[0]!.id;
+    },
     get webhookSecret() {
       return appHook.secret;
     },

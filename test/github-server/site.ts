@@ -37,6 +37,8 @@ export type SiteOptions = {
   readonly permissions?: Permissions | undefined;
   readonly events?: readonly string[] | undefined;
   readonly mergeabilityMs?: number | undefined;
+  /** False: it has to be registered from a manifest first. Default true. */
+  readonly isAppRegistered?: boolean | undefined;
 };
 
 export type Background = { readonly settled: () => Promise<void> };
@@ -60,6 +62,7 @@ export function createSite(options: SiteOptions): { readonly site: Site; readonl
     clock,
     root,
     app,
+    registration: { isRegistered: options.isAppRegistered ?? true, codes: new Map(), setupUrl: null },
     ciApp,
     apps: [app, ciApp],
     accounts,

@@ -40,6 +40,11 @@ export function installOn(site: Site, owner: string): Installation {
   return installation;
 }
 
+export function uninstallFrom(site: Site, owner: string): void {
+  const index = site.installations.findIndex(({ account }) => account === accountNamed(site, owner));
+  if (index >= 0) site.installations.splice(index, 1);
+}
+
 export function newUser(site: Site, login: string, name: string): { login: string; token: string } {
   const account = newAccount(site.nextId, site.accounts, login, 'User', name);
   return { login, token: newToken(site, { kind: 'user', account }, 'ghp', null) };

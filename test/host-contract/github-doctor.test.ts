@@ -8,7 +8,7 @@ type Opened = Awaited<ReturnType<typeof openGithub>>;
 
 async function faultsOf({ host, repository }: Opened, settings: Partial<QueueSettings> = {}) {
   const queue = { targetBranch: 'main', settings: { ...defaultSettings, ...settings } };
-  const findings = await examine(host, repository, {
+  const { findings } = await examine(host, repository, {
     queue,
     webhookUrls: ['https://queue.example/hooks/main_1'],
   });

@@ -28,3 +28,15 @@ it('is for administrators, since it may take a dozen calls at the Git host', asy
   const reader = await world.client('acme', ['read', 'submit']);
   expect(await reader.refusal('diagnoseQueue', main, 403)).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
 });
+
+it('checks a repository before it has a queue, and names the checks that a queue could require', async () => {
+  const world = await openWorldForTest();
+  const admin = await world.client('acme', ['admin', 'read']);
+  const before = await admin.call('checkRepository', main);
+  expect(before.findings.map(({ what }) => what)).toContain('Signalbox may administer the repository.');
+  expect(before).toMatchObject({ requiredChecks: ['ci/test'], reportedChecks: [] });
+  expect(before.findings.some(({ what }) => what.includes('webhook'))).toBe(false);
+  expect((await admin.call('listQueues', {})).queues).toEqual([]);
+  const reader = await world.client('acme', ['read', 'submit']);
+  expect(await reader.refusal('checkRepository', main, 403)).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
+});

@@ -142,6 +142,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World & { c
       clock,
       log: silentLog,
       hostFor,
+      refreshHosts: hosts.refresh,
       mirrors,
       targets,
       queues: createKeptQueues(),

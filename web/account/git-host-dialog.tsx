@@ -15,6 +15,7 @@ import type { RequestOf } from '#contract/endpoint/endpoint.ts';
 import type { HostConnection } from '#contract/host-connection.ts';
 import { call } from '../api/api.ts';
 import { Dialog } from '../component/dialog.tsx';
+import { type AppOwner, AppOwnerFields, goToRegistration } from './app-registration.tsx';
 
 type ChosenKind = 'gitea' | 'github';
 type TypedCredentials = RequestOf<'connectHost'>['credentials'];
@@ -49,31 +50,43 @@ function readApp({ id, installations, key }: TypedApp): TypedCredentials | null 
 const readToken = (token: string): TypedCredentials | null =>
   token.trim() === '' ? null : { kind: 'token', token: token.trim() };
 
+/** A new App is registered at GitHub, with nothing to type. */
+type ConnectWay = 'new-app' | TypedCredentials['kind'];
+
 type ConnectHostDialogProps = {
   /** The hosts to choose from. */
   readonly urls: readonly string[];
   /** Of a connection that there is. */
   readonly kind?: string;
+  readonly onConnected?: () => void;
   readonly onClose: () => void;
 };
 
-export function ConnectHostDialog({ urls, kind: given, onClose }: ConnectHostDialogProps) {
+export function ConnectHostDialog({ urls, kind: given, onConnected, onClose }: ConnectHostDialogProps) {
   const [url, setUrl] = useState(urls[0] ?? '');
   const [chosen, setChosen] = useState<ChosenKind>('gitea');
   const [token, setToken] = useState('');
   const [app, setApp] = useState<TypedApp>({ id: '', installations: '', key: '' });
-  const [way, setWay] = useState<TypedCredentials['kind']>('github-app');
+  const [way, setWay] = useState<ConnectWay>(given === undefined ? 'new-app' : 'github-app');
+  const [owner, setOwner] = useState<AppOwner>('');
   const known = isChosenKind(given) ? given : knownKinds[new URL(url).host];
   const kind = known ?? chosen;
-  const isApp = kind === 'github' && way === 'github-app';
-  const credentials = isApp ? readApp(app) : readToken(token);
+  const chosenWay = kind === 'github' ? way : 'token';
+  const isNewApp = chosenWay === 'new-app';
+  const credentials = chosenWay === 'github-app' ? readApp(app) : readToken(token);
   const { host } = new URL(url);
+  const run = async () => {
+    if (isNewApp) await goToRegistration(url, owner);
+    if (credentials === null) return;
+    await call('connectHost', { kind, url, credentials });
+    onConnected?.();
+  };
   return (
     <Dialog
       title={given === undefined ? 'Connect a Git host' : `Replace the credentials of ${host}`}
-      action={given === undefined ? 'Connect' : 'Replace'}
-      isReady={credentials !== null}
-      run={() => (credentials === null ? Promise.resolve() : call('connectHost', { kind, url, credentials }))}
+      action={isNewApp ? `Continue at ${host}` : given === undefined ? 'Connect' : 'Replace'}
+      isReady={isNewApp ? owner === null || owner.trim() !== '' : credentials !== null}
+      run={run}
       done={`${host} is connected.`}
       onClose={onClose}
     >
@@ -100,20 +113,19 @@ export function ConnectHostDialog({ urls, kind: given, onClose }: ConnectHostDia
       )}
       {kind === 'github' && (
         <SegmentedControl
-          aria-label="TypedCredentials"
+          aria-label="Credentials"
           data={[
-            { value: 'github-app', label: 'GitHub App' },
+            ...(given === undefined ? [{ value: 'new-app' as const, label: 'New App' }] : []),
+            { value: 'github-app', label: given === undefined ? 'Existing App' : 'GitHub App' },
             { value: 'token', label: 'Token of an account' },
           ]}
           value={way}
           onChange={(value) => setWay(value)}
         />
       )}
-      {isApp ? (
-        <AppFields app={app} onChange={setApp} />
-      ) : (
-        <TokenFields url={url} kind={kind} token={token} onChange={setToken} />
-      )}
+      {isNewApp && <AppOwnerFields host={host} owner={owner} onChange={setOwner} />}
+      {chosenWay === 'github-app' && <AppFields app={app} onChange={setApp} />}
+      {chosenWay === 'token' && <TokenFields url={url} kind={kind} token={token} onChange={setToken} />}
     </Dialog>
   );
 }

@@ -2,6 +2,8 @@ import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { HostConnection } from '#contract/host-connection.ts';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { accessKey, AppInstallations, AppReturn } from '../account/app-registration.tsx';
 import { ConnectHostDialog, DisconnectHostDialog } from '../account/git-host-dialog.tsx';
 import { call } from '../api/api.ts';
 import { useMay, useQueues } from '../api/query.ts';
@@ -37,8 +39,14 @@ const connectionsQuery = {
 };
 
 function GitHosts() {
-  const [isConnecting, setIsConnecting] = useState(false);
+  const navigate = useNavigate();
+  /** Something was just connected: a queue comes next. */
+  const [isNew, setIsNew] = useState(false);
   const connections = useQuery(connectionsQuery);
+  const search = useSearch({ from: '/git-hosts' });
+  const isReturning = search.code !== undefined || search.setup_action !== undefined;
+  const setIsConnecting = (isOpen: boolean) =>
+    void navigate({ to: '/git-hosts', search: isOpen ? { connect: true } : {}, replace: true });
   const connectable = connections.data?.connectable ?? [];
   return (
     <>
@@ -56,31 +64,42 @@ function GitHosts() {
       </Text>
       <QueryResult query={connections} loading="Loading the connections">
         {({ connections: list }) =>
-          list.length === 0 ? (
+          isReturning ? (
+            <AppReturn search={search} connections={list} onInstalled={() => setIsNew(true)} />
+          ) : list.length === 0 ? (
             <Empty icon="link" title="No Git host is connected yet">
               Connect GitHub, Gitea or Forgejo. Then create a queue for one of its repositories.
             </Empty>
           ) : (
-            list.map((connection) => <Connection key={connection.id} connection={connection} />)
+            list.map((connection) => <Connection key={connection.id} connection={connection} isNew={isNew} />)
           )
         }
       </QueryResult>
-      {isConnecting && <ConnectHostDialog urls={connectable} onClose={() => setIsConnecting(false)} />}
+      {search.connect === true && connectable.length > 0 && (
+        <ConnectHostDialog
+          urls={connectable}
+          onConnected={() => setIsNew(true)}
+          onClose={() => setIsConnecting(false)}
+        />
+      )}
     </>
   );
 }
 
 const titles: Readonly<Record<string, string>> = { github: 'GitHub', gitea: 'Gitea or Forgejo' };
 
-function Connection({ connection }: { readonly connection: HostConnection }) {
+type ConnectionProps = { readonly connection: HostConnection; readonly isNew: boolean };
+
+function Connection({ connection, isNew }: ConnectionProps) {
   const [open, setOpen] = useState<'credentials' | 'disconnect' | null>(null);
   const { id, host, kind, url } = connection;
   const access = useQuery({
-    queryKey: ['git-hosts', id],
+    queryKey: accessKey(id),
     queryFn: () => call('getHostAccess', { connectionId: id }),
     staleTime: 60_000,
   });
   const close = () => setOpen(null);
+  const isInstalled = access.data?.app?.installations.some(({ isUsed }) => isUsed) ?? true;
   return (
     <section aria-label={host}>
       <Group justify="space-between" align="flex-start">
@@ -106,12 +125,16 @@ function Connection({ connection }: { readonly connection: HostConnection }) {
       <Stack gap="xs" mt="xs">
         {access.error !== null && <ErrorAlert error={access.error} onRetry={() => void access.refetch()} />}
         {access.isPending && <Loading what={`Asking ${host}`} />}
-        {access.data?.missing.map((sentence) => (
-          <Alert key={sentence} color="orange" variant="outline" icon={<Icon name="warning" />}>
-            {sentence}
-          </Alert>
-        ))}
-        {access.data !== undefined && <Repositories host={host} repositories={access.data.repositories} />}
+        {access.data?.app != null && <AppInstallations connection={connection} app={access.data.app} />}
+        {isInstalled &&
+          access.data?.missing.map((sentence) => (
+            <Alert key={sentence} color="orange" variant="outline" icon={<Icon name="warning" />}>
+              {sentence}
+            </Alert>
+          ))}
+        {isInstalled && access.data !== undefined && (
+          <Repositories host={host} repositories={access.data.repositories} isNew={isNew} />
+        )}
       </Stack>
       {open === 'credentials' && <ConnectHostDialog urls={[url]} kind={kind} onClose={close} />}
       {open === 'disconnect' && <DisconnectHostDialog connection={connection} onClose={close} />}
@@ -121,19 +144,28 @@ function Connection({ connection }: { readonly connection: HostConnection }) {
 
 type ListedRepository = { readonly owner: string; readonly name: string; readonly defaultBranch: string };
 
+const queueOf = (host: string, { owner, name, defaultBranch }: ListedRepository): QueueName => ({
+  repo: { host, owner, name },
+  targetBranch: defaultBranch,
+});
+
 /** So many are listed; the others are found by their name in the dialog that creates a queue. */
 const listedMax = 50;
 
-function Repositories({
-  host,
-  repositories,
-}: {
+type RepositoriesProps = {
   readonly host: string;
   readonly repositories: readonly ListedRepository[];
-}) {
-  const [proposed, setProposed] = useState<QueueName | null>(null);
-  const queues = useQueues().data ?? [];
-  const withQueue = new Set(queues.map(({ repo }) => formatRepoPath(repo).toLowerCase()));
+  /** They were just connected: if there is one alone, its queue is proposed at once. */
+  readonly isNew: boolean;
+};
+
+function Repositories({ host, repositories, isNew }: RepositoriesProps) {
+  const queues = useQueues().data;
+  const withQueue = new Set(queues?.map(({ repo }) => formatRepoPath(repo).toLowerCase()));
+  const [only, ...others] = repositories;
+  const isOnly = isNew && only !== undefined && others.length === 0 && queues?.length === 0;
+  const [chosen, setChosen] = useState<QueueName | 'none' | null>(null);
+  const proposed = chosen ?? (isOnly ? queueOf(host, only) : null);
   if (repositories.length === 0)
     return (
       <Text size="sm">
@@ -163,7 +195,7 @@ function Repositories({
                   variant="default"
                   size="xs"
                   aria-label={`Create a queue for ${owner}/${name}`}
-                  onClick={() => setProposed({ repo, targetBranch: defaultBranch })}
+                  onClick={() => setChosen(queueOf(host, reached))}
                 >
                   Create a queue
                 </Button>
@@ -177,7 +209,9 @@ function Repositories({
           And {repositories.length - listedMax} more: create their queues on the page Queues.
         </Text>
       )}
-      {proposed !== null && <CreateQueueDialog proposed={proposed} onClose={() => setProposed(null)} />}
+      {proposed !== null && proposed !== 'none' && (
+        <CreateQueueDialog proposed={proposed} onClose={() => setChosen('none')} />
+      )}
     </>
   );
 }

@@ -38,7 +38,11 @@ export function HomePage() {
   const queues = useQueuePages(q);
   const known = queues.data?.pages.flatMap((page) => page.queues) ?? [];
   const state = useLive(known.map(queueKey), [queuesQuery.queryKey]);
-  const create = mayAdminister && <Button onClick={() => setCreating(true)}>Create a queue</Button>;
+  const create = mayAdminister && (
+    <Button variant={known.length === 0 ? 'default' : 'filled'} onClick={() => setCreating(true)}>
+      Create a queue
+    </Button>
+  );
   return (
     <Stack>
       <title>Queues · Signalbox</title>
@@ -55,7 +59,9 @@ export function HomePage() {
       <QueryResult query={queues} loading="Loading the queues">
         {() =>
           known.length === 0 ? (
-            <NoQueue query={q}>{create}</NoQueue>
+            <NoQueue query={q} isAdmin={mayAdminister}>
+              {create}
+            </NoQueue>
           ) : (
             <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }} component="ul" className="plain">
               {sortQueues(known, sort).map((queue) => (
@@ -81,16 +87,30 @@ export function HomePage() {
   );
 }
 
-type NoQueueProps = { readonly query: string | undefined; readonly children: ReactNode };
+type NoQueueProps = {
+  readonly query: string | undefined;
+  readonly isAdmin: boolean;
+  /** Creates a queue in a repository of a Git host that is connected. */
+  readonly children: ReactNode;
+};
 
-const NoQueue = ({ query, children }: NoQueueProps) =>
+const NoQueue = ({ query, isAdmin, children }: NoQueueProps) =>
   query === undefined ? (
     <Empty icon="queue" title="There is no queue yet">
-      <Stack align="center">
-        A queue needs a repository and a branch. An administrator creates it here, or with the API operation
-        createQueue.
-        {children}
-      </Stack>
+      {isAdmin ? (
+        <Stack align="center">
+          Connect the Git host of your repositories first. If it is connected, create a queue for a repository
+          and a branch.
+          <Group justify="center">
+            <Button renderRoot={(props) => <Link to="/git-hosts" search={{ connect: true }} {...props} />}>
+              Connect a Git host
+            </Button>
+            {children}
+          </Group>
+        </Stack>
+      ) : (
+        'An administrator of your organization creates it here, or with the API operation createQueue.'
+      )}
     </Empty>
   ) : (
     <Empty icon="queue" title={`No repository or branch matches “${query}”`}>

@@ -50,19 +50,24 @@ export function QueueDiagnosis({ name }: { readonly name: QueueName }) {
         {findings !== undefined && (
           <div role="status">
             <Text fw={600}>{summarize(findings)}</Text>
-            <ul className="findings">
-              {verdicts
-                .flatMap((verdict) => findings.filter((finding) => finding.verdict === verdict))
-                .map((finding) => (
-                  <FindingRow key={finding.what} finding={finding} />
-                ))}
-            </ul>
+            <FindingList findings={findings} />
           </div>
         )}
       </Stack>
     </section>
   );
 }
+
+/** The worst first. */
+export const FindingList = ({ findings }: { readonly findings: readonly QueueFinding[] }) => (
+  <ul className="findings">
+    {verdicts
+      .flatMap((verdict) => findings.filter((finding) => finding.verdict === verdict))
+      .map((finding) => (
+        <FindingRow key={finding.what} finding={finding} />
+      ))}
+  </ul>
+);
 
 const FindingRow = ({ finding: { verdict, what, fix } }: { readonly finding: QueueFinding }) => (
   <li data-tone={marks[verdict].tone}>

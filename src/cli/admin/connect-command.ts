@@ -62,7 +62,7 @@ function findCredentials({
       privateKey: readSecret(privateKeyFile),
     };
   throw new CliError(
-    'The credentials are missing. Use --host-token-file FILE, or for a GitHub App --app-id N --installation-id N --private-key-file FILE.',
+    'The credentials are missing. Use --host-token-file FILE, or for a GitHub App --app-id N --installation-id N --private-key-file FILE. The page “Git hosts” of the dashboard registers a GitHub App, with nothing to copy.',
     'usage',
   );
 }

@@ -82,7 +82,7 @@ export async function doctor(
       const queue = known ?? { targetBranch: branch, settings: defaultSettings };
       const place = { ...repository, organizationId };
       const webhookUrls = hookUrls(publicUrl, cell.name, connection);
-      const findings = await examine(adapter, place, { queue, webhookUrls });
+      const { findings } = await examine(adapter, place, { queue, webhookUrls });
       if (parsed.values.json === true) console.log(JSON.stringify(findings));
       else print(findings);
       return findings.some(({ verdict }) => verdict === 'wrong') ? 1 : 0;

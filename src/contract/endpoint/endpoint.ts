@@ -203,6 +203,16 @@ export const endpoints = {
     response: queue.Diagnosis,
     errors: [...inQueue, 'HOST_ERROR'],
   },
+  checkRepository: {
+    ...admin,
+    path: '/v1/checkRepository',
+    tag: 'Queues',
+    summary:
+      'Check at the Git host whether a queue with default settings could work for a branch, and which checks it could require',
+    request: queue.QueueRequest,
+    response: queue.RepositoryCheck,
+    errors: ['REPOSITORY_NOT_FOUND', 'HOST_ERROR'],
+  },
   getQueueGraph: {
     ...read,
     path: '/v1/getQueueGraph',

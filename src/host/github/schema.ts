@@ -234,12 +234,21 @@ export const InstalledRepositories = z.object({ repositories: ListedRepositories
 /** An App in a repository. */
 export const Installation = z.object({
   id: z.int(),
+  /** Null: it is gone. */
+  account: z.object({ id: z.int(), login: z.string().optional() }).nullish(),
   app_slug: z.string(),
   permissions: z.record(z.string(), z.string()),
   events: z.array(z.string()),
   suspended_at: z.string().nullish(),
 });
 export type Installation = z.infer<typeof Installation>;
+export const Installations = z.array(Installation);
+
+export const RegisteredApp = z.object({
+  slug: z.string(),
+  html_url: z.string(),
+  owner: z.object({ id: z.int() }),
+});
 
 export const WorkflowPermissions = z.object({ default_workflow_permissions: z.string() });
 

@@ -131,7 +131,7 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
     parseWebhook,
     // Every repository exists as soon as it is named.
     readAccess: () =>
-      Promise.resolve({ version: 'Sandbox', account: ownLogin, missing: [], repositories: [] }),
+      Promise.resolve({ version: 'Sandbox', account: ownLogin, missing: [], repositories: [], app: null }),
     // Its events need no webhook.
     ensureWebhook: () => Promise.resolve({ kind: 'unchanged' }),
     stopRuns: async (repository, dead) => {

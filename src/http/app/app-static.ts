@@ -69,7 +69,8 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, file: File
   return reply.header('content-encoding', encoding).send(await known);
 }
 
-const contentSecurityPolicy = (nonce: string): string =>
+/** `gitHosts`: where a form of the dashboard may lead, which registers an App. */
+const contentSecurityPolicy = (nonce: string, gitHosts: readonly string[]): string =>
   [
     "default-src 'self'",
     "script-src 'self'",
@@ -78,16 +79,16 @@ const contentSecurityPolicy = (nonce: string): string =>
     "img-src 'self' data:",
     "object-src 'none'",
     "base-uri 'none'",
-    "form-action 'self'",
+    ["form-action 'self'", ...gitHosts.map((url) => new URL(url).origin)].join(' '),
     "frame-ancestors 'none'",
   ].join('; ');
 
 /** The page, with a nonce for the styles that its components create. */
-function sendPage(reply: FastifyReply, { bytes }: File): FastifyReply {
+function sendPage(reply: FastifyReply, { bytes }: File, gitHosts: readonly string[]): FastifyReply {
   const nonce = randomBytes(16).toString('base64');
   const page = bytes.toString('utf8').replace('<head>', `<head><meta property="csp-nonce" nonce="${nonce}">`);
   return reply
-    .header('content-security-policy', contentSecurityPolicy(nonce))
+    .header('content-security-policy', contentSecurityPolicy(nonce, gitHosts))
     .header('cache-control', 'no-store')
     .type('text/html; charset=utf-8')
     .send(page);
@@ -101,7 +102,8 @@ const notBuilt = `The dashboard has not been built. Build it once, in the Signal
 Then reload this page. The API works without it: see /docs.
 `;
 
-export async function addStaticRoutes(server: FastifyInstance, { webFolder }: Deps): Promise<void> {
+export async function addStaticRoutes(server: FastifyInstance, { webFolder, config }: Deps): Promise<void> {
+  const { gitHosts } = config;
   let files: ReadonlyMap<string, File> | null = null;
   await server.register((scope, _options, done) => {
     scope.addHook('onRequest', (_request, reply, next) => {
@@ -109,7 +111,10 @@ export async function addStaticRoutes(server: FastifyInstance, { webFolder }: De
         .header('x-content-type-options', 'nosniff')
         .header('referrer-policy', 'same-origin')
         .header('cross-origin-opener-policy', 'same-origin')
-        .header('content-security-policy', contentSecurityPolicy(randomBytes(16).toString('base64')));
+        .header(
+          'content-security-policy',
+          contentSecurityPolicy(randomBytes(16).toString('base64'), gitHosts),
+        );
       next();
     });
     for (const path of ['/', '/app']) scope.get(path, (_request, reply) => reply.redirect('/app/'));
@@ -125,7 +130,7 @@ export async function addStaticRoutes(server: FastifyInstance, { webFolder }: De
       const file = path === 'index.html' ? undefined : files.get(path);
       if (file === undefined && path.startsWith('assets/'))
         throw appError('ROUTE_NOT_FOUND', { public: 'There is no such file. Reload the page.' });
-      if (file === undefined) return sendPage(reply, files.get('index.html')!);
+      if (file === undefined) return sendPage(reply, files.get('index.html')!, gitHosts);
       // The names of assets hold their hashes.
       const isHashed = path.startsWith('assets/');
       reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');

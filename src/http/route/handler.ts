@@ -5,7 +5,9 @@ import { endpoints, type Operation } from '#contract/endpoint/endpoint.ts';
 import type { Handler } from '../endpoint/context.ts';
 import type { Deps } from '../deps.ts';
 import { accuracyHandlers } from './accuracy.ts';
+import { appRegistrationHandlers } from './app-registration.ts';
 import { auditHandlers } from './audit.ts';
+import { diagnosisHandlers } from './diagnosis.ts';
 import { fixHandlers } from './fix.ts';
 import { organizationHandlers } from './organization.ts';
 import { pullRequestHandlers } from './pull-request.ts';
@@ -31,6 +33,7 @@ export function handlersFor({ sandbox }: Pick<Deps['config'], 'sandbox'>): reado
   const handlers = {
     ...pullRequestHandlers,
     ...queueHandlers,
+    ...diagnosisHandlers,
     ...queueHistoryHandlers,
     ...testingHandlers,
     ...searchHandlers,
@@ -46,6 +49,7 @@ export function handlersFor({ sandbox }: Pick<Deps['config'], 'sandbox'>): reado
     ...organizationHandlers,
     ...tokenHandlers,
     ...hostConnectionHandlers,
+    ...appRegistrationHandlers,
     ...webhookHandlers,
     ...auditHandlers,
     ...(sandbox === 'off' ? {} : sandboxHandlers),

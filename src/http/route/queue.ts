@@ -4,22 +4,17 @@ import { appError } from '#base/error.ts';
 import { changeQueue, createQueue, deleteQueue } from '#command/change-queue.ts';
 import type { RequestOf } from '#contract/endpoint/endpoint.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
-import { ensureSandboxConnection, findConnectionHook } from '#db/account/connection-store.ts';
 import { readQueueNumbers } from '#db/history/metrics-view.ts';
 import { readRepositoryFetch } from '#db/host/mirror-store.ts';
 import { listQueuesAfter } from '#db/queue/queue-list-view.ts';
 import { listEnqueued } from '#db/queue/queue-view.ts';
 import { renderMetrics } from '#event/metrics.ts';
-import { hookUrls } from '#host/connection.ts';
-import { examine } from '#host/examine.ts';
 import {
   auditorFrom,
   connectedRepository,
   type Handlers,
-  hostRepository,
   knownRepository,
   noQueue,
-  notConnected,
   requireQueue,
 } from '../endpoint/context.ts';
 import { queueCursorFrom, queueCursorText } from '../guard/page-token.ts';
@@ -30,7 +25,6 @@ export const queueHandlers: Handlers<
   | 'createQueue'
   | 'updateQueue'
   | 'deleteQueue'
-  | 'diagnoseQueue'
   | 'getQueue'
   | 'getQueueGraph'
   | 'listQueues'
@@ -59,19 +53,6 @@ export const queueHandlers: Handlers<
     const { cell } = context;
     await deleteQueue({ cell, queueId: queue.id, repository, by: auditorFrom(context) });
     return {};
-  },
-
-  diagnoseQueue: async (context, input) => {
-    const { queue, repository } = requireQueue(context, input);
-    const { cell, deps } = context;
-    const place = hostRepository(context, repository);
-    const host = deps.hostFor(cell.name, repository.host);
-    if (host === null) throw notConnected(repository);
-    const { organizationId } = place;
-    const hook = await findConnectionHook(cell.reader, organizationId, repository.host);
-    const connection = hook ?? (await ensureSandboxConnection(cell.db, organizationId));
-    const webhookUrls = hookUrls(deps.config.publicUrl, cell.name, connection);
-    return { findings: [...(await examine(host, place, { queue, webhookUrls }))] };
   },
 
   getQueue: async (context, input) => {

@@ -24,6 +24,7 @@ const start = (cell: Cell, shutdownMs = 5_000) =>
     clock: systemClock,
     log: silentLog,
     hostFor: () => null,
+    refreshHosts: () => Promise.resolve(),
     committer: null,
     mirrors: createMirrors('unused'),
     targets: createTargetCache(cell),

@@ -53,7 +53,8 @@ async function findingsOf({ world, host }: Scene, settings: Settings) {
   const found = await ensureRepository(world.cell.db, organizationId, { ...host.repo, isSandbox: false });
   const repository = { ...found, organizationId };
   const queue = { targetBranch: 'main', settings: { ...defaultSettings, ...settings } };
-  return examine(adapter, repository, { queue, webhookUrls: ['http://localhost/hooks/none'] });
+  const asked = { queue, webhookUrls: ['http://localhost/hooks/none'] } as const;
+  return (await examine(adapter, repository, asked)).findings;
 }
 
 async function doctorFinds(scene: Scene, settings: Settings, wanted: RegExp): Promise<string> {

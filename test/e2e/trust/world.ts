@@ -166,6 +166,7 @@ export async function openWorld({ cluster }: Base, options: WorldOptions): Promi
     clock,
     log: silentLog,
     hostFor,
+    refreshHosts: hosts.refresh,
     mirrors: createMirrors(join(dataDir, 'mirror')),
     targets: createTargetCache(cell),
     blobs: createBlobStore(cell),

@@ -77,7 +77,7 @@ export const appJson = (site: Site, app: App) => ({
   name: app.name,
   description: null,
   external_url: 'https://signalbox.example/',
-  html_url: `${site.url}/apps/${app.slug}`,
+  html_url: `${site.url}/${site.edition === 'api.github.com' ? 'apps' : 'github-apps'}/${app.slug}`,
   created_at: instant(app.createdAt),
   updated_at: instant(app.createdAt),
   permissions: app.permissions,

@@ -41,6 +41,7 @@ export const createAccessReader =
       repositories: listReached(
         found.filter(({ archived, permissions }) => !archived && permissions?.push === true),
       ),
+      app: null,
     };
   };
 

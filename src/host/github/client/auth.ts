@@ -112,6 +112,11 @@ function createAppAuth(
   const appToken = () => signAppToken(appId, key, theirs.now());
 
   const requestToken = async (mayCorrect = true): Promise<string> => {
+    if (installationId === null)
+      throw new HostError(
+        'forbidden',
+        `The GitHub App ${appId} is not installed yet. The page “Git hosts” has a link that installs it.`,
+      );
     const answer = await ask(installationId, appToken());
     if (!('failure' in answer)) {
       const { token, expiresAt, at } = answer;

@@ -11,7 +11,12 @@ import type { RepositoryName } from '#core/repository.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { createTtlCache } from '#base/ttl-cache.ts';
-import type { Connections, ContentBudget, ConnectionWithCredentials } from '../../connection.ts';
+import {
+  type Connections,
+  type ContentBudget,
+  type ConnectionWithCredentials,
+  listInstallationIds,
+} from '../../connection.ts';
 import type { GithubAppCredentials } from './auth.ts';
 import { HostError } from '../../host.ts';
 import { type Answers, type GithubClient, createClient } from './client.ts';
@@ -93,9 +98,9 @@ export function createClients(options: GithubOptions): Clients {
       const connection = await requireConnection(organizationId);
       const { id, credentials } = connection;
       const first = open(connection, id);
-      if (credentials.kind !== 'github-app' || (credentials.moreInstallationIds ?? []).length === 0)
-        return first;
-      const allowed = [credentials.installationId, ...(credentials.moreInstallationIds ?? [])];
+      if (credentials.kind !== 'github-app') return first;
+      const allowed = listInstallationIds(credentials);
+      if (allowed.length < 2) return first;
       const key = JSON.stringify([id, allowed, owner.toLowerCase()]);
       const found = await owners.load(key, () => readInstallationId(first, owner, name));
       if (found === credentials.installationId) return first;
@@ -109,11 +114,10 @@ export function createClients(options: GithubOptions): Clients {
     listClients: async (organizationId) => {
       const connection = await requireConnection(organizationId);
       const { id, credentials } = connection;
-      const more = credentials.kind === 'github-app' ? (credentials.moreInstallationIds ?? []) : [];
-      return [
-        open(connection, id),
-        ...more.map((one) => openInstallation(connection, credentials as GithubAppCredentials, one)),
-      ];
+      const first = open(connection, id);
+      if (credentials.kind !== 'github-app') return [first];
+      const [, ...more] = listInstallationIds(credentials);
+      return [first, ...more.map((one) => openInstallation(connection, credentials, one))];
     },
   };
 }

@@ -80,7 +80,13 @@ const atOnce = {
   }),
 } as never;
 
-function createOctokit({ connection, log, timeoutMs }: SenderOptions): Octokit {
+export function createOctokit({
+  connection,
+  log,
+  timeoutMs,
+}: Pick<SenderOptions, 'log' | 'timeoutMs'> & {
+  readonly connection: Pick<ConnectionWithCredentials, 'id' | 'host' | 'url'>;
+}): Octokit {
   const say = (said: string) => log.debug({ host: connection.host, said }, 'github client message');
   return new GithubOctokit({
     baseUrl: apiUrls(connection).rest,

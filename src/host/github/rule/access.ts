@@ -1,50 +1,69 @@
 // What an App with its installations, or the token of an account, is good for.
 
+import type { RegisteredApp } from '../../app-registration.ts';
 import { type HostAccess, listReached } from '../../host-access.ts';
+import { HostError } from '../../host.ts';
+import { listMissing } from '../app/permission.ts';
 import type { GithubClient } from '../client/client.ts';
-import { InstalledRepositories, Installation, ListedRepositories } from '../schema.ts';
+import {
+  InstalledRepositories,
+  type Installation,
+  Installations,
+  ListedRepositories,
+  RegisteredApp as RegisteredAppAnswer,
+} from '../schema.ts';
 import { readVersion } from './inspect.ts';
-
-/** The permissions without which a queue cannot work, as GitHub shows them (GitHub docs, "Permissions required for GitHub Apps"). */
-const needed = [
-  ['checks', 'Checks', 'write'],
-  ['contents', 'Contents', 'write'],
-  ['issues', 'Issues', 'write'],
-  ['pull_requests', 'Pull requests', 'write'],
-  ['statuses', 'Commit statuses', 'read'],
-] as const;
-
-const asShown = { read: 'read-only', write: 'read and write' } as const;
 
 export async function readAccess(clients: readonly GithubClient[]): Promise<HostAccess> {
   const [first] = clients;
+  if (first!.auth.appId === null)
+    return {
+      version: await readVersion(first!),
+      account: await first!.login(),
+      missing: [],
+      repositories: listReached(await readReached(first!)),
+      app: null,
+    };
+  const { slug, used, app } = await readApp(clients);
+  const isInstalled = first!.auth.installationId !== null;
   // An installation that does not exist fails here: it gets no token.
-  const found = await Promise.all(clients.map(readReached));
-  const installations = (await Promise.all(clients.map(readOwnInstallation))).filter((one) => one !== null);
-  const lacks = new Set(installations.flatMap(({ permissions }) => listMissing(permissions)));
+  const found = isInstalled ? await Promise.all(clients.map(readReached)) : [];
+  const lacks = new Set(used.flatMap(({ permissions }) => listMissing(permissions)));
   return {
-    version: await readVersion(first!),
-    account: installations[0]?.app_slug ?? (await first!.login()),
-    missing: [...lacks],
+    version: isInstalled ? await readVersion(first!) : 'GitHub',
+    account: slug,
+    missing: isInstalled ? [...lacks] : ['The App is not installed on any account yet. Install it.'],
     repositories: listReached(found.flat()),
+    app,
   };
 }
 
-/** Null: this is an account, not an App. */
-const readOwnInstallation = ({ auth, read }: GithubClient): Promise<Installation | null> =>
-  auth.installationId === null
-    ? Promise.resolve(null)
-    : read('/app/installations/{installation_id}', { installation_id: auth.installationId }, Installation, {
-        as: 'app',
-      });
-
-const listMissing = (permissions: Installation['permissions']): readonly string[] =>
-  needed
-    .filter(([name, , access]) => permissions[name] !== 'write' && permissions[name] !== access)
-    .map(
-      ([, title, access]) =>
-        `The App lacks the permission “${title}: ${asShown[access]}”. Add it under Permissions in the settings of the App, then accept it where the App is installed.`,
-    );
+/** GitHub REST docs, "Get the authenticated app" and "List installations for the authenticated app". */
+async function readApp(clients: readonly GithubClient[]): Promise<{
+  readonly slug: string;
+  readonly used: readonly Installation[];
+  readonly app: RegisteredApp;
+}> {
+  const [first] = clients;
+  const { appId } = first!.auth;
+  const own = await first!.read('/app', {}, RegisteredAppAnswer, { as: 'app' });
+  if (own === null) throw new HostError('forbidden', `GitHub has no App with the number ${appId}.`);
+  const ids = new Set(clients.map(({ auth }) => auth.installationId));
+  const all = [];
+  for await (const page of first!.readPages('/app/installations', {}, Installations, { as: 'app' }))
+    all.push(...page);
+  const installations = all.map(({ id, account }) => ({
+    id,
+    account: account?.login ?? '',
+    isOwn: account?.id === own.owner.id,
+    isUsed: ids.has(id),
+  }));
+  return {
+    slug: own.slug,
+    used: all.filter(({ id }) => ids.has(id)),
+    app: { installUrl: `${own.html_url}/installations/new`, installations },
+  };
+}
 
 /** GitHub REST docs, "List repositories accessible to the app installation" and "List repositories for the authenticated user". */
 async function readReached({ auth, readPages }: GithubClient) {
