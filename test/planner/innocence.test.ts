@@ -1,6 +1,11 @@
 // How many failed runs remove an entry, if dependencies are direct.
 import { describe, expect, it } from 'vitest';
-import { areConvincing, isConvincing } from '#core/queue/planner/innocence.ts';
+import {
+  areConvincing,
+  areTestFailuresConvincing,
+  conflictOdds,
+  isConvincing,
+} from '#core/queue/planner/innocence.ts';
 import type { Item, Run } from '#core/queue/planner/model.ts';
 import { foresee } from '#core/queue/planner/strategy/foresee.ts';
 import { World } from './world.ts';
@@ -123,4 +128,36 @@ it('a run that ended says how long the next one of the entry takes', () => {
   world.now += 7_000;
   world.fail('1+2');
   expect(world.snapshot.items.get(2)?.expectedMs).toBe(7_000);
+});
+
+describe('a conflict between two entries', () => {
+  it('is never likelier than 4 %, and all conflicts together never likelier than a failure', () => {
+    expect(conflictOdds(0.1, 0)).toBe(0.04);
+    expect(conflictOdds(0.02, 1)).toBe(0.02);
+    expect(conflictOdds(0.1, 5)).toBeCloseTo(0.02);
+  });
+
+  it('may explain the failure of an entry that passed before, where chance hardly ever does', () => {
+    const { item, run } = started();
+    const passed = { ...item, findings: { passed: true, passedWith: [], failedBehind: [] } };
+    // 0.96 * f / (0.96 * f + 0.04) is below 1 % up to f = 0.00042.
+    expect(isConvincing({ failureShare: 0.05, flakeShare: 0.0004 }, passed, run)).toBe(true);
+    expect(isConvincing({ failureShare: 0.05, flakeShare: 0.0005 }, passed, run)).toBe(false);
+  });
+});
+
+describe('failures of one test', () => {
+  const areEnough = (flakeShare: number, failures: number) =>
+    areTestFailuresConvincing({ failureShare: 0.05, flakeShare }, started().item, failures);
+
+  it('repeat by chance one time in five, so that more of them are needed', () => {
+    // 0.95 * f * 0.2 ** (n - 1) against 0.05.
+    expect([1, 2].map((failures) => areEnough(0.002, failures))).toEqual([false, true]);
+    expect([1, 2, 3].map((failures) => areEnough(0.02, failures))).toEqual([false, false, false]);
+    expect(areEnough(0.0005, 1)).toBe(true);
+  });
+
+  it('convince when there are four', () => {
+    expect([3, 4, 5].map((failures) => areEnough(0.5, failures))).toEqual([false, true, true]);
+  });
 });

@@ -1,7 +1,7 @@
 // Who is considered before whom.
 import { expect, it } from 'vitest';
 import type { Item } from '#core/queue/planner/model.ts';
-import { ageingMs, firstInOrder, inOrder } from '#core/queue/planner/order.ts';
+import { ageingMs, compareClass, firstInOrder, inOrder } from '#core/queue/planner/order.ts';
 import { anItem, type NewItem, World } from './world.ts';
 
 const hours = (count: number) => count * 3_600_000;
@@ -71,4 +71,23 @@ it('finds the first few entries of a queue in whatever sequence they are read', 
       const read = sequence.map((index) => items[index]!);
       expect(firstInOrder(read, 0, most)).toEqual(inOrder(items, 0).slice(0, most));
     }
+});
+
+it('lets a strategy choose among entries of one class, and keeps those that waited long in their order', () => {
+  const compared = (one: Partial<NewItem>, other: Partial<NewItem>, now = hours(9)) => {
+    const world = new World();
+    world.send({ kind: 'state', state: 'PAUSED' });
+    world.submit(1, { submittedAt: now, ...one });
+    world.submit(2, { submittedAt: now, ...other });
+    const [first, second] = [1, 2].map((pr) => world.snapshot.items.get(pr)!);
+    return Math.sign(compareClass(first!, second!, now));
+  };
+  expect(compared({}, {})).toBe(0);
+  expect(compared({ priority: 10 }, {})).toBe(-1);
+  expect(compared({ priority: 0 }, { priority: 0 })).toBe(0);
+  expect(compared({ submittedAt: 0, seniority: 5 }, {})).toBe(-1);
+  expect(compared({}, { submittedAt: 0, seniority: 5 })).toBe(1);
+  expect(compared({ submittedAt: 0, seniority: 5 }, { submittedAt: 0, seniority: 4 })).toBe(1);
+  expect(compared({ submittedAt: 0, seniority: 4 }, { submittedAt: 0, seniority: 5 })).toBe(-1);
+  expect(compared({ submittedAt: 0 }, { priority: 0 })).toBe(1);
 });
