@@ -95,8 +95,7 @@ export const errorRegistry = {
   },
   APP_REGISTRATION_UNKNOWN: {
     status: 409,
-    meaning:
-      'The registration of an App was begun by someone else, or more than an hour ago. Begin it again.',
+    meaning: 'The registration of an App was begun by someone else, or more than an hour ago. Start over.',
   },
   WEBHOOK_LIMIT_REACHED: {
     status: 409,

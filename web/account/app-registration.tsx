@@ -128,7 +128,19 @@ export function AppReturn({
     isBegun.current = true;
     mutate();
   }, [mutate]);
-  if (goOn.error !== null) return <ErrorAlert error={goOn.error} />;
+  if (goOn.error !== null)
+    return (
+      <>
+        <ErrorAlert error={goOn.error} />
+        <Group>
+          <Button
+            onClick={() => void navigate({ to: '/git-hosts', search: { connect: true }, replace: true })}
+          >
+            Start over
+          </Button>
+        </Group>
+      </>
+    );
   return <Loading what={code === undefined ? 'Finding where the App is installed' : 'Connecting the App'} />;
 }
 

@@ -2,10 +2,9 @@ import { Button, Group, NativeSelect, SimpleGrid, Stack, Text, TextInput, Title 
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { call } from '../api/api.ts';
 import { QueryResult, Empty } from '../component/query-result.tsx';
-import { CreateQueueDialog } from '../queue/create-queue.tsx';
 import { Icon } from '../component/icon.tsx';
 import { LiveMark } from '../component/live-mark.tsx';
 import { Pill, QueuePill } from '../component/pill.tsx';
@@ -16,6 +15,11 @@ import { type QueueOverview, queuesQuery, useLive, useMay } from '../api/query.t
 import { failureRate, sortQueues, queueSorts, type QueueSort, sortLabels } from '../queue/queue-order.ts';
 
 const route = getRouteApi('/');
+
+/** Not part of the first load: few people create a queue, and seldom. */
+const CreateQueueDialog = lazy(async () => ({
+  default: (await import('../queue/create-queue.tsx')).CreateQueueDialog,
+}));
 
 /** Queues are also polled: a queue becomes stalled as time passes, without an event. */
 const refetchMs = 30_000;
@@ -82,7 +86,11 @@ export function HomePage() {
           </Button>
         </Group>
       )}
-      {isCreating && <CreateQueueDialog onClose={() => setCreating(false)} />}
+      {isCreating && (
+        <Suspense>
+          <CreateQueueDialog onClose={() => setCreating(false)} />
+        </Suspense>
+      )}
     </Stack>
   );
 }

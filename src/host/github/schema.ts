@@ -246,7 +246,7 @@ export const Installations = z.array(Installation);
 
 export const RegisteredApp = z.object({
   slug: z.string(),
-  html_url: z.string(),
+  html_url: z.url(),
   owner: z.object({ id: z.int() }),
 });
 

@@ -37,7 +37,7 @@ function readState(context: Context, text: string): z.output<typeof State> {
   if (state !== null && state.until > context.now.getTime()) return state;
   throw appError('APP_REGISTRATION_UNKNOWN', {
     public:
-      'This registration of an App was begun by someone else, or more than an hour ago. Begin it again on the page “Git hosts”.',
+      'This registration of an App was begun by someone else, or more than an hour ago. Start over on the page “Git hosts”.',
   });
 }
 

@@ -48,6 +48,9 @@ async function readApp(clients: readonly GithubClient[]): Promise<{
   const { appId } = first!.auth;
   const own = await first!.read('/app', {}, RegisteredAppAnswer, { as: 'app' });
   if (own === null) throw new HostError('forbidden', `GitHub has no App with the number ${appId}.`);
+  const { url } = first!.connection;
+  if (new URL(own.html_url).origin !== new URL(url).origin)
+    throw new HostError('unavailable', `The page of the App is at ${own.html_url}, and not at ${url}.`);
   const ids = new Set(clients.map(({ auth }) => auth.installationId));
   const all = [];
   for await (const page of first!.readPages('/app/installations', {}, Installations, { as: 'app' }))
