@@ -24,6 +24,8 @@ export const worldsIn = (scope: Scope): readonly Configuration[] =>
 /** How far it came, or the story of what is wrong. */
 export type Outcome = Result | { readonly violation: string };
 
+/** How many equal shares of the time a world may take; what it does not need goes to the later ones. */
+const sharesMax = 4;
 /** What a world may take in any case: a machine with other work to do is many times slower. */
 const shareMinMs = 240_000;
 
@@ -48,8 +50,8 @@ export function exploreWorlds(scope: Scope, budgetMs: number): Promise<Outcome>[
     while (next < asked.length) {
       const at = next++;
       const world = asked[at]!;
-      // Its share of what is left; what it does not need goes to the later ones.
-      const share = ((end - Date.now()) * workers) / (asked.length - at);
+      // Several times its share of what is left, since some worlds are many times larger than the others.
+      const share = (sharesMax * (end - Date.now()) * workers) / (asked.length - at);
       const outcome = await ask(worker, {
         world: worlds.indexOf(world),
         disturbances: disturbancesIn(scope, world),
