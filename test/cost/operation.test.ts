@@ -19,7 +19,8 @@ const report = `<testsuites><testsuite name="unit">${Array.from(
   (_, index) => `<testcase classname="widget" name="case ${index}" time="0.01"/>`,
 ).join('')}</testsuite></testsuites>`;
 
-it('costs no more than the table says', async () => {
+// On a busy machine what the process does every few seconds by itself falls into a measurement.
+it('costs no more than the table says', { retry: 2 }, async () => {
   const { team, ci, client, world, main, repo, settle, holdBack, expectMerged } = await openStory({
     settings: { requiredStatuses: ['ci/test', 'ci/lint'] },
   });

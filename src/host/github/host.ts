@@ -12,6 +12,7 @@ import { changeLabels } from './pull-request/comment.ts';
 import { headSince, readLabel } from './pull-request/label.ts';
 import { trialMergeRef } from '#git/ref.ts';
 import { readAccess } from './rule/access.ts';
+export { githubRegistration } from './rule/app-registration.ts';
 import { ensureWebhook } from './rule/hook.ts';
 import { inspect, readInstallation } from './rule/inspect.ts';
 import { closePullRequest, merge } from './pull-request/merge.ts';

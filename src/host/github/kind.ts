@@ -23,6 +23,6 @@ export const githubKind: HostKind = {
   exampleUrl: 'https://github.com',
   isKnownName: (hostName) => hostName === 'github.com' || hostName.endsWith('.ghe.com'),
   access: [appAccess, tokenAccess],
-  loadRegistration: async () => (await import('./app/registration.ts')).githubRegistration,
+  loadRegistration: async () => (await import('./host.ts')).githubRegistration,
   load: async () => (await import('./host.ts')).createGithubHost,
 };

@@ -3,7 +3,7 @@
 import type { RegisteredApp } from '../../app-registration.ts';
 import { type HostAccess, listReached } from '../../host-access.ts';
 import { HostError } from '../../host.ts';
-import { listMissing } from '../app/permission.ts';
+import { listMissing } from './app-permission.ts';
 import type { GithubClient } from '../client/client.ts';
 import {
   InstalledRepositories,

@@ -8,7 +8,7 @@ import { githubAppCredentials } from '../../connection.ts';
 import { HostError } from '../../host.ts';
 import { createOctokit, isCloud } from '../client/sender.ts';
 import { parseFailure, toHostError } from '../client/trouble.ts';
-import { appEvents, appPermissions } from './permission.ts';
+import { appEvents, appPermissions } from './app-permission.ts';
 
 /** The longest name that GitHub takes. */
 const nameMax = 34;
