@@ -105,16 +105,12 @@ export const FinishAppRegistrationRequest = z.object({
   state: part(2_000).meta({ description: 'The parameter `state`.' }),
 });
 
-export const FinishAppRegistrationResponse = z.object({ connection: HostConnection, access: HostAccess });
-
 export const UseInstallationsRequest = z.object({
   connectionId: part(100),
   installationIds: z.array(identifier).min(1).max(100).optional().meta({
     description: 'Of `app.installations`. Absent: those on the account that owns the App.',
   }),
 });
-
-export const UseInstallationsResponse = z.object({ connection: HostConnection, access: HostAccess });
 
 export const GetHostAccessRequest = z.object({ connectionId: part(100) });
 

@@ -19,7 +19,7 @@ const report = `<testsuites><testsuite name="unit">${Array.from(
   (_, index) => `<testcase classname="widget" name="case ${index}" time="0.01"/>`,
 ).join('')}</testsuite></testsuites>`;
 
-// On a busy machine what the process does every few seconds by itself falls into a measurement.
+// On a busy machine a measurement takes so long that periodic work of the process is counted with it.
 it('costs no more than the table says', { retry: 2 }, async () => {
   const { team, ci, client, world, main, repo, settle, holdBack, expectMerged } = await openStory({
     settings: { requiredStatuses: ['ci/test', 'ci/lint'] },

@@ -63,7 +63,7 @@ function visit(page: Page, host: string): Visitor {
   };
 }
 
-/** How a person connects the host; `typed`: how many values they type or copy. */
+/** How a person connects the host. */
 type Way = {
   readonly open: () => Promise<{
     readonly host: E2eHost;

@@ -1,7 +1,7 @@
 // Registering an App from a manifest, and installing it: pages for people, and the call that answers with the App's key.
 // GitHub docs, "Registering a GitHub App from a manifest", "About the setup URL", "Making a GitHub App public or private".
 //
-// Whoever opens these pages is signed in as an owner of the account.
+// Every visitor of these pages counts as signed in, as an owner of the account.
 
 import { randomBytes } from 'node:crypto';
 import { created, notFound, refused } from './answer.ts';
@@ -12,7 +12,7 @@ import { newAccount, usualPermissions } from './site.ts';
 import { ensureAccount, installOn } from './stage.ts';
 import type { AppHook } from './webhook.ts';
 
-/** What a manifest may name; anything else is a mistake of whoever wrote it. */
+/** The fields that a manifest may have; any other is a mistake in the manifest. */
 type Manifest = {
   readonly name?: string;
   readonly url?: string;

@@ -2,7 +2,8 @@
 // waste, by how probably #1 is bad.
 import { describe, expect, it } from 'vitest';
 import { foresee } from '#core/queue/planner/strategy/foresee.ts';
-import { type LineAsked, minuteMs, proposeFor } from './foreseen.ts';
+import { minuteMs } from '#base/duration.ts';
+import { type LineAsked, proposeFor } from './foreseen.ts';
 
 type Dependencies = readonly (readonly number[])[];
 

@@ -4,7 +4,8 @@ import { estimateLandings } from '#core/queue/planner/strategy/belief.ts';
 import { likeliestPaths } from '#core/queue/planner/strategy/path.ts';
 import type { Item, Run } from '#core/queue/planner/model.ts';
 import { conflictOdds } from '#core/queue/planner/innocence.ts';
-import { foreseeing, minuteMs, on, proposeFor } from './foreseen.ts';
+import { minuteMs } from '#base/duration.ts';
+import { foreseeing, on, proposeFor } from './foreseen.ts';
 
 /** Beliefs about #1, #2 and #3, which share a target, after these runs: `['1+2', 'failed']` has #2 on top of #1. */
 function believe(

@@ -1,10 +1,10 @@
 // A line of parallel lanes as the strategy sees it: who depends on whom, what is under way, and what it would start.
+import { minuteMs } from '#base/duration.ts';
 import type { Item, Run } from '#core/queue/planner/model.ts';
 import { foresee } from '#core/queue/planner/strategy/foresee.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { World } from './world.ts';
 
-export const minuteMs = 60_000;
 export const on = (...targets: number[]) => ({ targets: Uint32Array.from(targets) });
 
 export function foreseeing(settings: Partial<QueueSettings> = {}): World {

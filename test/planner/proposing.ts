@@ -1,11 +1,9 @@
 // A queue of one line as the strategy sees it: what waits, how many slots are free, and what it would start.
+import { hourMs, minuteMs } from '#base/duration.ts';
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
 import { noTargets } from '#core/queue/planner/lane.ts';
 import type { Item, QueuePosition, Snapshot } from '#core/queue/planner/model.ts';
 import { screenThenChain } from '#core/queue/planner/strategy/screen-then-chain.ts';
-
-export const minuteMs = 60_000;
-export const hourMs = 60 * minuteMs;
 
 export const pendingSince = (since: number, alone = false): QueuePosition => ({
   kind: 'pending',
@@ -37,7 +35,7 @@ export const entries = (count: number, item: Partial<Item> = {}): Item[] =>
 
 export const slots = 16;
 export const busy = 8;
-export const now = 60 * minuteMs;
+export const now = hourMs;
 /** Runs that usually take half an hour. */
 export const longRuns = { startByMs: minuteMs, finishByMs: 2 * hourMs, usualMs: 30 * minuteMs };
 

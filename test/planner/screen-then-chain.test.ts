@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hourMs, minuteMs } from '#base/duration.ts';
 import { limitsWithoutHistory } from '#core/queue/planner/clock.ts';
 import { emptySnapshot } from '#core/queue/planner/empty.ts';
 import { estimateFailureShare, usualFailureShare } from '#core/queue/planner/history.ts';
@@ -9,10 +10,8 @@ import {
   busy,
   entries,
   entry,
-  hourMs,
   itemsOf,
   longRuns,
-  minuteMs,
   now,
   pendingSince,
   propose,

@@ -41,7 +41,7 @@ export const hostConnectionEndpoints = {
     path: '/v1/finishAppRegistration',
     summary: 'Connect the organization with the App that was registered; it has to be installed next',
     request: connection.FinishAppRegistrationRequest,
-    response: connection.FinishAppRegistrationResponse,
+    response: connection.ConnectHostResponse,
     errors: [
       'APP_REGISTRATION_UNKNOWN',
       'GIT_HOST_NOT_ALLOWED',
@@ -56,7 +56,7 @@ export const hostConnectionEndpoints = {
     path: '/v1/useInstallations',
     summary: 'Have a connection use the installations of its App',
     request: connection.UseInstallationsRequest,
-    response: connection.UseInstallationsResponse,
+    response: connection.ConnectHostResponse,
     errors: [
       'CONNECTION_NOT_FOUND',
       'CREDENTIALS_REFUSED',

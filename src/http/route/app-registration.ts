@@ -3,7 +3,7 @@
 
 import { appError } from '#base/error.ts';
 import { minuteMs } from '#base/duration.ts';
-import { listConnections } from '#db/account/connection-change-store.ts';
+import { type ConnectionRow, listConnections } from '#db/account/connection-change-store.ts';
 import { openConnection } from '#db/account/connection-store.ts';
 import { seal, unseal } from '#db/seal.ts';
 import { type Credentials, githubAppCredentials, listInstallationIds } from '#host/connection.ts';
@@ -60,14 +60,23 @@ async function loadRegistration({ kind, name }: GitHost) {
 async function openCredentials(
   context: Context,
   connectionId: string,
-): Promise<{ readonly host: GitHost; readonly credentials: Credentials | null }> {
+): Promise<{
+  readonly row: ConnectionRow;
+  readonly host: GitHost;
+  readonly credentials: Credentials | null;
+}> {
   const key = requireSecretKey(context);
-  const { kind, url, host_key: name } = await requireConnection(context, connectionId);
+  const row = await requireConnection(context, connectionId);
+  const { kind, url, host_key: name } = row;
   const { cell, scope } = context;
   const opened = await openConnection(cell.reader, key, scope.principal.organizationId, name);
   const text = opened?.credentials ?? null;
   if (!isHostKind(kind)) throw new Error(`no kind of Git host ${kind}`);
-  return { host: { kind, url, name }, credentials: text === null ? null : (JSON.parse(text) as Credentials) };
+  return {
+    row,
+    host: { kind, url, name },
+    credentials: text === null ? null : (JSON.parse(text) as Credentials),
+  };
 }
 
 export const appRegistrationHandlers: Handlers<
@@ -104,7 +113,7 @@ export const appRegistrationHandlers: Handlers<
   },
 
   useInstallations: async (context, { connectionId, installationIds }) => {
-    const { host, credentials } = await openCredentials(context, connectionId);
+    const { row, host, credentials } = await openCredentials(context, connectionId);
     if (credentials?.kind !== 'github-app')
       throw appError('CREDENTIALS_REFUSED', {
         public: `Signalbox is not connected to ${host.name} with an App, or cannot read its key.`,
@@ -125,7 +134,7 @@ export const appRegistrationHandlers: Handlers<
     const isSame = wanted.length === used.length && wanted.every((id) => used.includes(id));
     if (!isSame) return connect(context, host, withInstallations(wanted));
     return {
-      connection: presentConnection(context, await requireConnection(context, connectionId)),
+      connection: presentConnection(context, row),
       access: presentAccess(await readAccess(context, host, credentials)),
     };
   },
