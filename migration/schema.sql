@@ -444,6 +444,35 @@ CREATE TABLE public.queue_plan (
     flaky_count integer
 );
 
+CREATE TABLE public.queue_trouble (
+    queue_id uuid NOT NULL,
+    kind text NOT NULL,
+    began_at timestamp with time zone NOT NULL,
+    reason text NOT NULL,
+    clear_since timestamp with time zone,
+    ended_at timestamp with time zone
+);
+
+COMMENT ON TABLE public.queue_trouble IS 'times in which a queue stalled or was slow; src/core/queue/watch/trouble.ts';
+
+COMMENT ON COLUMN public.queue_trouble.kind IS 'stalled or slow';
+
+COMMENT ON COLUMN public.queue_trouble.clear_since IS 'since when nothing of it is seen, while it is open; null: it is seen';
+
+COMMENT ON COLUMN public.queue_trouble.ended_at IS 'null: it is open';
+
+CREATE TABLE public.queue_usual (
+    queue_id uuid NOT NULL,
+    since timestamp with time zone NOT NULL,
+    in_queue_ms bigint
+);
+
+COMMENT ON TABLE public.queue_usual IS 'how long a queue takes usually, pinned: what it is compared with does not follow it';
+
+COMMENT ON COLUMN public.queue_usual.since IS 'merges from then on are measured';
+
+COMMENT ON COLUMN public.queue_usual.in_queue_ms IS 'the median of the first merges since then; null: there are too few';
+
 CREATE TABLE public.repository (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -1159,6 +1188,12 @@ ALTER TABLE ONLY public.queue
 ALTER TABLE ONLY public.queue_plan
     ADD CONSTRAINT queue_plan_pkey PRIMARY KEY (queue_id);
 
+ALTER TABLE ONLY public.queue_trouble
+    ADD CONSTRAINT queue_trouble_pkey PRIMARY KEY (queue_id, kind, began_at);
+
+ALTER TABLE ONLY public.queue_usual
+    ADD CONSTRAINT queue_usual_pkey PRIMARY KEY (queue_id);
+
 ALTER TABLE ONLY public.repository_mirror
     ADD CONSTRAINT repository_mirror_pkey PRIMARY KEY (repository_id, worker_id);
 
@@ -1319,6 +1354,8 @@ CREATE INDEX queue_fact_restart ON ONLY public.queue_fact USING btree (queue_id,
 
 CREATE INDEX queue_repository ON public.queue USING btree (repository_id);
 
+CREATE UNIQUE INDEX queue_trouble_open ON public.queue_trouble USING btree (queue_id, kind) WHERE (ended_at IS NULL);
+
 CREATE INDEX repository_host_id ON public.repository USING btree (organization_id, host_key, host_id) WHERE (host_id IS NOT NULL);
 
 CREATE INDEX repository_mirror_worker ON public.repository_mirror USING btree (worker_id);
@@ -1461,6 +1498,12 @@ ALTER TABLE ONLY public.queue_plan
 
 ALTER TABLE ONLY public.queue
     ADD CONSTRAINT queue_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.queue_trouble
+    ADD CONSTRAINT queue_trouble_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.queue_usual
+    ADD CONSTRAINT queue_usual_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.repository_mirror
     ADD CONSTRAINT repository_mirror_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id) ON DELETE CASCADE;

@@ -153,6 +153,7 @@ export const dividedFolders: readonly DividedFolder[] = [
         imports: ['planner'],
         holds: 'how probably a pull request fails, and how far that can be believed',
       },
+      { folder: 'watch', imports: ['text'], holds: 'what is reported about a queue as a whole, and when' },
     ],
   },
   {

@@ -15,6 +15,7 @@ import type { Cell, Tx } from '#db/cell.ts';
 import { enqueueAtHost, enqueueForRepository, enqueueReconcile } from '#db/job/job.ts';
 import { noticeQueue } from '#db/queue-notice.ts';
 import * as store from '#db/queue/queue-store.ts';
+import { forgetUsual } from '#db/queue/trouble-store.ts';
 import { ensureRepository, type FoundRepository } from '#db/account/repository-store.ts';
 import type { RepositoryRecord } from '#db/account/scope-view.ts';
 import { type QueueLock, withQueueLock, withTransaction } from '#db/transaction.ts';
@@ -82,7 +83,8 @@ export function changeQueue(
     if (loaded === null) throw gone();
     const decision = decideQueueChange(loaded.queue, change, loaded.isAnythingUnderTest);
     if (decision.kind === 'rejected') throw appError(decision.code, { public: decision.message });
-    await store.saveQueue(tx, lock, decision.queue);
+    await store.saveQueue(tx, lock, loaded.queue, decision.queue, by);
+    if (Object.keys(change.settings).length > 0) await forgetUsual(tx, queueId, by.now);
     const payload = { ...change.settings, ...(change.state === undefined ? {} : { state: change.state }) };
     await store.appendQueueFact(tx, queueId, { kind: 'queue_changed', payload }, by.actor, by.now);
     const difference = queueDifference(loaded.queue, decision.queue);
@@ -112,7 +114,7 @@ export async function haltQueue(
   const stopped = stopQueue(loaded.queue, reason);
   const difference = queueDifference(loaded.queue, stopped);
   if (difference === null) return;
-  await store.saveQueue(tx, lock, stopped);
+  await store.saveQueue(tx, lock, loaded.queue, stopped, { actor: 'queue', now });
   const subject = auditSubject(repository, stopped.targetBranch);
   await recordAudit(
     tx,

@@ -28,6 +28,8 @@ export const ListHostConnectionsResponse = z.object({
   }),
 });
 
+const installUrl = z.string().meta({ description: 'Where people install the App.' });
+
 const HostAccess = z
   .object({
     version: z.string().meta({ description: 'Product and version of the Git host.' }),
@@ -42,7 +44,7 @@ const HostAccess = z
       .meta({ description: 'The repositories where Signalbox may write.' }),
     app: z
       .object({
-        installUrl: z.string().meta({ description: 'Where people install the App.' }),
+        installUrl,
         installations: z.array(
           z.object({
             id: z.int(),
@@ -104,6 +106,8 @@ export const FinishAppRegistrationRequest = z.object({
   }),
   state: part(2_000).meta({ description: 'The parameter `state`.' }),
 });
+
+export const FinishAppRegistrationResponse = z.object({ connection: HostConnection, installUrl });
 
 export const UseInstallationsRequest = z.object({
   connectionId: part(100),

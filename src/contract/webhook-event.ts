@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { culpritReasons } from '#core/health/monitor/culprit.ts';
 import { fixEnds } from '#core/health/fix/fix-verification.ts';
 import { type OutgoingAction, outgoingActions } from '#core/queue/outgoing.ts';
-import { entryStates } from '#core/queue/model.ts';
+import { entryStates, queueStates } from '#core/queue/model.ts';
+import { troubleKinds } from '#core/queue/watch/trouble.ts';
 import { InstantOut } from './common.ts';
 import { HeldBack, TestCaseDetails } from './test-health.ts';
 
@@ -19,6 +20,9 @@ const testActions = [
   'fix_verification_changed',
   'renamed',
 ] as const;
+const queueActions = ['halted', 'recovered', 'stalled', 'slow', 'state_changed'] as const;
+const landingActions = ['mismatch'] as const;
+
 /** A submission is always of a single pull request. */
 const batchActions = outgoingActions.filter((action) => action !== 'submitted');
 
@@ -26,10 +30,55 @@ export const webhookTypes = [
   ...outgoingActions.map((action) => `pull_request.${action}` as const),
   ...batchActions.map((action) => `pull_request_batch.${action}` as const),
   ...testActions.map((action) => `test_case.${action}` as const),
+  ...queueActions.map((action) => `queue.${action}` as const),
+  ...landingActions.map((action) => `landing.${action}` as const),
 ] as const;
 export type WebhookType = (typeof webhookTypes)[number];
 
 const RepositoryName = z.object({ host: z.string(), owner: z.string(), name: z.string() });
+
+const ofQueue = {
+  http_details_url: z.string().meta({ description: 'URL of its page on the dashboard.' }),
+  repository: RepositoryName,
+  target_branch: z.string(),
+  timestamp: InstantOut,
+  state: z.enum(queueStates).meta({ description: 'The state of the queue.' }),
+};
+
+const reason = z
+  .string()
+  .meta({ description: 'Why, as sentences, with what to do about it where that is known.' });
+
+const queueFields = {
+  halted: { reason },
+  recovered: {
+    from: z.enum(['halted', ...troubleKinds]).meta({ description: 'What is over.' }),
+    since: InstantOut.optional().meta({ description: 'When that began; absent: it was halted.' }),
+    actor: z.string().optional().meta({ description: 'Who set it going again, if it was halted.' }),
+  },
+  stalled: { reason },
+  slow: { reason },
+  state_changed: { previous_state: z.enum(queueStates), actor: z.string() },
+} as const;
+
+const queueBody = (action: (typeof queueActions)[number]) =>
+  z.object({
+    type: z.literal(`queue.${action}`),
+    action: z.literal(action),
+    ...ofQueue,
+    ...queueFields[action],
+  });
+
+const MismatchBody = z.object({
+  type: z.literal('landing.mismatch'),
+  action: z.literal('mismatch'),
+  ...ofQueue,
+  pr_numbers: z.array(z.int()),
+  reason,
+  tree: z.string().meta({ description: 'The git tree that was merged, or would have been.' }),
+  tested_tree: z.string(),
+  is_merged: z.boolean().meta({ description: 'Whether it is on the branch.' }),
+});
 
 const inQueue = {
   http_details_url: z.string().meta({ description: 'URL of its page on the dashboard.' }),
@@ -177,5 +226,7 @@ export const webhookBodies: Readonly<Record<string, z.ZodType>> = Object.fromEnt
   ...outgoingActions.map((action) => [`pull_request.${action}`, pullRequestBody(action)] as const),
   ...batchActions.map((action) => [`pull_request_batch.${action}`, batchBody(action)] as const),
   ...testActions.map((action) => [`test_case.${action}`, testBody(action)] as const),
+  ...queueActions.map((action) => [`queue.${action}`, queueBody(action)] as const),
+  ['landing.mismatch', MismatchBody] as const,
   ['webhook.test', TestBody] as const,
 ]);

@@ -46,6 +46,43 @@ describe('a message to Slack', () => {
   });
 });
 
+describe('a message about a queue', () => {
+  const ofQueue = {
+    repository,
+    target_branch: 'main',
+    state: 'PAUSED',
+    http_details_url: 'https://signalbox.example/app/queue?branch=main',
+  };
+  const messageOf = (type: string, more: object) =>
+    (slackBody({ type, action: type.split('.')[1], ...ofQueue, ...more }) as { text: string }).text;
+
+  it.each([
+    [
+      'queue.halted',
+      { reason: 'The branch is gone.' },
+      /main> was stopped by Signalbox\nWhy: The branch is gone\./,
+    ],
+    ['queue.stalled', { reason: 'Nothing moved.' }, /main> makes no progress\nWhy: Nothing moved\./],
+    ['queue.slow', { reason: 'It takes long.' }, /main> has become slow\nWhy: It takes long\./],
+    ['queue.recovered', { from: 'halted', actor: 'ada' }, /main> is running again\nBy: ada$/],
+    ['queue.recovered', { from: 'stalled' }, /main> makes progress again$/],
+    ['queue.recovered', { from: 'slow' }, /main> is as fast as usual again$/],
+    [
+      'queue.state_changed',
+      { previous_state: 'RUNNING', actor: 'ada' },
+      /is now PAUSED \(before: RUNNING\)\nBy: ada$/,
+    ],
+    [
+      'landing.mismatch',
+      { pr_numbers: [1, 2], is_merged: true },
+      /has commits that were not tested as they are, of #1, #2$/,
+    ],
+    ['landing.mismatch', { pr_numbers: [1], is_merged: false }, /of #1; Signalbox did not merge them$/],
+  ])('of %s says what happened, why, and by whom', (type, more, pattern) => {
+    expect(messageOf(type, more).replaceAll('\u2060', '')).toMatch(pattern);
+  });
+});
+
 describe('a card for Teams', () => {
   it('holds what others wrote only as text without markup, and no more than a line of it', () => {
     const card = teamsBody(flaky) as {

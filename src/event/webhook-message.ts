@@ -126,6 +126,46 @@ const fixHappenings: Readonly<Record<string, string>> = {
   cancelled: 'is no longer being verified',
 };
 
+const queueHappenings: Readonly<Record<string, string>> = {
+  halted: 'was stopped by Signalbox',
+  stalled: 'makes no progress',
+  slow: 'has become slow',
+};
+
+const queueRecoveries: Readonly<Record<string, string>> = {
+  halted: 'is running again',
+  stalled: 'makes progress again',
+  slow: 'is as fast as usual again',
+};
+
+function summarizeQueueEvent(payload: Payload): Omit<EventSummary, 'url'> {
+  const { owner, name } = payload['repository'] as RepositoryName;
+  const details: (readonly [string, string])[] = [];
+  if (typeof payload['reason'] === 'string') details.push(['Why', text(payload['reason'])]);
+  if (typeof payload['actor'] === 'string') details.push(['By', text(payload['actor'])]);
+  return {
+    subject: text(`${owner}/${name} ${String(payload['target_branch'])}`),
+    happened: describeQueueEvent(payload),
+    details,
+  };
+}
+
+function describeQueueEvent(payload: Payload): string {
+  const { action, from, state, previous_state: previous } = payload;
+  switch (action) {
+    case 'mismatch':
+      return payload['is_merged'] === true
+        ? `has commits that were not tested as they are, of ${formatPullRequests(payload)}`
+        : `was to get commits that were not tested as they are, of ${formatPullRequests(payload)}; Signalbox did not merge them`;
+    case 'recovered':
+      return queueRecoveries[text(from)] ?? 'works again';
+    case 'state_changed':
+      return `is now ${text(state)} (before: ${text(previous)})`;
+    default:
+      return queueHappenings[text(action)] ?? text(action);
+  }
+}
+
 function summarizeEvent(payload: Payload): EventSummary {
   const url = String(payload['http_details_url']);
   if (payload.type === 'webhook.test')
@@ -135,6 +175,7 @@ function summarizeEvent(payload: Payload): EventSummary {
     const { details, ...summary } = summarizeTestEvent(payload);
     return { ...summary, details: [['Repository', text(repository)], ...details], url };
   }
+  if (/^(?:queue|landing)\./.test(payload.type)) return { ...summarizeQueueEvent(payload), url };
   const action = String(payload['action']);
   const reason =
     payload['failure_reason'] ??

@@ -21,11 +21,15 @@ type WantedApp = {
 export type AppRegistration = {
   /** The form with which the browser goes to the Git host: its action, and its field `manifest`. */
   readonly describe: (wanted: WantedApp) => { readonly action: string; readonly manifest: string };
-  /** Exchanges the code that the browser came back with. The App is installed nowhere yet. */
+  /** Exchanges the code that the browser came back with, which the Git host takes once. The App is installed nowhere yet. */
   readonly complete: (
     options: { readonly url: string; readonly log: Log; readonly timeoutMs?: number },
     code: string,
-  ) => Promise<Credentials>;
+  ) => Promise<{
+    readonly credentials: Credentials;
+    /** Where people install it. */
+    readonly installUrl: string;
+  }>;
 };
 
 /** An App as its Git host knows it. */

@@ -1,4 +1,5 @@
 // oxlint-disable vitest/expect-expect -- expectMerged and its like assert.
+import type { Pool } from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { HostError } from '#host/host.ts';
 import { storyTeller } from '../support/story.ts';
@@ -20,6 +21,20 @@ function once(name: string, what: () => Promise<unknown>, nth = 1) {
     if (call !== name) return;
     count += 1;
     if (count === nth) await what();
+  };
+}
+
+/** An endpoint for landings that are not what was tested, and what it would be sent. */
+async function openMismatches({ pool }: { readonly pool: Pool }) {
+  const { rows: made } = await pool.query<{ id: string }>(
+    `insert into webhook_endpoint (id, organization_id, kind, name, shown_url, credentials, event_types)
+     select gen_random_uuid(), r.organization_id, 'slack', 'Alarm', 'https://hooks.example/…', ''::bytea, '{landing.mismatch}'
+     from repository r limit 1 returning id`,
+  );
+  const sql = 'select payload from webhook_delivery where endpoint_id = $1';
+  return async () => {
+    const { rows } = await pool.query<{ payload: object }>(sql, [made[0]!.id]);
+    return rows.map(({ payload }) => payload);
   };
 }
 
@@ -171,7 +186,8 @@ it('does not call the host to merge onto a branch that somebody pushed to just b
 
 it('stops, loudly and with both trees, when the host merged something else than was tested', async () => {
   const story = await openStory({ settings: batch, endsInMismatch: true });
-  const { team, ci, git, queue, landing, waitingFor, expectMerged, expectState } = story;
+  const { world, team, ci, git, queue, landing, waitingFor, expectMerged, expectState } = story;
+  const mismatches = await openMismatches(world.cell);
   await submitFour(story);
   const second = await git('rev-parse', `${(await ci.runOf(4)).testBranchSha!}~2^{tree}`);
   // Between the last look at the branch and the call itself: no host has a call that names the branch's commit.
@@ -184,12 +200,23 @@ it('stops, loudly and with both trees, when the host merged something else than 
   await expectState(3, 'pending');
   expect(await waitingFor(3)).toContain(landedTreeSha);
   expect(await waitingFor(3)).toContain(second);
+  expect(await mismatches()).toEqual([
+    expect.objectContaining({
+      pr_numbers: [1, 2, 3, 4],
+      tree: landedTreeSha,
+      tested_tree: second,
+      is_merged: true,
+      state: 'PAUSED',
+      reason: expect.stringContaining(second) as string,
+    }),
+  ]);
 });
 
 it('does not merge where the host’s own trial merge has another tree than was tested', async () => {
-  const { team, ci, git, queue, waitingFor, expectState } = await openStory({
+  const { world, team, ci, git, queue, waitingFor, expectState } = await openStory({
     settings: { landingMode: 'host' },
   });
+  const mismatches = await openMismatches(world.cell);
   await team.submit(1, { files: { 'a.txt': 'a' } });
   const other = await git('commit-tree', '-p', 'main', '-p', 'refs/pull/1/head', '-m', 'x', 'main^{tree}');
   calls.before = async (call) => {
@@ -199,7 +226,9 @@ it('does not merge where the host’s own trial merge has another tree than was 
   expect(await git('rev-list', '--count', 'main')).toBe('1');
   await expectState(1, 'tests_passed');
   expect((await queue()).state).toBe('PAUSED');
-  expect(await waitingFor(1)).toContain(await git('rev-parse', 'main^{tree}'));
+  const tree = await git('rev-parse', 'main^{tree}');
+  expect(await waitingFor(1)).toContain(tree);
+  expect(await mismatches()).toEqual([expect.objectContaining({ pr_numbers: [1], tree, is_merged: false })]);
 });
 
 it('puts a landing off while the host has no trial merge on the tip, and says so in the end', async () => {

@@ -51,17 +51,18 @@ async function register(scene: Scene, owner = 'acme') {
 it('connects an organization without a value that a person copies', async () => {
   const scene = await openScene();
   const { server, world, client } = scene;
-  const { connection, access } = await client.call('finishAppRegistration', await register(scene));
+  const { connection, installUrl } = await client.call('finishAppRegistration', await register(scene));
   const host = new URL(server.url).host;
   expect(connection).toMatchObject({ kind: 'github', host });
-  expect(access).toMatchObject({ account: 'signalbox-of-acme', repositories: [] });
-  expect(access.missing).toEqual(['The App is not installed on any account yet. Install it.']);
   const connectionId = connection.id;
+  const access = await client.call('getHostAccess', { connectionId });
+  expect(access).toMatchObject({ account: 'signalbox-of-acme', repositories: [], app: { installUrl } });
+  expect(access.missing).toEqual(['The App is not installed on any account yet. Install it.']);
   const early = await client.call('useInstallations', { connectionId });
   expect(early.access.missing).toHaveLength(1);
 
   // A person installs it, and the browser comes back.
-  const installed = await send(access.app!.installUrl, {});
+  const installed = await send(installUrl, {});
   expect(queryOf(installed)).toMatchObject({ setup_action: 'install' });
   const found = await client.call('useInstallations', { connectionId });
   expect(found.access).toMatchObject({
@@ -79,6 +80,20 @@ it('connects an organization without a value that a person copies', async () => 
   expect(server.webhookUrl()).toBe(connection.webhookUrl);
   const { entries } = await client.call('listAuditLog', {});
   expect(JSON.stringify(entries)).not.toContain('PRIVATE KEY');
+});
+
+it('keeps the key of an App where GitHub stops answering right after it has given it out', async () => {
+  const scene = await openScene();
+  const { server, client } = scene;
+  const back = await register(scene);
+  server.fail({ how: 503, operation: /^(?!POST \/app-manifests)/, times: 1_000 });
+  const { connection, installUrl } = await client.call('finishAppRegistration', back);
+  const connectionId = connection.id;
+  expect((await client.refusal('getHostAccess', { connectionId }, 502)).code).toBe('HOST_ERROR');
+  server.heal();
+  await send(installUrl, {});
+  const { access } = await client.call('useInstallations', { connectionId });
+  expect(access).toMatchObject({ missing: [], repositories: [{ owner: 'acme', name: 'widgets' }] });
 });
 
 it('asks for every permission and event that a queue needs, on an account of the person too', async () => {
@@ -151,9 +166,9 @@ it('does not take the place of a connection, and has no Apps at Gitea', async ()
 it('uses an installation on another account only if it is named, and one that took the place of another', async () => {
   const scene = await openScene();
   const { server, client } = scene;
-  const { connection, access } = await client.call('finishAppRegistration', await register(scene));
+  const { connection, installUrl } = await client.call('finishAppRegistration', await register(scene));
   const connectionId = connection.id;
-  await send(access.app!.installUrl, {});
+  await send(installUrl, {});
   await server.newRepository('globex/gadgets', { access: {} });
   const other = server.install('globex');
   const own = await client.call('useInstallations', { connectionId });

@@ -131,3 +131,28 @@ it('an endpoint of the command line gets every event, though its worker is kille
   expect((await cli('delete', 'Deploys')).code).toBe(0);
   expect((await cli('test', 'Deploys')).stderr).toMatch(/There is no webhook endpoint Deploys\./);
 });
+
+it('a queue that Signalbox stops is in a chat within ten seconds, once, though the worker that stops it is killed', async () => {
+  const { cell, receiver, cli, call, startWorker } = await openProcesses();
+  await cli('create', receiver.url, '--name', 'Chat', '--kind', 'slack', '--events', 'queue.halted');
+  let worker = await startWorker();
+  onTestFinished(async () => void (await worker.stop()));
+  const stopped = Date.now();
+  // The sandbox has no such branch.
+  await call('createQueue', { targetBranch: 'release' });
+  const isHalted = async () =>
+    (await cell.pool.query('select from queue where state_reason is not null')).rows.length > 0;
+  while (!(await isHalted())) await sleep(5);
+  const exited = once(worker.child, 'exit');
+  worker.child.kill('SIGKILL');
+  await exited;
+  worker = await startWorker();
+  while (receiver.received.length === 0 && Date.now() - stopped < 30_000) await sleep(20);
+  expect(Date.now() - stopped).toBeLessThan(10_000);
+  await sleep(2_000);
+  expect(receiver.received.map(({ body }) => JSON.parse(body) as object)).toEqual([
+    expect.objectContaining({
+      text: expect.stringMatching(/acme\/widgets release.* was stopped by Signalbox/),
+    }),
+  ]);
+});

@@ -108,10 +108,10 @@ export function AppReturn({
   const goOn = useMutation({
     mutationFn: async () => {
       if (code !== undefined && state !== undefined) {
-        const { access } = await call('finishAppRegistration', { code, state });
+        const { installUrl } = await call('finishAppRegistration', { code, state });
         // The code works once: a page that is loaded again must not send it again.
         await navigate({ to: '/git-hosts', search: {}, replace: true });
-        globalThis.location.assign(access.app!.installUrl);
+        globalThis.location.assign(installUrl);
         return;
       }
       if (installed === undefined) return;

@@ -82,6 +82,11 @@ const chatTypes = [
   'pull_request.failed',
   'pull_request.canceled',
   'test_case.status_changed',
+  'queue.halted',
+  'queue.stalled',
+  'queue.slow',
+  'queue.recovered',
+  'landing.mismatch',
 ];
 
 type CreateWebhookDialogProps = {

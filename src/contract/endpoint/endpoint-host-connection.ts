@@ -41,7 +41,7 @@ export const hostConnectionEndpoints = {
     path: '/v1/finishAppRegistration',
     summary: 'Connect the organization with the App that was registered; it has to be installed next',
     request: connection.FinishAppRegistrationRequest,
-    response: connection.ConnectHostResponse,
+    response: connection.FinishAppRegistrationResponse,
     errors: [
       'APP_REGISTRATION_UNKNOWN',
       'GIT_HOST_NOT_ALLOWED',

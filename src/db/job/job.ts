@@ -65,7 +65,7 @@ export type JobPayloads = {
 };
 
 /** Tasks that a schedule adds (job/worker/worker-pool.ts). */
-export type ScheduledTask = 'maintain-history' | 'sweep-idle' | 'revisit-tests';
+export type ScheduledTask = 'maintain-history' | 'sweep-idle' | 'revisit-tests' | 'watch-queues';
 
 const isTask: Readonly<Record<keyof JobPayloads | ScheduledTask, true>> = {
   'reconcile-queue': true,
@@ -91,6 +91,7 @@ const isTask: Readonly<Record<keyof JobPayloads | ScheduledTask, true>> = {
   'maintain-history': true,
   'sweep-idle': true,
   'revisit-tests': true,
+  'watch-queues': true,
 };
 
 export const taskNames: readonly string[] = Object.keys(isTask);

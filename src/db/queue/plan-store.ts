@@ -97,7 +97,8 @@ export async function saveReconciliation(
   const { queueId } = lock;
   const entries = new Map(input.entries.map(({ entry }) => [entry.pullRequest.number, entry]));
   const sent: Promise<unknown>[] = [];
-  if (reconciliation.queue !== input.queue) sent.push(saveQueue(tx, lock, reconciliation.queue));
+  if (reconciliation.queue !== input.queue)
+    sent.push(saveQueue(tx, lock, input.queue, reconciliation.queue, { actor: 'queue', now }));
   const changes = changedEntries(open, reconciliation);
   sent.push(saveProgress(tx, lock, changes.filter(hasFacts), now, hasWebhookEndpoints));
   sent.push(

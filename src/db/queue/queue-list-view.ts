@@ -7,41 +7,36 @@ import type { RepositoryName } from '#core/repository.ts';
 import type { Tx } from '../cell.ts';
 import { queueColumns, toQueue, type QueueRow } from '../row.ts';
 import { statement } from '../statement.ts';
+import {
+  endedProgressColumns,
+  endedWithinDay,
+  liveProgressColumns,
+  type ProgressRow,
+  toQueueProgress,
+} from './queue-progress.ts';
 
 export type ListedQueue = {
   readonly repository: RepositoryName;
   readonly queue: Queue;
-  readonly hostAwayAt: Date | null;
-  readonly depth: number;
   readonly testing: number;
   readonly notReady: number;
   readonly oldestEntryAt: Date | null;
-  readonly longestTest: Progress['longestTest'];
-  readonly movedAt: Date | null;
-  readonly usualTestMs: number | null;
   readonly mergedLast24h: number;
   readonly failedLast24h: number;
   readonly timeInQueueP50Seconds: number | null;
-};
+} & Omit<Progress, 'queue' | 'host'>;
 
 type ListedRow = QueueRow & {
   host: string;
   owner: string;
   name: string;
-  host_away_at: Date | null;
-  depth: number;
   testing: number;
   not_ready: number;
   oldest_entry_at: Date | null;
-  longest_test: number | null;
-  longest_test_since: Date | null;
-  moved_at: Date | null;
-  ended_at: Date | null;
-  usual_test_ms: number | null;
   merged: number;
   failed: number;
   time_in_queue_p50: number | null;
-};
+} & ProgressRow;
 
 const order = 'r.owner_key, r.name_key, r.host_key, q.branch, q.id';
 
@@ -63,25 +58,16 @@ const selectQueues = statement<
   select ${queueColumns}, q.host, q.owner, q.name, q.host_away_at, live.*, ended.*
   from page q
   cross join lateral (
-    select count(*) filter (where e.line_rank < 2) as depth, count(*) filter (where e.state = 'testing') as testing,
-      count(*) filter (where e.line_rank = 2) as not_ready,
-      min(e.queued_at) filter (where e.line_rank < 2) as oldest_entry_at,
-      (array_agg(e.pr_number order by e.state_changed_at, e.pr_number) filter (where e.state = 'testing'))[1]
-        as longest_test,
-      min(e.state_changed_at) filter (where e.state = 'testing') as longest_test_since,
-      max(e.state_changed_at) filter (where e.line_rank < 2) as moved_at
+    select count(*) filter (where e.state = 'testing') as testing, count(*) filter (where e.line_rank = 2) as not_ready,
+      min(e.queued_at) filter (where e.line_rank < 2) as oldest_entry_at, ${liveProgressColumns}
     from queue_entry e where e.queue_id = q.id and e.line_rank is not null
   ) live
   cross join lateral (
     select count(*) filter (where t.conclusion = 'merged') as merged,
       count(*) filter (where t.conclusion = 'failed') as failed,
       percentile_cont(0.5) within group (order by t.in_queue_ms / 1000.0)
-        filter (where t.conclusion = 'merged' and t.queued_at is not null) as time_in_queue_p50,
-      percentile_cont(0.5) within group (order by t.test_ms) filter (where t.conclusion = 'merged' and t.test_ms > 0)
-        as usual_test_ms,
-      max(t.concluded_at) as ended_at
-    from attempt t where t.queue_id = q.id
-      and t.concluded_at > $4::timestamptz - interval '24 hours' and t.concluded_at <= $4
+        filter (where t.conclusion = 'merged' and t.queued_at is not null) as time_in_queue_p50, ${endedProgressColumns}
+    from attempt t where ${endedWithinDay('$4')}
   ) ended
   order by q.owner_key, q.name_key, q.host_key, q.branch, q.id`);
 
@@ -97,23 +83,15 @@ export async function listQueuesAfter(
   return rows.map((row) => ({
     repository: { host: row.host, owner: row.owner, name: row.name },
     queue: toQueue(row),
-    hostAwayAt: row.host_away_at,
-    depth: row.depth,
+    ...toQueueProgress(row),
     testing: row.testing,
     notReady: row.not_ready,
     oldestEntryAt: row.oldest_entry_at,
-    longestTest:
-      row.longest_test === null ? null : { number: row.longest_test, since: row.longest_test_since! },
-    movedAt: latest(row.moved_at, row.ended_at),
-    usualTestMs: row.usual_test_ms,
     mergedLast24h: row.merged,
     failedLast24h: row.failed,
     timeInQueueP50Seconds: row.time_in_queue_p50,
   }));
 }
-
-const latest = (one: Date | null, other: Date | null): Date | null =>
-  one === null || (other !== null && other > one) ? other : one;
 
 type NamedRow = { id: string; host: string; owner: string; name: string; branch: string };
 

@@ -2,10 +2,12 @@
 
 import type { QueueId, RepositoryId } from '#base/id.ts';
 import type { Queue } from '#core/queue/model.ts';
+import { queueChangeEvent } from '#core/queue/watch/queue-event.ts';
 import type { Tx } from '../cell.ts';
 import { queueColumns, toQueue, type QueueRow } from '../row.ts';
 import { statement } from '../statement.ts';
 import type { QueueLock } from '../transaction.ts';
+import { recordQueueEvent } from '../webhook/queue-event.ts';
 
 const insertQueue = statement<
   [id: string, repositoryId: string, branch: string, state: string, mode: string, settings: string],
@@ -65,7 +67,17 @@ const updateQueue = statement<
     state_reason = $7
   where id = $1`);
 
-export async function saveQueue(tx: Tx, lock: QueueLock, queue: Queue): Promise<void> {
+/** Who changed a queue, and when. */
+type ChangeSource = { readonly actor: string; readonly now: Date };
+
+/** Saves a queue as it is now, with the event of a change of its state. */
+export async function saveQueue(
+  tx: Tx,
+  lock: QueueLock,
+  before: Queue,
+  queue: Queue,
+  { actor, now }: ChangeSource,
+): Promise<void> {
   const { mode, ...settings } = queue.settings;
   await updateQueue(
     tx,
@@ -77,6 +89,8 @@ export async function saveQueue(tx: Tx, lock: QueueLock, queue: Queue): Promise<
     JSON.stringify(settings),
     queue.stateReason,
   );
+  const event = queueChangeEvent(before, queue, actor);
+  if (event !== null) await recordQueueEvent(tx, lock.queueId, 'queue', event, now);
 }
 
 const markDeleted = statement<[id: string, at: Date]>(`update queue set deleted_at = $2 where id = $1`);

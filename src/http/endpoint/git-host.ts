@@ -97,8 +97,17 @@ export async function readAccess(
 
 /** Stores credentials after the Git host has accepted them. */
 export async function connect(context: Context, host: GitHost, credentials: Credentials) {
+  requireSecretKey(context);
+  const access = presentAccess(await readAccess(context, host, credentials));
+  return { connection: await storeCredentials(context, host, credentials), access };
+}
+
+export async function storeCredentials(
+  context: Context,
+  host: GitHost,
+  credentials: Credentials,
+): Promise<HostConnection> {
   const key = requireSecretKey(context);
-  const access = await readAccess(context, host, credentials);
   const { cell, deps } = context;
   const { kind, url, name } = host;
   const { id } = await connectHost(cell, key, auditorFrom(context), {
@@ -111,10 +120,7 @@ export async function connect(context: Context, host: GitHost, credentials: Cred
   });
   // The next request may already be about one of its repositories.
   await deps.refreshHosts();
-  return {
-    connection: presentConnection(context, await requireConnection(context, id)),
-    access: presentAccess(access),
-  };
+  return presentConnection(context, await requireConnection(context, id));
 }
 
 export function asConnectError(error: unknown, url: string): unknown {

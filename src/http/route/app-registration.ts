@@ -19,6 +19,7 @@ import {
   readAccess,
   requireConnectable,
   requireConnection,
+  storeCredentials,
 } from '../endpoint/git-host.ts';
 import { requireSecretKey } from '../guard/secret-key.ts';
 
@@ -106,10 +107,13 @@ export const appRegistrationHandlers: Handlers<
     await requireNoConnection(context, host);
     const { complete } = await loadRegistration(host);
     const { log } = context.deps;
-    const credentials = await complete({ url: host.url, log }, code).catch((error: unknown) => {
-      throw asConnectError(error, host.url);
-    });
-    return connect(context, host, credentials);
+    const { credentials, installUrl } = await complete({ url: host.url, log }, code).catch(
+      (error: unknown) => {
+        throw asConnectError(error, host.url);
+      },
+    );
+    // Before anything that may fail: the Git host has given the key out for the only time.
+    return { connection: await storeCredentials(context, host, credentials), installUrl };
   },
 
   useInstallations: async (context, { connectionId, installationIds }) => {

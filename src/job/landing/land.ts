@@ -14,6 +14,7 @@ import { haltQueue } from '#command/change-queue.ts';
 import { enqueueReconcile, type JobPayloads } from '#db/job/job.ts';
 import { type IntendedLanding, loadLanding, recordLanded, recordNotLanded } from '#db/run/landing-store.ts';
 import { withQueueLock } from '#db/transaction.ts';
+import { recordQueueEvent } from '#db/webhook/queue-event.ts';
 import { GitError } from '#git/error.ts';
 import { HostError } from '#host/host.ts';
 import { atHost, NotYet, type HostSession } from '../at-host.ts';
@@ -45,7 +46,7 @@ async function conclude(deps: TaskDeps, landing: IntendedLanding, outcome: Outco
   const { cell, clock, log } = deps;
   const { queue, number } = landing;
   const now = clock.now();
-  const { seen, halt } = outcome;
+  const { seen, halt, mismatch } = outcome;
   // Before the landing ends: the plan that follows must know that this one is not to be landed again.
   if (seen !== undefined) {
     const where = { cell, queueId: queue.id, prNumber: seen.number };
@@ -57,6 +58,13 @@ async function conclude(deps: TaskDeps, landing: IntendedLanding, outcome: Outco
     if (halt !== null) {
       log.error({ queue: queue.id, landing: number, reason: halt }, 'queue halted by a landing');
       await haltQueue(tx, lock, landing.repository, { reason: halt, now });
+    }
+    if (mismatch !== undefined) {
+      const { tree, testedTree, isMerged } = mismatch;
+      const numbers = landing.members.map((member) => member.number);
+      const trees = { tree, tested_tree: testedTree, is_merged: isMerged };
+      const body = { action: 'mismatch', pr_numbers: numbers, reason: halt, ...trees };
+      await recordQueueEvent(tx, queue.id, 'landing', body, now);
     }
     await enqueueReconcile(tx, lock);
   });
@@ -125,6 +133,7 @@ async function tryToLand(landing: IntendedLanding, place: HostSession, log: Log)
     return lost(landing, baseSha, { restart: members.map((member) => member.number) });
   if (landing.proof === 'exact' && wanted.tree !== run!.tree)
     return lost(landing, baseSha, {
+      mismatch: { tree: wanted.tree, testedTree: run!.tree, isMerged: false },
       halt: `The tree to merge is not the tested tree: ${wanted.tree} instead of ${run!.tree} (test run ${run!.id}). Signalbox pushed nothing. Keep the log and report this defect of Signalbox, then set the queue RUNNING.`,
     });
   const outcome =

@@ -95,7 +95,9 @@ export async function mergeAtHost(
       : `The tree that the Git host merged is not the tested tree: ${landing.queue.targetBranch} has tree ${step.tree} at ${step.sha}, the tested tree is ${tested.tree}. Find out what changed the branch during the landing, then set the queue RUNNING.`;
     const rest = isLast ? null : { pr: null, reason: null };
     const flaw = isTested ? null : 'mismatch';
-    return landedOutcome(landing, { merged, tree: step.tree, tip: step.branch, wanted, rest, flaw, halt });
+    const { tree, branch } = step;
+    const landed = landedOutcome(landing, { merged, tree, tip: branch, wanted, rest, flaw, halt });
+    return isTested ? landed : { ...landed, mismatch: { tree, testedTree: tested.tree, isMerged: true } };
   }
   throw new Error('unreachable: a landing has members');
 }
@@ -140,6 +142,10 @@ function stopped(
       : step.kind === 'objection' && step.objection.kind === 'halt'
         ? step.objection.why
         : null;
+  const mismatch =
+    step.kind === 'differs'
+      ? { tree: step.tree, testedTree: wanted.commits[merged.length]!.tree, isMerged: false }
+      : undefined;
   const branch = step.kind === 'differs' ? tip : step.branch;
   if (merged.length === 0)
     switch (step.kind) {
@@ -149,7 +155,7 @@ function stopped(
         return lost(landing, branch, { restart: [number] });
       case 'moved':
       case 'differs':
-        return lost(landing, branch, { halt });
+        return lost(landing, branch, { halt, mismatch });
     }
   const objection = step.kind === 'objection' ? step.objection : null;
   const rest =
@@ -160,6 +166,7 @@ function stopped(
   const seen = objection?.kind === 'not-mergeable' ? objection.seen : undefined;
   return {
     ...landedOutcome(landing, { merged, tree, tip: branch, wanted, rest, flaw: 'partial', halt }),
+    mismatch,
     seen,
   };
 }

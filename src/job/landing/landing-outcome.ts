@@ -8,11 +8,20 @@ export type NotLanded = Exclude<LandingReport, { kind: 'landed' }>;
 
 export type Lost = Extract<NotLanded, { kind: 'lost' }>;
 
+/** What landed, or would have, is not what was tested. */
+export type Mismatch = {
+  readonly tree: string;
+  readonly testedTree: string;
+  readonly isMerged: boolean;
+};
+
 export type Outcome = {
   /** The pull request that the host would no longer merge, as the host shows it, for its entry. */
   readonly seen?: PullRequest | undefined;
   /** Why the queue stops until a person has acted; null: it does not. */
   readonly halt: string | null;
+  /** Then the queue stops too. */
+  readonly mismatch?: Mismatch | undefined;
 } & (
   | { readonly kind: 'landed'; readonly commits: LandedCommits }
   | { readonly kind: 'ended'; readonly report: NotLanded }
@@ -27,17 +36,20 @@ export const lost = (
     why,
     ruleChange,
     halt = null,
+    mismatch,
     seen,
   }: {
     restart?: readonly number[];
     why?: Lost['why'];
     ruleChange?: Lost['ruleChange'];
     halt?: string | null;
+    mismatch?: Mismatch | undefined;
     seen?: PullRequest;
   } = {},
 ): Outcome => ({
   kind: 'ended',
   report: { kind: 'lost', number, tip, restart, why, ruleChange },
   halt,
+  mismatch,
   seen,
 });

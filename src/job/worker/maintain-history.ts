@@ -16,6 +16,7 @@ import {
   forgetTokenUse,
 } from '#db/queue/queue-retention-store.ts';
 import { forgetStrikes } from '#db/job/strike-store.ts';
+import { forgetTroubles } from '#db/queue/trouble-store.ts';
 import { deleteOldProcessedComments, deleteOldNoAccessReplies } from '#db/host/comment-store.ts';
 import type { TaskDeps } from '../deps.ts';
 import { forgetTests } from '../health/forget-tests.ts';
@@ -40,6 +41,7 @@ export async function maintainHistory(deps: HistoryMaintenanceDeps): Promise<voi
   await deleteOldCulprits(cell.db, ago(90));
   await forgetDeliveries(cell.db, ago(14));
   await forgetStrikes(cell.db);
+  await forgetTroubles(cell.db, ago(90));
   await forgetTokenUse(db, ago(40));
   const history = monthsAgo(now, historyMonths);
   const records = monthsAgo(now, Math.max(recordMonths, historyMonths));

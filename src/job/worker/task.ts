@@ -27,6 +27,7 @@ import { setWebhook } from '../queue/set-webhook.ts';
 import { sweepQueue } from '../queue/sweep.ts';
 import { reportStatuses } from '../queue/status-comment.ts';
 import { tryMerges } from '../queue/try-merge.ts';
+import { watchQueues } from '../queue/watch.ts';
 
 /** Reads a pull request from its host and passes it to every queue in which the pull request is live. */
 async function refreshPullRequest(
@@ -81,4 +82,5 @@ export const tasks: Tasks = {
   'maintain-history': maintainHistory,
   'sweep-idle': sweepIdle,
   'revisit-tests': revisitTests,
+  'watch-queues': watchQueues,
 };

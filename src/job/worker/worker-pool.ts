@@ -42,6 +42,7 @@ const schedule: Readonly<Record<ScheduledTask, string>> = {
   'maintain-history': '17 3 * * *',
   'sweep-idle': '41 * * * *',
   'revisit-tests': '23 * * * *',
+  'watch-queues': '* * * * *',
 };
 
 export async function startPool(options: WorkerPoolOptions): Promise<WorkerPool> {

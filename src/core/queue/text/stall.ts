@@ -41,11 +41,22 @@ export function explainStall(progress: Progress, now: Date): string | null {
   return overdueTest(progress, now) ?? stuckQueue(progress, now);
 }
 
+/** A Git host that is unreachable for a shorter time is not reported as a standstill. */
+const unreachableMs = 5 * minuteMs;
+
+/** Why pull requests wait in vain in a queue that no one stopped, once that lasts; null: they do not. */
+export function explainStandstill(progress: Progress, now: Date): string | null {
+  const { queue, hostAwayAt, depth } = progress;
+  if (depth === 0 || queue.state === 'PAUSED') return null;
+  if (hostAwayAt !== null && now.getTime() - hostAwayAt.getTime() < unreachableMs) return null;
+  return explainStall(progress, now);
+}
+
 function overdueTest({ longestTest, usualTestMs }: Progress, now: Date): string | null {
   if (longestTest === null) return null;
   const allowedMs = usualTestMs === null ? unknownTestMs : Math.max(shortTestMs, overdueFactor * usualTestMs);
   if (now.getTime() - longestTest.since.getTime() <= allowedMs) return null;
-  const usual = usualTestMs === null ? '' : `; the usual time is ${formatDuration(usualTestMs)}`;
+  const usual = usualTestMs === null ? '' : `; the usual time is ${formatMinutes(usualTestMs)}`;
   return `#${longestTest.number} has been under test for ${span(now, longestTest.since)}${usual}.`;
 }
 
@@ -60,10 +71,10 @@ function stuckQueue({ longestTest, movedAt, depth, queue }: Progress, now: Date)
 const waiting = (depth: number): string =>
   depth === 1 ? '1 pull request waits' : `${depth} pull requests wait`;
 
-const span = (now: Date, since: Date): string => formatDuration(now.getTime() - since.getTime());
+const span = (now: Date, since: Date): string => formatMinutes(now.getTime() - since.getTime());
 
 /** `40 min`, `3 h`, `2 d`: how long roughly. */
-function formatDuration(ms: number): string {
+export function formatMinutes(ms: number): string {
   const minutes = Math.max(1, Math.round(ms / minuteMs));
   if (minutes < 120) return `${minutes} min`;
   const hours = Math.round(minutes / 60);

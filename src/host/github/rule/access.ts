@@ -4,6 +4,7 @@ import type { RegisteredApp } from '../../app-registration.ts';
 import { type HostAccess, listReached } from '../../host-access.ts';
 import { HostError } from '../../host.ts';
 import { listMissing } from './app-permission.ts';
+import { installUrlOf } from './app-registration.ts';
 import type { GithubClient } from '../client/client.ts';
 import {
   InstalledRepositories,
@@ -64,7 +65,7 @@ async function readApp(clients: readonly GithubClient[]): Promise<{
   return {
     slug: own.slug,
     used: all.filter(({ id }) => ids.has(id)),
-    app: { installUrl: `${own.html_url}/installations/new`, installations },
+    app: { installUrl: installUrlOf(own.html_url), installations },
   };
 }
 

@@ -13,7 +13,14 @@ import { appEvents, appPermissions } from './app-permission.ts';
 /** The longest name that GitHub takes. */
 const nameMax = 34;
 
-const Conversion = z.object({ id: z.int().positive(), pem: z.string().min(1) });
+const Conversion = z.object({
+  id: z.int().positive(),
+  pem: z.string().min(1),
+  html_url: z.url({ protocol: /^https?$/ }),
+});
+
+/** @param page - the page of the App */
+export const installUrlOf = (page: string): string => `${page}/installations/new`;
 
 /** Where GitHub cannot send anything: it refuses a webhook there (GitHub docs, "Using webhooks with GitHub Apps"). */
 const isLoopback = (url: string): boolean => {
@@ -55,8 +62,11 @@ export const githubRegistration: AppRegistration = {
     const { data } = await asked.catch((error: unknown) => {
       throw explain(error);
     });
-    const { id, pem } = Conversion.parse(data);
-    return githubAppCredentials({ appId: id, installationIds: [], privateKey: pem });
+    const { id, pem, html_url: page } = Conversion.parse(data);
+    return {
+      credentials: githubAppCredentials({ appId: id, installationIds: [], privateKey: pem }),
+      installUrl: installUrlOf(page),
+    };
   },
 };
 
