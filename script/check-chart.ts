@@ -25,6 +25,7 @@ const helm: GoProgram = {
   builtBy: 'npm run check:chart',
 };
 const kubernetes = '1.34.1';
+const operator = '0.82.2';
 const compose = '2.9.0';
 const chart = 'deploy/helm/signalbox';
 
@@ -45,6 +46,9 @@ const renderings: readonly Rendering[] = [
       'ingress.className=nginx',
       'ingress.tlsSecret=tls',
       'serviceMonitor.enabled=true',
+      'serviceMonitor.labels.release=stack',
+      'serviceMonitor.tokenSecret=signalbox-metrics',
+      'prometheusRule.enabled=true',
       'imagePullSecrets[0].name=pull',
       'nodeSelector.disk=ssd',
       'tolerations[0].operator=Exists',
@@ -52,7 +56,14 @@ const renderings: readonly Rendering[] = [
       'worker.storageClass=fast',
       'worker.mirrorSize=2Ti',
     ],
-    kinds: [...always, 'Ingress', 'PodDisruptionBudget', 'ServiceMonitor'],
+    kinds: [
+      ...always,
+      'Ingress',
+      'PodDisruptionBudget',
+      'PrometheusRule',
+      'ServiceMonitor',
+      'ServiceMonitor',
+    ],
   },
   {
     name: 'as little as can be',
@@ -103,7 +114,49 @@ function kubernetesValidators(): (resource: Resource) => ValidateFunction | null
   ajv.addSchema({ $id: 'kubernetes', definitions });
   return ({ apiVersion, kind }) => {
     const name = names.get(`${apiVersion} ${kind}`);
-    return name === undefined ? null : ajv.compile({ $ref: `kubernetes#/definitions/${name}` });
+    if (name !== undefined) return ajv.compile({ $ref: `kubernetes#/definitions/${name}` });
+    return operatorKinds.has(kind) ? ajv.compile(operatorSchema(kind)) : null;
+  };
+}
+
+/** Kinds of the Prometheus operator. */
+const operatorKinds: ReadonlySet<string> = new Set(['PrometheusRule', 'ServiceMonitor']);
+
+/** As its custom resource definition has it; unknown fields are refused. */
+function operatorSchema(kind: string): Schema {
+  const folder = moduleFolder('github.com/prometheus-operator/prometheus-operator', operator);
+  const file = `monitoring.coreos.com_${kind.toLowerCase()}s.yaml`;
+  const text = readFileSync(join(folder, 'example/prometheus-operator-crd', file), 'utf8');
+  const { spec } = parse(text) as {
+    spec: { versions: readonly [{ schema: { openAPIV3Schema: { properties: { spec: Schema } } } }] };
+  };
+  return {
+    type: 'object',
+    properties: { spec: closed(spec.versions[0].schema.openAPIV3Schema.properties.spec) },
+  };
+}
+
+/** An object that names its fields has no others; a number that may be a text is one of both. */
+function closed(schema: Schema): Schema {
+  const isNumberOrText = schema['x-kubernetes-int-or-string'] === true;
+  // Patterns of Go that ignore case are none of JavaScript.
+  const known = Object.entries(schema).filter(
+    ([key, value]) => !(key === 'pattern' && String(value).includes('(?i)')),
+  );
+  const inner = known.map(([key, value]) => [
+    key,
+    key === 'properties'
+      ? Object.fromEntries(
+          Object.entries(value as object).map(([name, each]) => [name, closed(each as Schema)]),
+        )
+      : key === 'items'
+        ? closed(value as Schema)
+        : value,
+  ]);
+  return {
+    ...(Object.fromEntries(inner) as Schema),
+    ...(isNumberOrText ? { type: ['string', 'number'], anyOf: [{}] } : {}),
+    ...(schema.properties === undefined ? {} : { additionalProperties: false }),
   };
 }
 
@@ -127,8 +180,7 @@ function problemsOf({ name, set, kinds }: Rendering, validatorOf: ReturnType<typ
   if (found.join(' ') !== kinds.toSorted().join(' ')) problems.push(`${name}: renders ${found.join(', ')}`);
   for (const resource of resources) {
     const validate = validatorOf(resource);
-    // A ServiceMonitor is of an operator's own making.
-    if (validate === null && resource.kind !== 'ServiceMonitor')
+    if (validate === null)
       problems.push(`${name}: Kubernetes ${kubernetes} knows no ${resource.apiVersion} ${resource.kind}`);
     const isValid: boolean = validate?.(resource) ?? true;
     for (const { instancePath, message, params } of isValid ? [] : (validate?.errors ?? []))

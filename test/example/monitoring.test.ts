@@ -1,10 +1,12 @@
 // The rules and the dashboard that people copy, by the real promtool, and against what the service really serves.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { freePort } from '../../script/free-port.ts';
 import { main, openWorldForTest, pr } from '../support/harness.ts';
 
 const folder = 'examples/prometheus';
@@ -16,7 +18,7 @@ type Rule = {
   readonly annotations?: object;
 };
 type Rules = { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
-type Scrape = { readonly http_headers?: unknown; readonly metrics_path?: string };
+type Scrape = { readonly metrics_path?: string };
 type Panel = {
   readonly id: number;
   readonly type: string;
@@ -81,15 +83,11 @@ describe('the rules for Prometheus', () => {
     const { scrape_configs: scrapes, ...rest } = parse(readFileSync(`${folder}/prometheus.yml`, 'utf8')) as {
       readonly scrape_configs: readonly Scrape[];
     };
-    // The promtool of Debian is older than http_headers: what is under it is looked at here, the rest there.
-    const known = scrapes.map((scrape) =>
-      Object.fromEntries(Object.entries(scrape).filter(([key]) => key !== 'http_headers')),
-    );
-    const file = fileWith('prometheus.yml', { ...rest, rule_files: [], scrape_configs: known });
-    expect(promtool('check', 'config', file)).toMatchObject({ status: 0 });
+    const file = fileWith('prometheus.yml', { ...rest, rule_files: [], scrape_configs: scrapes });
+    expect(promtool('check', 'config', '--syntax-only', file)).toMatchObject({ status: 0 });
     expect(scrapes.find((scrape) => scrape.metrics_path !== undefined)).toMatchObject({
       metrics_path: '/v1/getMergeQueueMetrics',
-      http_headers: { 'x-api-token': { files: ['/etc/prometheus/signalbox-token'] } },
+      authorization: { credentials_file: '/etc/prometheus/signalbox-token' },
     });
   });
 });
@@ -141,4 +139,59 @@ describe('what the rules and the dashboard name', () => {
     expect(named.length).toBeGreaterThan(30);
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
+});
+
+it('a real Prometheus scrapes the queues once, though it finds several pods, as the chart has it', async () => {
+  const world = await openWorldForTest();
+  const admin = await world.client();
+  await admin.call('createQueue', main);
+  const { value } = await admin.call('createToken', { name: 'prometheus', scopes: ['read'] });
+  const own = new URL(await world.server.listen({ host: '127.0.0.1', port: 0 })).host;
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-prometheus-'));
+  const tokenFile = join(folder, 'token');
+  writeFileSync(tokenFile, `${value}\n`);
+  const pods = ['1', '2'].map((pod) => ({ targets: [`127.0.0.${pod}:9`], labels: { pod } }));
+  const config = {
+    global: { scrape_interval: '1s' },
+    scrape_configs: [
+      {
+        job_name: 'queues',
+        metrics_path: '/v1/getMergeQueueMetrics',
+        authorization: { credentials_file: tokenFile },
+        static_configs: pods,
+        relabel_configs: [
+          { target_label: '__address__', replacement: own },
+          { target_label: 'job', replacement: 'signalbox-queues' },
+          { regex: 'pod|container|node', action: 'labeldrop' },
+        ],
+      },
+    ],
+  };
+  writeFileSync(join(folder, 'prometheus.yml'), stringify(config));
+  const port = await freePort();
+  const prometheus = spawn(
+    'prometheus',
+    [
+      `--config.file=${join(folder, 'prometheus.yml')}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ],
+    { stdio: 'ignore' },
+  );
+  onTestFinished(async () => {
+    prometheus.kill();
+    await once(prometheus, 'exit');
+    rmSync(folder, { recursive: true });
+  });
+  const query = async (text: string): Promise<unknown> => {
+    const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(text)}`;
+    const { data } = (await (await fetch(url)).json()) as {
+      data: { result: readonly { value: unknown[] }[] };
+    };
+    return data.result.map(({ value: [, number] }) => Number(number));
+  };
+  await expect
+    .poll(() => query('count(mq_depth_current{queue_type="main"})').catch(String), { timeout: 30_000 })
+    .toEqual([1]);
+  expect(await query('count(up{job="signalbox-queues"} == 1)')).toEqual([1]);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, clientOf, openWorld, openWorldForTest, type World } from '../support/harness.ts';
-import { signIn, tokenOf } from '../app/browser.ts';
+import { send, signIn, tokenOf } from '../app/browser.ts';
 import { sql } from '../support/sql.ts';
 
 let world: World & { close: () => Promise<void> };
@@ -33,6 +33,31 @@ describe('a token that an admin makes', () => {
     expect((await client.refusal('createToken', { name: 'more', scopes: ['admin'] }, 403)).code).toBe(
       'INSUFFICIENT_SCOPE',
     );
+  });
+
+  it('is taken in the header of clients of Prometheus for metrics of queues, and nowhere else', async () => {
+    const { value } = await admin.call('createToken', { name: 'prometheus', scopes: ['read'] });
+    const ask = (path: string, authorization: string, method: 'GET' | 'POST' = 'GET') =>
+      send(world.server, {
+        method,
+        path,
+        headers: { authorization },
+        ...(method === 'GET' ? {} : { body: {} }),
+      });
+    const metrics = '/v1/getMergeQueueMetrics';
+    expect((await ask(metrics, `Bearer ${value}`)).status).toBe(200);
+    expect((await ask(metrics, `bearer ${value}`)).status).toBe(200);
+    expect(await ask(metrics, `Bearer ${value}x`)).toMatchObject({
+      status: 401,
+      body: { error: { code: 'INVALID_TOKEN' } },
+    });
+    for (const wrong of [`Basic ${value}`, 'Bearer', `Bearer  ${value}`, value])
+      expect(await ask(metrics, wrong)).toMatchObject({
+        status: 401,
+        body: { error: { code: 'AUTHENTICATION_REQUIRED' } },
+      });
+    const { status } = await ask('/v1/getOrganization', `Bearer ${value}`, 'POST');
+    expect(status).toBe(401);
   });
 
   it('expires after the days it was given', async () => {

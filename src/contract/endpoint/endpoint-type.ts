@@ -27,6 +27,8 @@ export type Endpoint = {
   readonly request: z.ZodType;
   /** A body that is not JSON and may have any type: handed to its handler as it comes, or ignored. */
   readonly body?: 'report' | 'ignored';
+  /** It also takes its token as `Authorization: Bearer`, for clients that cannot send another header. */
+  readonly takesBearer?: true;
   /** Null: plain text. */
   readonly response: z.ZodType | null;
   /** In addition to the errors that every endpoint has (commonErrors). */

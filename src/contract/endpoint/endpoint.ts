@@ -240,6 +240,7 @@ export const endpoints = {
     tag: 'Metrics',
     summary: 'Queue metrics in the Prometheus text format',
     request: MetricsQuery,
+    takesBearer: true,
     response: null,
     errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
   },

@@ -39,7 +39,10 @@ export function openApiDocument({ publicUrl, version, strict = false }: Document
       Object.entries(webhookBodies).map(([type, body]) => [type, { post: describeWebhookEvent(type, body) }]),
     ),
     components: {
-      securitySchemes: { apiToken: { type: 'apiKey', in: 'header', name: 'x-api-token' } },
+      securitySchemes: {
+        apiToken: { type: 'apiKey', in: 'header', name: 'x-api-token' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same token, for clients of Prometheus.' },
+      },
     },
   });
   const plain = JSON.parse(JSON.stringify(document)) as OpenApiJson;
@@ -67,6 +70,7 @@ function describeOperation(operation: string, endpoint: Endpoint): ZodOpenApiOpe
     tags: [endpoint.tag],
     summary: endpoint.summary,
     description: `Needs a token with ${scopes}.`,
+    ...(endpoint.takesBearer === true ? { security: [{ apiToken: [] }, { bearer: [] }] } : {}),
     ...describeInput(endpoint),
     responses: {
       '200': { description: 'Success', headers: requestIdHeader, content },

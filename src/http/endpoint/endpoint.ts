@@ -42,7 +42,7 @@ export type EndpointTools = {
 /** How a call arrives, and how its caller is identified there. */
 export type Entrance = {
   readonly urlOf: (operation: Operation) => string;
-  readonly callerOf: (cells: Cells, request: FastifyRequest) => Caller;
+  readonly callerOf: (cells: Cells, request: FastifyRequest, endpoint: Endpoint) => Caller;
 };
 
 /** Reads that may scan all tests or all pull requests of an organization. */
@@ -79,7 +79,7 @@ export function addEndpoint(
     url: entrance.urlOf(operation),
     config: { operation },
     onRequest: (request, _reply, done) => {
-      const caller = entrance.callerOf(deps.cells, request);
+      const caller = entrance.callerOf(deps.cells, request, endpoint);
       const wasThrottled = throttle.early(caller, performance.now());
       progress.set(request, { caller, wasThrottled });
       done();
@@ -146,7 +146,7 @@ function answer(reply: FastifyReply, endpoint: Endpoint, result: unknown): Fasti
 export async function refused(
   tools: EndpointTools,
   request: FastifyRequest,
-  endpoint: Pick<Endpoint, 'scopes'>,
+  endpoint: Pick<Endpoint, 'scopes' | 'takesBearer'>,
   error: AppError,
 ): Promise<AppError> {
   await authorizeFirst(tools, request, endpoint);
@@ -157,11 +157,11 @@ export async function refused(
 async function authorizeFirst(
   { progress, deps, strangers }: EndpointTools,
   request: FastifyRequest,
-  endpoint: Pick<Endpoint, 'scopes'>,
+  endpoint: Pick<Endpoint, 'scopes' | 'takesBearer'>,
 ): Promise<string> {
   const known = progress.get(request) ?? {};
   if (known.organizationId !== undefined) return known.organizationId;
-  const caller = known.caller ?? readTokenCaller(deps.cells, request);
+  const caller = known.caller ?? readTokenCaller(deps.cells, request, endpoint);
   const authorized = () => authorize(caller, endpoint, {});
   const { principal } = await (known.wasThrottled ? authorized() : strangers.admit(request.ip, authorized));
   const { organizationId } = principal;

@@ -22,10 +22,17 @@ export type Caller = Credential & { readonly cell: Cell };
 /** A longer token is refused without a read of the database. */
 const tokenLengthMax = 512;
 
-export function readTokenCaller(cells: Cells, request: FastifyRequest): Caller {
-  const header = request.headers['x-api-token'];
-  return callerWith(cells, Array.isArray(header) ? header[0] : header);
+export function readTokenCaller(
+  cells: Cells,
+  { headers }: FastifyRequest,
+  { takesBearer }: Pick<Endpoint, 'takesBearer'>,
+): Caller {
+  const header = headers['x-api-token'];
+  const token = Array.isArray(header) ? header[0] : header;
+  return callerWith(cells, token ?? (takesBearer === true ? bearerToken(headers.authorization) : undefined));
 }
+
+const bearerToken = (header = ''): string | undefined => /^bearer ([^ ]+)$/i.exec(header)?.[1];
 
 export function callerWith(cells: Cells, token: string | undefined): Caller {
   if (token === undefined || token === '')
