@@ -69,6 +69,9 @@ const repositoryFetch = z
 export const QueueWithEntries = QueueRecord.extend({
   isHostAway,
   repositoryFetch,
+  usualTestSeconds: z.number().nullable().meta({
+    description: 'How long a test run of this queue usually takes; null: too few have ended.',
+  }),
   enqueuedPullRequests: z.array(EnqueuedPullRequest).meta({
     description: 'In queue order: under test first, then pending, then not_ready in submission order.',
   }),

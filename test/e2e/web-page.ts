@@ -63,8 +63,8 @@ export async function trySources(page: Page): Promise<void> {
 
 export const pages = (testId: string): readonly PageOfDashboard[] => [
   { name: 'home', path: '/app/', shows: 'acme/widgets' },
-  { name: 'queue', path: queuePath(widgets), shows: 'ci/build' },
-  { name: 'queue-long', path: queuePath(long), shows: 'Find in the queue' },
+  { name: 'queue', path: queuePath(widgets), shows: 'Waiting for tests' },
+  { name: 'queue-long', path: queuePath(long), shows: 'Waiting for tests' },
   { name: 'queue-found', path: `${queuePath(long)}&find=7`, shows: 'pull requests of 80' },
   { name: 'queue-empty', path: queuePath(empty), shows: 'The queue is empty' },
   { name: 'queue-graph', path: `${queuePath(lanes)}&view=graph`, shows: 'Update the compiler' },
@@ -81,11 +81,16 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
     path: '/app/queue?repo=git.example/acme/none&branch=main',
     shows: 'This queue does not exist',
   },
-  { name: 'submit', path: queuePath(widgets), shows: 'ci/build', open: opens('Submit pull request') },
+  {
+    name: 'submit',
+    path: queuePath(widgets),
+    shows: 'Waiting for tests',
+    open: opens('Submit pull request'),
+  },
   {
     name: 'menu',
     path: queuePath(widgets),
-    shows: 'ci/build',
+    shows: 'Waiting for tests',
     open: async (page) => {
       await page.getByRole('button', { name: `Actions for #${numbers.firstQueued + 9}` }).click();
       await page.getByRole('menuitem').first().waitFor();
@@ -94,7 +99,7 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   {
     name: 'priority',
     path: queuePath(widgets),
-    shows: 'ci/build',
+    shows: 'Waiting for tests',
     open: opens(`Actions for #${numbers.firstQueued + 9}`, 'Change priority …'),
   },
   {
@@ -184,7 +189,7 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   {
     name: 'palette',
     path: queuePath(widgets),
-    shows: 'ci/build',
+    shows: 'Waiting for tests',
     open: async (page) => {
       await page.keyboard.press('/');
       await page.getByRole('dialog').getByLabel('Search').fill(String(numbers.landed));

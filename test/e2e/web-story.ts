@@ -88,6 +88,7 @@ async function checkLive({ page, world, check }: Story): Promise<number> {
   await check('it is shown as testing, with its check and what it is tested on top of', async () => {
     const entry = page.locator('.entry[data-number="7"]');
     await entry.getByText('Testing', { exact: true }).waitFor();
+    await entry.getByRole('button', { name: 'Details of #7' }).click();
     await entry.getByText('ci/test').first().waitFor();
     await entry.getByText(/Tested on top of the current branch/).waitFor();
   });
@@ -184,6 +185,8 @@ async function checkControl({ page, world, check }: Story): Promise<void> {
 async function checkActions({ page, world, check }: Story): Promise<void> {
   await page.goto(`${world.url}${queuePath(widgets)}`);
   const entry = (number: number) => page.locator(`.entry[data-number="${number}"]`);
+  const expand = async (number: number) =>
+    page.getByRole('button', { name: `Details of #${number}`, exact: true }).click();
   const choose = async (number: number, item: string) => {
     await page.getByRole('button', { name: `Actions for #${number}`, exact: true }).click();
     await page.getByRole('menuitem', { name: item }).click();
@@ -193,17 +196,37 @@ async function checkActions({ page, world, check }: Story): Promise<void> {
     await entry(numbers.firstQueued).waitFor();
     return (await page.locator('.entry').count()) === 30;
   });
-  await check('an entry names the others of its batch', async () =>
-    entry(numbers.firstQueued)
+  await check('at least sixteen of them are seen at once, each on a line of 40 pixels', async () => {
+    const boxes = await Promise.all(
+      (await page.locator('.entry-line').all()).map((line) => line.boundingBox()),
+    );
+    const { height } = page.viewportSize()!;
+    const seen = boxes.filter((box) => box !== null && box.y + box.height <= height);
+    const heights = seen.map((box) => box!.height);
+    if (seen.length < 16 || heights.some((each) => each !== 40))
+      throw new Error(`${seen.length} lines are seen, with heights of ${heights.join(', ')}`);
+    return true;
+  });
+  await check('a batch is named, with dots for its checks and its progress', async () => {
+    const first = entry(numbers.firstQueued);
+    await first.getByText('batch of 3', { exact: true }).waitFor();
+    await first.getByRole('img', { name: /^Checks: .*ci\/build: passed/ }).waitFor();
+    await first.getByRole('img', { name: /^Tested for \d/ }).waitFor();
+    await page.locator('.entry-heading').getByText('Waiting for tests').waitFor();
+  });
+  await check('an entry names the others of its batch', async () => {
+    await expand(numbers.firstQueued);
+    await entry(numbers.firstQueued)
       .getByText(/In a batch with #4902, #4903/)
-      .waitFor(),
-  );
-  await check('an entry of the next batch names what it is tested on top of', async () =>
-    entry(numbers.firstQueued + 3)
+      .waitFor();
+  });
+  await check('an entry of the next batch names what it is tested on top of', async () => {
+    await expand(numbers.firstQueued + 3);
+    await entry(numbers.firstQueued + 3)
+      .locator('.entry-details')
       .getByText(/on top of #4901, #4902, #4903/)
-      .first()
-      .waitFor(),
-  );
+      .waitFor();
+  });
   await check('checks show their state as text and link to CI', async () => {
     await entry(numbers.firstQueued).getByText('passed').waitFor();
     const href = await entry(numbers.firstQueued)
@@ -248,6 +271,7 @@ async function checkActions({ page, world, check }: Story): Promise<void> {
     await page.getByRole('dialog').getByRole('combobox', { name: 'Priority' }).click();
     await page.getByRole('option', { name: 'low' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Change priority' }).click();
+    await expand(numbers.firstQueued + 22);
     await entry(numbers.firstQueued + 22)
       .getByText(/priority low/)
       .waitFor();

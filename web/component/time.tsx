@@ -46,6 +46,39 @@ export const Ago = ({ at }: { readonly at: string }) => (
 
 export const Instant = ({ at }: { readonly at: string }) => <time dateTime={at}>{formatInstant(at)}</time>;
 
+/** `in 12 min`: when a merge is expected, where there is room for no more. */
+export function EtaShort({ at }: { readonly at: string }) {
+  const span = useTextNow((nowMs) => formatDuration(Math.max(0, -secondsSince(at, nowMs))));
+  return (
+    <time dateTime={at} title={`Merges at about ${formatInstant(at)}`}>
+      in {span}
+    </time>
+  );
+}
+
+/** How far a test run is, against the usual time of such a run. */
+export function RunProgress({
+  from,
+  usualSeconds,
+}: {
+  readonly from: string;
+  readonly usualSeconds: number | null;
+}) {
+  // One text, so that it is rendered again only when something shown changes.
+  const [span = '', percent = '0'] = useTextNow((nowMs) => {
+    const seconds = secondsSince(from, nowMs);
+    const part = usualSeconds === null ? 0 : Math.min(100, Math.round((100 * seconds) / usualSeconds));
+    return `${formatDuration(seconds)}|${part}`;
+  }).split('|');
+  const usual = usualSeconds === null ? '' : ` of usually ${formatDuration(usualSeconds)}`;
+  const label = `Tested for ${span}${usual}`;
+  return (
+    <span className="run-progress" role="img" aria-label={label} title={label} data-late={percent === '100'}>
+      <span style={{ width: `${percent}%` }} />
+    </span>
+  );
+}
+
 type EtaProps = { readonly at: string; readonly interval: readonly string[] | null };
 
 /** When a merge is expected, with the interval of the estimate. */

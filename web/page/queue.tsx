@@ -12,7 +12,6 @@ import { QueueControls } from '../queue/queue-control.tsx';
 import { Recent } from '../queue/recent.tsx';
 import { QueuePill } from '../component/pill.tsx';
 import { SubmitDialog } from '../queue/submit-dialog.tsx';
-import { PageBreadcrumbs } from '../component/breadcrumbs.tsx';
 import { formatCount } from '../format.ts';
 import { useQueueGraph } from '../graph/graph-query.ts';
 import { queueKey, type QueueName, queueOfSearch, queueSearch } from '../name.ts';
@@ -31,11 +30,8 @@ export function QueuePage() {
   const state = useLive([key], [['queue', key], queuesQuery.queryKey]);
   const queue = useQueue(name, state);
   return (
-    <Stack key={key}>
+    <Stack key={key} gap="sm">
       <title>{`${name.repo.name} ${name.targetBranch} · Signalbox`}</title>
-      <PageBreadcrumbs from="/">
-        <Text>{name.repo.host}</Text>
-      </PageBreadcrumbs>
       {isMissing(queue.error) ? (
         <NoQueue message={queue.error.message} />
       ) : (
@@ -76,19 +72,23 @@ function View({ name, queue, state }: ViewProps) {
     void navigate({
       search: ({ view: _view, ...rest }) => (chosen === 'graph' ? { ...rest, view: chosen } : rest),
     });
+  const controls = (
+    <>
+      <Summary name={name} queue={queue} />
+      <SegmentedControl
+        aria-label="View"
+        data={[
+          { value: 'list', label: 'List' },
+          { value: 'graph', label: 'Graph' },
+        ]}
+        value={isGraph ? 'graph' : 'list'}
+        onChange={choose}
+      />
+    </>
+  );
   return (
     <>
-      <Group>
-        <SegmentedControl
-          aria-label="View"
-          data={[
-            { value: 'list', label: 'List' },
-            { value: 'graph', label: 'Graph' },
-          ]}
-          value={isGraph ? 'graph' : 'list'}
-          onChange={choose}
-        />
-      </Group>
+      {isGraph && <Group gap="sm">{controls}</Group>}
       {(isGraph || isBisecting) && <Bisections queue={name} bisections={graph.data?.bisections ?? []} />}
       {isGraph ? (
         <QueryResult query={graph} loading="Loading the graph">
@@ -103,7 +103,13 @@ function View({ name, queue, state }: ViewProps) {
           )}
         </QueryResult>
       ) : (
-        <QueueList queue={name} entries={queue.enqueuedPullRequests} state={state} />
+        <QueueList
+          queue={name}
+          entries={queue.enqueuedPullRequests}
+          usualSeconds={queue.usualTestSeconds}
+          state={state}
+          controls={controls}
+        />
       )}
     </>
   );
@@ -111,6 +117,18 @@ function View({ name, queue, state }: ViewProps) {
 
 const isNotReady = ({ state }: QueuePageData['enqueuedPullRequests'][number]): boolean =>
   state === 'not_ready';
+
+const Summary = ({ name, queue }: Pick<ViewProps, 'name' | 'queue'>) => (
+  <Text c="dimmed" size="sm" className="grow">
+    {name.repo.host} · {formatCount(queue.enqueuedPullRequests.length, 'pull request')} ·{' '}
+    {queue.mode === 'parallel' ? 'parallel lanes' : 'single queue'} · up to{' '}
+    {formatCount(queue.concurrency, 'concurrent test run')}
+    {queue.batch && ` · batches of ${queue.batchingMinSize}`} · {queue.mergeMethod.replace('_', ' ')} ·{' '}
+    <Link to="/health" search={queueSearch(name)}>
+      Health
+    </Link>
+  </Text>
+);
 
 function Head({ name, queue, state }: ViewProps) {
   const [isSubmitting, setSubmitting] = useState(false);
@@ -126,15 +144,6 @@ function Head({ name, queue, state }: ViewProps) {
           <QueuePill state={queue.state} />
           <LiveMark state={state} />
         </Group>
-        <Text c="dimmed" size="sm">
-          {formatCount(queue.enqueuedPullRequests.length, 'pull request')} ·{' '}
-          {queue.mode === 'parallel' ? 'parallel lanes' : 'single queue'} · up to{' '}
-          {formatCount(queue.concurrency, 'concurrent test run')}
-          {queue.batch && ` · batches of ${queue.batchingMinSize}`} · {queue.mergeMethod.replace('_', ' ')} ·{' '}
-          <Link to="/health" search={queueSearch(name)}>
-            Health
-          </Link>
-        </Text>
       </div>
       <Group gap="xs">
         <Button

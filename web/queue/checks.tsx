@@ -34,6 +34,24 @@ function listChecks(run: TestingResult): readonly RunCheckRow[] {
     .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
 }
 
+/** More than these are counted. */
+const dotsMax = 8;
+
+/** The same as dots, where there is room for no more. */
+export function CheckDots({ run }: { readonly run: TestingResult }) {
+  const checks = listChecks(run).map(({ name, state }) => ({ name, ...checkPillStyle(state) }));
+  const rest = checks.length - dotsMax;
+  const label = checks.map((check) => `${check.name}: ${check.label}`).join(', ');
+  return (
+    <span className="check-dots" role="img" aria-label={`Checks: ${label || 'none'}`} title={label}>
+      {checks.slice(0, dotsMax).map(({ name, tone }) => (
+        <span key={name} data-tone={tone} />
+      ))}
+      {rest > 0 && <span className="small dimmed">+{rest}</span>}
+    </span>
+  );
+}
+
 export function Checks({ run }: { readonly run: TestingResult }) {
   const checks = listChecks(run);
   if (checks.length === 0) return null;

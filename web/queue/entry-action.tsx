@@ -50,8 +50,9 @@ export function EntryActions({ queue, entry }: EntryActionsProps) {
   if (!isUsed)
     return (
       <ActionIcon
-        variant="default"
-        size="lg"
+        variant="subtle"
+        color="gray"
+        size={28}
         aria-label={label}
         aria-haspopup="menu"
         aria-expanded={false}
@@ -70,7 +71,7 @@ export function EntryActions({ queue, entry }: EntryActionsProps) {
         withInitialFocusPlaceholder={false}
       >
         <Menu.Target>
-          <ActionIcon variant="default" size="lg" aria-label={label} ref={button}>
+          <ActionIcon variant="subtle" color="gray" size={28} aria-label={label} ref={button}>
             <Icon name="dots" />
           </ActionIcon>
         </Menu.Target>

@@ -2,10 +2,10 @@
 // visible part are in the page, so the browser's own search does not find the others: the search box above
 // does.
 
-import { Stack, Text, TextInput } from '@mantine/core';
+import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { defaultRangeExtractor, type Range, useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { formatCount } from '../format.ts';
 import { matchingPositions } from './queue-filter.ts';
 import { queueKey, type QueueName } from '../name.ts';
@@ -13,13 +13,12 @@ import { useMay, useRunsInProgress } from '../api/query.ts';
 import type { StreamState } from '../api/stream.ts';
 import { Empty, ErrorAlert } from '../component/query-result.tsx';
 import type { TestingResult } from './checks.tsx';
-import { type QueuedEntry, Row } from './queue-row.tsx';
+import { groupOf, placeInGroup, type QueuedEntry, Row } from './queue-row.tsx';
 
 /** Up to this length the whole queue is in the page. */
 const wholeMax = 50;
 /** Before it is measured, in pixels. */
-const rowHeight = 92;
-const rowGap = 8;
+const rowHeight = 41;
 const overscanRows = 6;
 /** A shorter queue needs no search. */
 const searchFrom = 15;
@@ -27,42 +26,55 @@ const searchFrom = 15;
 type QueueEntriesProps = {
   readonly queue: QueueName;
   readonly entries: readonly QueuedEntry[];
+  /** How long a run usually takes; null: not known. */
+  readonly usualSeconds: number | null;
   readonly state: StreamState;
 };
 
-export function QueueList({ queue, entries, state }: QueueEntriesProps) {
+type QueueListProps = QueueEntriesProps & {
+  /** What is beside the search. */
+  readonly controls: ReactNode;
+};
+
+export function QueueList({ controls, ...rest }: QueueListProps) {
+  const { entries } = rest;
   const [searchText, setSearchText] = useSearchText();
   const positions = useMemo(() => matchingPositions(entries, searchText), [entries, searchText]);
   if (entries.length === 0)
     return (
-      <Empty icon="merged" title="The queue is empty">
-        Submitted pull requests appear here.
-      </Empty>
+      <Stack gap="sm">
+        <Group>{controls}</Group>
+        <Empty icon="merged" title="The queue is empty">
+          Submitted pull requests appear here.
+        </Empty>
+      </Stack>
     );
   return (
     <Stack gap="sm">
-      {(entries.length >= searchFrom || searchText !== '') && (
-        <TextInput
-          label="Find in the queue"
-          description={
-            searchText.trim() === ''
-              ? 'By number, title or author'
-              : `${formatCount(positions.length, 'pull request')} of ${entries.length}`
-          }
-          inputWrapperOrder={['label', 'input', 'description']}
-          descriptionProps={{ role: 'status' }}
-          type="search"
-          maw={420}
-          value={searchText}
-          onChange={(event) => setSearchText(event.currentTarget.value)}
-        />
-      )}
+      <Group gap="sm">
+        {controls}
+        {(entries.length >= searchFrom || searchText !== '') && (
+          <TextInput
+            aria-label="Find in the queue"
+            placeholder="Find by number, title or author"
+            type="search"
+            w={300}
+            maw="100%"
+            value={searchText}
+            onChange={(event) => setSearchText(event.currentTarget.value)}
+          />
+        )}
+        <Text size="sm" c="dimmed" role="status">
+          {searchText.trim() !== '' &&
+            `${formatCount(positions.length, 'pull request')} of ${entries.length}`}
+        </Text>
+      </Group>
       {positions.length === 0 && (
         <Empty icon="queue" title="No pull request matches">
           The search covers numbers, titles and authors.
         </Empty>
       )}
-      <Rows queue={queue} entries={entries} positions={positions} state={state} />
+      <Rows {...rest} positions={positions} />
     </Stack>
   );
 }
@@ -90,7 +102,7 @@ type RowsProps = QueueEntriesProps & {
   readonly positions: readonly number[];
 };
 
-function Rows({ queue, entries, positions, state }: RowsProps) {
+function Rows({ queue, entries, usualSeconds, positions, state }: RowsProps) {
   const key = queueKey(queue);
   // The same object for as long as it is the same queue, so that unchanged rows are not rendered again.
   const named = useMemo(() => queue, [key]);
@@ -110,13 +122,16 @@ function Rows({ queue, entries, positions, state }: RowsProps) {
   const virtualizer = useWindowVirtualizer({
     count: positions.length,
     estimateSize: () => rowHeight,
-    gap: rowGap,
     overscan: overscanRows,
     scrollMargin: top,
     getItemKey: numberAt,
     rangeExtractor: (range) =>
       rangeWith(range, () => positions.findIndex((_, at) => numberAt(at) === focused.current)),
   });
+  const groupAt = (index: number) => {
+    const entry = entries[positions[index]!]!;
+    return groupOf(entry, runByNumber.get(entry.prNumber));
+  };
   return (
     <>
       {runs.error !== null && <ErrorAlert error={runs.error} />}
@@ -136,6 +151,8 @@ function Rows({ queue, entries, positions, state }: RowsProps) {
               position={position}
               count={entries.length}
               run={runByNumber.get(Number(number))}
+              usualSeconds={usualSeconds}
+              {...placeInGroup(groupAt(index), index > 0 ? groupAt(index - 1) : null)}
               state={state}
               mayAct={mayAct}
               index={index}
