@@ -27,11 +27,11 @@ COPY migration ./migration
 COPY --from=build /app/web/dist ./web/dist
 COPY --from=build /app/dist ./dist
 RUN install -d -o 10001 -g 10001 -m 0750 /data
-ENV NODE_ENV=production SIGNALBOX_ADDRESS=0.0.0.0 SIGNALBOX_PORT=8080 SIGNALBOX_DATA_DIR=/data
+ENV NODE_ENV=production SIGNALBOX_ADDRESS=0.0.0.0 SIGNALBOX_DATA_DIR=/data
 USER 10001:10001
 VOLUME /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=4 CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SIGNALBOX_PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=4 CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SIGNALBOX_PORT || process.env.PORT || 8080}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "/app/bin/signalbox.js"]
 CMD ["start"]

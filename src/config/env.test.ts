@@ -65,6 +65,7 @@ describe('the environment', () => {
       SIGNALBOX_CELLS: 'eu=postgres://a/b us-1=postgresql://c/d',
       SIGNALBOX_ADDRESS: '0.0.0.0',
       SIGNALBOX_PORT: '0',
+      PORT: '9000',
       SIGNALBOX_PUBLIC_URL: 'https://queue.example.com/',
       SIGNALBOX_SANDBOX: 'off',
       SIGNALBOX_COMMITTER: 'Queue Bot <queue@example.com>',
@@ -214,6 +215,8 @@ describe('the environment', () => {
 
   it('makes the public address from the port when it is not given', () => {
     expect(configOf({ ...database, SIGNALBOX_PORT: '9000' }).publicUrl).toBe('http://localhost:9000');
+    expect(configOf({ ...database, PORT: '9001' }).publicUrl).toBe('http://localhost:9001');
+    expect(configOf({ ...database, SIGNALBOX_PORT: '9000', PORT: '9001' }).port).toBe(9000);
   });
 
   it('reports all problems at once, each with its variable', () => {
@@ -240,6 +243,7 @@ describe('the environment', () => {
   });
 
   it.each([
+    ['PORT', 'http'],
     ['SIGNALBOX_PORT', '65536'],
     ['SIGNALBOX_PORT', '-1'],
     ['SIGNALBOX_PORT', '80.5'],

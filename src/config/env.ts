@@ -131,11 +131,12 @@ function secretKeyFrom(parsed: ParsedConfigVariables): Config['secretKey'] {
 function buildConfig(parsed: ParsedConfigVariables): Config {
   const organization = parsed.SIGNALBOX_BOOTSTRAP_ORG;
   const token = parsed.SIGNALBOX_BOOTSTRAP_TOKEN;
+  const port = parsed.SIGNALBOX_PORT ?? parsed.PORT ?? 8080;
   return {
     cells: parsed.SIGNALBOX_CELLS ?? [{ name: 'main', url: parsed.DATABASE_URL ?? '' }],
     address: parsed.SIGNALBOX_ADDRESS,
-    port: parsed.SIGNALBOX_PORT,
-    publicUrl: parsed.SIGNALBOX_PUBLIC_URL ?? `http://localhost:${parsed.SIGNALBOX_PORT}`,
+    port,
+    publicUrl: parsed.SIGNALBOX_PUBLIC_URL ?? `http://localhost:${port}`,
     isPublicUrlGiven: parsed.SIGNALBOX_PUBLIC_URL !== undefined,
     sandbox: parsed.SIGNALBOX_SANDBOX,
     sandboxScripts: parsed.SIGNALBOX_SANDBOX_SCRIPTS === 'on',

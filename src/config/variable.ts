@@ -96,8 +96,12 @@ export const variables = {
     doc: 'IP address or host name on which the API listens.',
   },
   SIGNALBOX_PORT: {
-    schema: integer(0, 65_535).default(8080),
-    doc: 'Port on which the API listens. 0: any free port.',
+    schema: integer(0, 65_535).optional(),
+    doc: 'Port on which the API listens. 0: any free port. Default: `PORT`, or 8080.',
+  },
+  PORT: {
+    schema: integer(0, 65_535).optional(),
+    doc: 'The same. Many platforms set it.',
   },
   SIGNALBOX_PUBLIC_URL: {
     schema: httpUrl.optional(),

@@ -69,9 +69,6 @@ const repositoryFetch = z
 export const QueueWithEntries = QueueRecord.extend({
   isHostAway,
   repositoryFetch,
-  usualTestSeconds: z.number().nullable().meta({
-    description: 'How long a test run of this queue usually takes; null: too few have ended.',
-  }),
   enqueuedPullRequests: z.array(EnqueuedPullRequest).meta({
     description: 'In queue order: under test first, then pending, then not_ready in submission order.',
   }),
@@ -125,6 +122,10 @@ const ListedQueue = z
     timeInQueueP50Seconds: seconds.nullable().meta({
       description:
         'Median time in the queue of the pull requests merged in the last 24 hours; null: none merged.',
+    }),
+    usualTestSeconds: z.number().nullable().meta({
+      description:
+        'Median time under test of the pull requests merged in the last 24 hours; null: none merged after tests.',
     }),
     isHostAway,
     stall: z

@@ -37,6 +37,7 @@ it('lists every queue with what is in it and what became of it', async () => {
       mergedLast24h: 1,
       failedLast24h: 1,
       timeInQueueP50Seconds: expect.any(Number) as number,
+      usualTestSeconds: expect.any(Number) as number,
     },
     {
       ...names,
@@ -50,6 +51,7 @@ it('lists every queue with what is in it and what became of it', async () => {
       mergedLast24h: 0,
       failedLast24h: 0,
       timeInQueueP50Seconds: null,
+      usualTestSeconds: null,
     },
   ]);
   world.clock.advance(25 * 3_600_000);

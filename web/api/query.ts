@@ -84,6 +84,25 @@ export const useQueue = (queue: QueueName, state: StreamState) =>
       data !== undefined && data.repositoryFetch !== null ? fetchPollMs : pollWhile(state),
   });
 
+/** How long pull requests of the queue are usually under test, in seconds; null: not known. */
+export const useUsualSeconds = (queue: QueueName): number | null => {
+  const { repo, targetBranch } = queue;
+  const { data = null } = useQuery({
+    queryKey: ['usual', queueKey(queue)],
+    queryFn: async () => {
+      const { queues } = await call('listQueues', {
+        query: `${repo.owner}/${repo.name} ${targetBranch}`,
+        take: 100,
+      });
+      const own = queues.find((listed) => queueKey(listed) === queueKey(queue));
+      return own?.usualTestSeconds ?? null;
+    },
+    refetchInterval: 60_000,
+    staleTime: 60_000,
+  });
+  return data;
+};
+
 export const useRunsInProgress = (queue: QueueName, state: StreamState) =>
   useQuery({
     queryKey: ['queue', queueKey(queue), 'runs'],

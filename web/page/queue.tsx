@@ -103,13 +103,7 @@ function View({ name, queue, state }: ViewProps) {
           )}
         </QueryResult>
       ) : (
-        <QueueList
-          queue={name}
-          entries={queue.enqueuedPullRequests}
-          usualSeconds={queue.usualTestSeconds}
-          state={state}
-          controls={controls}
-        />
+        <QueueList queue={name} entries={queue.enqueuedPullRequests} state={state} controls={controls} />
       )}
     </>
   );

@@ -9,7 +9,7 @@ import { type ReactNode, useCallback, useLayoutEffect, useMemo, useRef, useState
 import { formatCount } from '../format.ts';
 import { matchingPositions } from './queue-filter.ts';
 import { queueKey, type QueueName } from '../name.ts';
-import { useMay, useRunsInProgress } from '../api/query.ts';
+import { useMay, useRunsInProgress, useUsualSeconds } from '../api/query.ts';
 import type { StreamState } from '../api/stream.ts';
 import { Empty, ErrorAlert } from '../component/query-result.tsx';
 import type { TestingResult } from './checks.tsx';
@@ -26,8 +26,6 @@ const searchFrom = 15;
 type QueueEntriesProps = {
   readonly queue: QueueName;
   readonly entries: readonly QueuedEntry[];
-  /** How long a run usually takes; null: not known. */
-  readonly usualSeconds: number | null;
   readonly state: StreamState;
 };
 
@@ -102,13 +100,14 @@ type RowsProps = QueueEntriesProps & {
   readonly positions: readonly number[];
 };
 
-function Rows({ queue, entries, usualSeconds, positions, state }: RowsProps) {
+function Rows({ queue, entries, positions, state }: RowsProps) {
   const key = queueKey(queue);
   // The same object for as long as it is the same queue, so that unchanged rows are not rendered again.
   const named = useMemo(() => queue, [key]);
   const runs = useRunsInProgress(named, state);
   const runByNumber = useMemo(() => mapRunsByNumber(runs.data ?? []), [runs.data]);
   const mayAct = useMay('submit');
+  const usualSeconds = useUsualSeconds(named);
   const list = useRef<HTMLOListElement>(null);
   const focused = useFocusedNumber(list);
   const [top, setTop] = useState(0);

@@ -18,6 +18,7 @@ const queue = (targetBranch: string, over: Partial<Listed>): Listed => ({
   failedLast24h: 0,
   timeInQueueP50Seconds: null,
   isHostAway: false,
+  usualTestSeconds: null,
   stall: null,
   ...over,
 });

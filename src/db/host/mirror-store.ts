@@ -80,12 +80,17 @@ export async function isReadyElsewhere(
   return (await selectElsewhere(db, repositoryId, workerId))[0]?.is_there === true;
 }
 
-/**
- * The progress of a first fetch, for `left join lateral`: a row only while the repository is being fetched for the first time and no
- * worker has it yet. `repository`: an expression for its id.
- */
-export const repositoryFetchSql = (repository: string): string => `(
-  select percent, received_bytes from repository_mirror m where repository_id = ${repository} and not is_ready and ${seen}
+const selectFetch = statement<[repositoryId: string], { percent: number | null; received_bytes: string }>(`
+  select percent, received_bytes from repository_mirror m where repository_id = $1 and not is_ready and ${seen}
     and not exists (select from repository_mirror
-      where repository_id = ${repository} and is_ready and ${seen})
-  order by percent desc nulls last limit 1)`;
+      where repository_id = $1 and is_ready and ${seen})
+  order by percent desc nulls last limit 1`);
+
+/** Null unless the repository is being fetched for the first time, and no worker has it yet. */
+export async function readRepositoryFetch(
+  db: Tx,
+  repositoryId: RepositoryId,
+): Promise<RepositoryFetch | null> {
+  const [row] = await selectFetch(db, repositoryId);
+  return row === undefined ? null : { percent: row.percent, receivedBytes: Number(row.received_bytes) };
+}

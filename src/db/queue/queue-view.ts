@@ -14,7 +14,6 @@ import {
   statusColumns,
   type StatusRow,
 } from '../account/scope-view.ts';
-import { type RepositoryFetch, repositoryFetchSql } from '../host/mirror-store.ts';
 import { ruleChangeSql } from '../host/required-view.ts';
 import { filteredStatement, statement } from '../statement.ts';
 
@@ -28,32 +27,6 @@ const selectEnqueued = statement<[queueId: string], EntryRow>(enqueuedStatement)
 /** Every live entry, in queue order. */
 export async function listEnqueued(db: Tx, queueId: QueueId): Promise<readonly Entry[]> {
   return (await selectEnqueued(db, queueId)).map(toEntry);
-}
-
-const selectNews = statement<
-  [queueId: string],
-  { usual_test_ms: number | null; percent: number | null; received_bytes: number | null }
->(`
-  select p.test_p50_ms as usual_test_ms, f.percent, f.received_bytes
-  from queue q left join queue_plan p on p.queue_id = q.id
-  left join lateral ${repositoryFetchSql('q.repository_id')} f on true
-  where q.id = $1`);
-
-export type QueueNews = {
-  /** Null unless the repository is being fetched for the first time, and no worker has it yet. */
-  readonly repositoryFetch: RepositoryFetch | null;
-  /** How long a test run usually takes; null: too few have ended. */
-  readonly usualTestMs: number | null;
-};
-
-/** What is known of a queue beside its entries. */
-export async function readQueueNews(db: Tx, queueId: QueueId): Promise<QueueNews> {
-  const [row] = await selectNews(db, queueId);
-  const bytes = row?.received_bytes ?? null;
-  return {
-    repositoryFetch: bytes === null ? null : { percent: row!.percent, receivedBytes: bytes },
-    usualTestMs: row?.usual_test_ms ?? null,
-  };
 }
 
 type StatusOfEntryRow = EntryRow & StatusRow;

@@ -114,6 +114,7 @@ export function presentListed(listed: ListedQueue, now: Date): ResponseOf<'listQ
     state: queue.state,
     stateReason: queue.stateReason,
     mode: queue.settings.mode,
+    usualTestSeconds: usualTestMs === null ? null : usualTestMs / 1_000,
     isHostAway: hostAwayAt !== null,
     stall: explainStall({ queue, host, hostAwayAt, depth, longestTest, movedAt, usualTestMs }, now),
     oldestEntryAt: oldestEntryAt?.toISOString() ?? null,

@@ -5,8 +5,9 @@ import { changeQueue, createQueue, deleteQueue } from '#command/change-queue.ts'
 import type { RequestOf } from '#contract/endpoint/endpoint.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
 import { readQueueNumbers } from '#db/history/metrics-view.ts';
+import { readRepositoryFetch } from '#db/host/mirror-store.ts';
 import { listQueuesAfter } from '#db/queue/queue-list-view.ts';
-import { listEnqueued, readQueueNews } from '#db/queue/queue-view.ts';
+import { listEnqueued } from '#db/queue/queue-view.ts';
 import { renderMetrics } from '#event/metrics.ts';
 import {
   auditorFrom,
@@ -57,15 +58,14 @@ export const queueHandlers: Handlers<
   getQueue: async (context, input) => {
     const { queue, repository } = requireQueue(context, input);
     const { reader } = context.cell;
-    const [entries, { repositoryFetch, usualTestMs }] = await Promise.all([
+    const [entries, repositoryFetch] = await Promise.all([
       listEnqueued(reader, queue.id),
-      readQueueNews(reader, queue.id),
+      readRepositoryFetch(reader, repository.id),
     ]);
     return {
       ...presentQueue(repository, queue),
       isHostAway: context.scope.isHostAway,
       repositoryFetch,
-      usualTestSeconds: usualTestMs === null ? null : usualTestMs / 1_000,
       enqueuedPullRequests: entries.map(presentEnqueued),
     };
   },
