@@ -93,6 +93,7 @@ type Resource = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string };
+  readonly spec?: { readonly template?: { readonly spec: { readonly enableServiceLinks?: boolean } } };
 };
 type GroupVersionKind = { readonly group: string; readonly version: string; readonly kind: string };
 
@@ -182,6 +183,11 @@ function problemsOf({ name, set, kinds }: Rendering, validatorOf: ReturnType<typ
     const validate = validatorOf(resource);
     if (validate === null)
       problems.push(`${name}: Kubernetes ${kubernetes} knows no ${resource.apiVersion} ${resource.kind}`);
+    const pod = resource.spec?.template?.spec;
+    if (pod !== undefined && pod.enableServiceLinks !== false)
+      problems.push(
+        `${name}: Kubernetes sets variables SIGNALBOX_… in ${resource.kind} ${resource.metadata.name}`,
+      );
     const isValid: boolean = validate?.(resource) ?? true;
     for (const { instancePath, message, params } of isValid ? [] : (validate?.errors ?? []))
       problems.push(
