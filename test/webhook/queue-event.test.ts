@@ -1,4 +1,4 @@
-// Events of a queue as a whole: it was stopped, makes no progress, is slow, or goes on.
+// Events of a queue as a whole: it was stopped, makes no progress, is slow, or continues.
 
 import { expect, it } from 'vitest';
 import { webhookBodies } from '#contract/webhook-event.ts';
@@ -35,7 +35,7 @@ const watch = async ({ cell, clock }: WebhookWorld, minutes = 0): Promise<void> 
   await watchQueues({ cell, clock });
 };
 
-it('a queue that Signalbox stops is reported once, and so is that it goes on', async () => {
+it('a queue that Signalbox stops is reported once, and so is that it continues', async () => {
   const { world, readEvents } = await openScene();
   const { admin } = world;
   const release = { ...main, targetBranch: 'release' };
@@ -71,7 +71,7 @@ it('a change of state by a person is reported', async () => {
   expect(events.every((event) => typeof event['actor'] === 'string')).toBe(true);
 });
 
-it('a queue that stalls is reported once, and that it goes on when that lasts', async () => {
+it('a queue that stalls is reported once, and that it makes progress again when that lasts', async () => {
   const { world, readEvents } = await openScene();
   await world.submit(1);
   await watch(world, 119);

@@ -69,7 +69,7 @@ const selectWatched = statement<[now: Date, after: string, take: number], Watche
 
 export type Watched = {
   readonly queueId: QueueId;
-  readonly watched: ObservedQueue;
+  readonly observed: ObservedQueue;
   readonly open: readonly OpenTrouble[];
   /** What is usual, if it can be pinned now; null: it is pinned, or there are too few merges. */
   readonly toPin: number | null;
@@ -85,7 +85,7 @@ export async function listWatched(
   const rows = await selectWatched(db, now, after, take);
   return rows.map((row) => ({
     queueId: row.queue_id as QueueId,
-    watched: {
+    observed: {
       queue: toQueue(row),
       host: row.host,
       ...toQueueProgress(row),

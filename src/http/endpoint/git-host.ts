@@ -97,6 +97,7 @@ export async function readAccess(
 
 /** Stores credentials after the Git host has accepted them. */
 export async function connect(context: Context, host: GitHost, credentials: Credentials) {
+  // Before the Git host is asked: without the key nothing can be stored.
   requireSecretKey(context);
   const access = presentAccess(await readAccess(context, host, credentials));
   return { connection: await storeCredentials(context, host, credentials), access };

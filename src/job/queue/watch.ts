@@ -22,8 +22,8 @@ export async function watchQueues({ cell, clock }: Pick<TaskDeps, 'cell' | 'cloc
   let after: string | undefined = '00000000-0000-0000-0000-000000000000';
   while (after !== undefined) {
     const part: readonly Watched[] = await listWatched(cell.reader, now, after, atOnce);
-    for (const { queueId, watched, open, toPin } of part) {
-      const changes = watchTroubles(watched, open, now);
+    for (const { queueId, observed, open, toPin } of part) {
+      const changes = watchTroubles(observed, open, now);
       if (changes.length === 0 && toPin === null) continue;
       await withTransaction(cell, async (tx) => {
         for (const change of changes) await apply(tx, queueId, change, now);

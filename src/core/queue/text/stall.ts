@@ -56,7 +56,7 @@ function overdueTest({ longestTest, usualTestMs }: Progress, now: Date): string 
   if (longestTest === null) return null;
   const allowedMs = usualTestMs === null ? unknownTestMs : Math.max(shortTestMs, overdueFactor * usualTestMs);
   if (now.getTime() - longestTest.since.getTime() <= allowedMs) return null;
-  const usual = usualTestMs === null ? '' : `; the usual time is ${formatMinutes(usualTestMs)}`;
+  const usual = usualTestMs === null ? '' : `; the usual time is ${formatRoughDuration(usualTestMs)}`;
   return `#${longestTest.number} has been under test for ${span(now, longestTest.since)}${usual}.`;
 }
 
@@ -71,10 +71,10 @@ function stuckQueue({ longestTest, movedAt, depth, queue }: Progress, now: Date)
 const waiting = (depth: number): string =>
   depth === 1 ? '1 pull request waits' : `${depth} pull requests wait`;
 
-const span = (now: Date, since: Date): string => formatMinutes(now.getTime() - since.getTime());
+const span = (now: Date, since: Date): string => formatRoughDuration(now.getTime() - since.getTime());
 
 /** `40 min`, `3 h`, `2 d`: how long roughly. */
-export function formatMinutes(ms: number): string {
+export function formatRoughDuration(ms: number): string {
   const minutes = Math.max(1, Math.round(ms / minuteMs));
   if (minutes < 120) return `${minutes} min`;
   const hours = Math.round(minutes / 60);

@@ -2,7 +2,7 @@
 // when it is over, however often it is looked at.
 
 import { minuteMs } from '#base/duration.ts';
-import { formatMinutes, type Progress, explainStandstill } from '../text/stall.ts';
+import { formatRoughDuration, type Progress, explainStandstill } from '../text/stall.ts';
 
 export const troubleKinds = ['stalled', 'slow'] as const;
 export type TroubleKind = (typeof troubleKinds)[number];
@@ -38,12 +38,12 @@ const slowMarginMs = 10 * minuteMs;
 
 /** What changes for a queue with these open troubles. */
 export function watchTroubles(
-  watched: ObservedQueue,
+  observed: ObservedQueue,
   open: readonly OpenTrouble[],
   now: Date,
 ): readonly TroubleChange[] {
   const changes: TroubleChange[] = [];
-  const isStopped = watched.queue.state === 'PAUSED';
+  const isStopped = observed.queue.state === 'PAUSED';
   for (const trouble of troubleKinds) {
     const found = open.find(({ kind }) => kind === trouble);
     if (isStopped) {
@@ -52,8 +52,8 @@ export function watchTroubles(
     }
     const reason =
       trouble === 'stalled'
-        ? explainStandstill(watched, now)
-        : explainSlowness(watched, found === undefined ? slowFactor : usualFactor);
+        ? explainStandstill(observed, now)
+        : explainSlowness(observed, found === undefined ? slowFactor : usualFactor);
     if (found === undefined) {
       if (reason !== null) changes.push({ kind: 'begin', trouble, reason });
     } else if (reason !== null) {
@@ -69,5 +69,5 @@ function explainSlowness({ recentInQueueMs, usualInQueueMs }: ObservedQueue, fac
   if (recentInQueueMs === null || usualInQueueMs === null) return null;
   if (recentInQueueMs <= factor * usualInQueueMs || recentInQueueMs <= usualInQueueMs + slowMarginMs)
     return null;
-  return `Half of the last pull requests took longer than ${formatMinutes(recentInQueueMs)} to merge; the usual time is ${formatMinutes(usualInQueueMs)}.`;
+  return `Half of the last pull requests took longer than ${formatRoughDuration(recentInQueueMs)} to merge; the usual time is ${formatRoughDuration(usualInQueueMs)}.`;
 }
