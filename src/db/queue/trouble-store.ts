@@ -102,7 +102,7 @@ export async function listWatched(
 
 const insertTrouble = statement<[queueId: string, kind: string, reason: string, at: Date], { kind: string }>(`
   insert into queue_trouble (queue_id, kind, reason, began_at) values ($1, $2, $3, $4)
-  on conflict (queue_id, kind) where ended_at is null do nothing returning kind`);
+  on conflict do nothing returning kind`);
 
 /** False: it has begun already. */
 export const beginTrouble = async (
