@@ -22,7 +22,7 @@ const settings = completeSettings({ quarantine: { enabled: true, auto: true } })
 function createListener(repository: string, write: (line: unknown) => void) {
   const instant = (at: number): string => new Date(at).toISOString();
   return {
-    onVerdict: ({ at, test, before, status, reason, isQuarantined, activeMonitors }) =>
+    onVerdict: ({ at, test, before, status, reason, isQuarantined, heldBack, activeMonitors }) =>
       write({
         at: instant(at),
         kind: 'verdict',
@@ -33,6 +33,7 @@ function createListener(repository: string, write: (line: unknown) => void) {
         status,
         reason,
         quarantined: isQuarantined,
+        heldBack,
         monitors: activeMonitors,
       }),
     onExcuse: ({ at, variant, job, shard, branchClass, prNumber, head }, { test, failures }) =>

@@ -3,7 +3,7 @@
 //   1. CI asks which failures are excused, before it uploads.
 //   2. The guard compares the upload with what its job usually shows.
 //   3. The runs are recorded in the histories of the watched tests. A test is watched from its first failure on.
-//   4. Tests with new evidence are classified, and their quarantine follows.
+//   4. Tests with new evidence are classified, and their quarantine follows, with its end and its limits.
 //   5. Once an hour tests that are not healthy, or have an active monitor, are classified again.
 
 import { dayMs, hourMs } from '#base/duration.ts';
@@ -11,7 +11,11 @@ import { isMassFailure, isUnusual, type JobBaseline, nextBaseline } from '#core/
 import { emptyHistory, record, type TestCaseHistory } from '#core/health/history.ts';
 import { evaluate } from '#core/health/monitor/monitor.ts';
 import type { MonitorId } from '#core/health/monitor/monitors.ts';
-import { shouldQuarantine } from '#core/health/quarantine/quarantine.ts';
+import {
+  type DecidedQuarantine,
+  decideQuarantine,
+  type HeldBackReason,
+} from '#core/health/quarantine/quarantine-contract.ts';
 import type { RunFact } from '#core/health/recent-run.ts';
 import type { ResolvedHealthSettings } from '#core/health/settings.ts';
 import type { HealthStatus } from '#core/health/status.ts';
@@ -35,6 +39,7 @@ type VerdictChange = {
   readonly status: HealthStatus;
   readonly reason: string;
   readonly isQuarantined: boolean;
+  readonly heldBack: HeldBackReason | null;
   readonly activeMonitors: readonly MonitorId[];
 };
 
@@ -45,12 +50,22 @@ export type ReplayListener = {
   readonly onExcuse: (upload: ReplayUpload, result: TestResult, number: number) => void;
 };
 
+type QuarantineState = Omit<DecidedQuarantine, 'warning'>;
+
+const notQuarantined: QuarantineState = {
+  setting: 'AUTO_QUARANTINE',
+  isQuarantined: false,
+  expiresAt: null,
+  heldBack: null,
+  warnedDays: null,
+};
+
 type WatchedTest = {
   history: TestCaseHistory;
   /** The first upload that may be missing in the history; of no meaning while it is recorded with every upload. */
   upTo: number;
   status: HealthStatus;
-  isQuarantined: boolean;
+  quarantine: QuarantineState;
   activeMonitors: readonly MonitorId[];
   lastFailedAt: number;
   readonly table: FlakeTable;
@@ -96,6 +111,8 @@ export function createRepositoryReplay(repository: string, listener: ReplayListe
   const fingerprint = createFingerprinter();
   const isKnown = createExcuseReader();
   let revisitedAt: number | null = null;
+  /** How many tests are quarantined. */
+  let quarantined = 0;
 
   const numberResults = (upload: ReplayUpload): NumberedResult[] => {
     const found = numbers.numberAll(
@@ -115,7 +132,7 @@ export function createRepositoryReplay(repository: string, listener: ReplayListe
     for (const [index, { number, outcome, failures, test }] of results.entries()) {
       if (outcome !== 'failed') continue;
       const state = watched.get(number);
-      if (state === undefined || !state.isQuarantined) continue;
+      if (state === undefined || !state.quarantine.isQuarantined) continue;
       if (isKnown(state.table, state.history, failures.at(-1), test.name))
         listener.onExcuse(upload, upload.results[index]!, number);
     }
@@ -134,21 +151,24 @@ export function createRepositoryReplay(repository: string, listener: ReplayListe
       mutes: [],
       manualStatus: null,
       wasActive: state.activeMonitors,
-      wasQuarantined: state.isQuarantined,
+      wasQuarantined: state.quarantine.isQuarantined,
     };
     const { status, monitors, mayAutoQuarantine } = evaluate(state.history, settings, before, now);
     const activeMonitors = monitors.filter(({ isActive }) => isActive).map(({ monitor }) => monitor);
-    const isQuarantined = shouldQuarantine(
-      { settings, setting: 'AUTO_QUARANTINE', expiresAt: null, status: status.value, mayAutoQuarantine },
-      now,
-    );
+    const test = numbers.testAt(number);
+    const room = { quarantined, suite: numbers.count() };
+    const contract = { settings, before: state.quarantine, status: status.value, mayAutoQuarantine, test };
+    const quarantine = decideQuarantine(contract, room, now);
+    const { isQuarantined, heldBack } = quarantine;
+    quarantined += Number(isQuarantined) - Number(state.quarantine.isQuarantined);
     const isChanged =
       status.value !== state.status ||
-      isQuarantined !== state.isQuarantined ||
+      isQuarantined !== state.quarantine.isQuarantined ||
+      heldBack !== state.quarantine.heldBack ||
       activeMonitors.join() !== state.activeMonitors.join();
-    const change = { at: now, number, test: numbers.testAt(number), before: state.status };
+    const change = { at: now, number, test, before: state.status };
     state.status = status.value;
-    state.isQuarantined = isQuarantined;
+    state.quarantine = quarantine;
     state.activeMonitors = activeMonitors;
     if (isChanged)
       listener.onVerdict({
@@ -156,6 +176,7 @@ export function createRepositoryReplay(repository: string, listener: ReplayListe
         status: status.value,
         reason: status.reason,
         isQuarantined,
+        heldBack,
         activeMonitors,
       });
   };
@@ -183,7 +204,7 @@ export function createRepositoryReplay(repository: string, listener: ReplayListe
       history: log.fillEarlier(emptyHistory, number, fact.at, fact.source),
       upTo: place,
       status: 'healthy' as const,
-      isQuarantined: false,
+      quarantine: notQuarantined,
       activeMonitors: [],
       lastFailedAt: fact.at,
       table: createFlakeTable(),
