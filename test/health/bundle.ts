@@ -44,6 +44,8 @@ type BundleParts = {
   readonly variant?: string;
   readonly envs?: Readonly<Record<string, string>>;
   readonly codeowners?: string;
+  /** How often each test ran, by a job that asks which tests to run. */
+  readonly repeats?: number;
   /** Seconds since 1970. */
   readonly at?: number;
 };
@@ -77,6 +79,7 @@ export function bundleOf(parts: BundleParts): Buffer {
     upload_time_epoch: at,
     ...(parts.variant === undefined ? {} : { variant: parts.variant }),
     ...(parts.codeowners === undefined ? {} : { codeowners: { path: 'CODEOWNERS' } }),
+    ...(parts.repeats === undefined ? {} : { can_select_tests: true, repeats: parts.repeats }),
     quarantined_tests: [],
     num_tests: reports.length,
     a_key_of_the_future: { any: 'thing' },
