@@ -7,8 +7,11 @@ CREATE TABLE public.api_token (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
-    repository_ids uuid[]
+    repository_ids uuid[],
+    identity jsonb
 );
+
+COMMENT ON COLUMN public.api_token.identity IS 'the CI jobs that it stands for: nobody has a secret of it; null: its secret was shown once';
 
 CREATE TABLE public.api_token_use (
     api_token_id text NOT NULL,
@@ -329,6 +332,24 @@ CREATE TABLE public.job_strike (
     strikes integer DEFAULT 1 NOT NULL,
     struck_at timestamp with time zone DEFAULT now() NOT NULL
 );
+
+CREATE TABLE public.job_token (
+    hash bytea NOT NULL,
+    organization_id uuid NOT NULL,
+    api_token_id text NOT NULL,
+    repository_id uuid NOT NULL,
+    job jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE public.job_token IS 'short tokens of CI jobs, each made from an identity token; src/db/account/job-token-store.ts';
+
+COMMENT ON COLUMN public.job_token.hash IS 'the SHA-256 of the token, which itself is never stored';
+
+COMMENT ON COLUMN public.job_token.api_token_id IS 'the token that lets the job in: revoked with it';
+
+COMMENT ON COLUMN public.job_token.job IS 'the commit, branch or pull request that it may report about';
 
 CREATE TABLE public.landing (
     queue_id uuid NOT NULL,
@@ -1152,6 +1173,9 @@ ALTER TABLE ONLY public.impacted_targets
 ALTER TABLE ONLY public.job_strike
     ADD CONSTRAINT job_strike_pkey PRIMARY KEY (job_id);
 
+ALTER TABLE ONLY public.job_token
+    ADD CONSTRAINT job_token_pkey PRIMARY KEY (hash);
+
 ALTER TABLE ONLY public.landing
     ADD CONSTRAINT landing_pkey PRIMARY KEY (queue_id, number);
 
@@ -1318,6 +1342,12 @@ CREATE INDEX fix_verification_run_unremoved ON public.fix_verification_run USING
 
 CREATE INDEX host_connection_real ON public.host_connection USING btree (host_key) WHERE (kind <> 'sandbox'::text);
 
+CREATE INDEX job_token_expiry ON public.job_token USING btree (expires_at);
+
+CREATE INDEX job_token_of ON public.job_token USING btree (api_token_id);
+
+CREATE INDEX job_token_repository ON public.job_token USING btree (repository_id);
+
 CREATE INDEX landing_open ON public.landing USING btree (queue_id) WHERE (NOT observed);
 
 CREATE INDEX landing_pull_request_commit ON public.landing_pull_request USING btree (commit_sha);
@@ -1471,6 +1501,15 @@ ALTER TABLE ONLY public.host_connection
 
 ALTER TABLE ONLY public.impacted_targets
     ADD CONSTRAINT impacted_targets_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.job_token
+    ADD CONSTRAINT job_token_api_token_id_fkey FOREIGN KEY (api_token_id) REFERENCES public.api_token(id);
+
+ALTER TABLE ONLY public.job_token
+    ADD CONSTRAINT job_token_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organization(id);
+
+ALTER TABLE ONLY public.job_token
+    ADD CONSTRAINT job_token_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.landing_pull_request
     ADD CONSTRAINT landing_pull_request_queue_id_number_fkey FOREIGN KEY (queue_id, number) REFERENCES public.landing(queue_id, number);

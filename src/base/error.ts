@@ -22,6 +22,15 @@ export const errorRegistry = {
   },
   AUTHENTICATION_REQUIRED: { status: 401, meaning: 'The `x-api-token` header is missing or empty.' },
   INVALID_TOKEN: { status: 401, meaning: 'The token is unknown, revoked or expired.' },
+  ID_TOKEN_INVALID: {
+    status: 401,
+    meaning:
+      'The identity token of the CI job is not signed by its issuer, has expired, or is meant for another service.',
+  },
+  CI_JOB_REFUSED: {
+    status: 403,
+    meaning: 'The organization does not let in this CI job; the message says why.',
+  },
   INSUFFICIENT_SCOPE: { status: 403, meaning: 'The token is valid but lacks the scope this call needs.' },
   CROSS_SITE_REFUSED: {
     status: 403,
@@ -121,6 +130,10 @@ export const errorRegistry = {
   },
   INTERNAL: { status: 500, meaning: 'A defect in Signalbox. Search the log for the request ID.' },
   HOST_ERROR: { status: 502, meaning: 'The Git host answered with an error.' },
+  ISSUER_UNREACHABLE: {
+    status: 502,
+    meaning: 'The keys of the issuer of an identity token could not be read.',
+  },
   UNAVAILABLE: {
     status: 503,
     meaning: 'The database is unreachable or the service is shutting down; try again after `Retry-After`.',

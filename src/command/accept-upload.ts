@@ -17,8 +17,13 @@ import {
   type UploadSource,
 } from '#db/health/upload-store.ts';
 
-export async function expectUpload(cell: Cell, upload: NewUpload): Promise<void> {
-  await insertAwaited(cell.db, upload);
+/** `source`: what its content cannot say otherwise. */
+export async function expectUpload(
+  cell: Cell,
+  upload: NewUpload,
+  source: Partial<UploadSource>,
+): Promise<void> {
+  await insertAwaited(cell.db, upload, source);
 }
 
 type ReportUpload = {

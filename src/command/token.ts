@@ -10,10 +10,11 @@ import { withTransaction } from '#db/transaction.ts';
 /** A token as the audit log names it: two tokens may have the same name. */
 const subjectOf = ({ id, name }: Pick<TokenRow, 'id' | 'name'>): string => `${name} (${id})`;
 
-const grantOf = ({ scopes, expires_at: expiresAt, repositories }: TokenRow) => ({
+const grantOf = ({ scopes, expires_at: expiresAt, repositories, identity }: TokenRow) => ({
   scopes,
   expiresAt,
   ...(repositories === null ? {} : { repositories }),
+  ...(identity === null ? {} : { identity }),
 });
 
 /** The secret cannot be read again. */

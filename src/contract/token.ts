@@ -1,7 +1,25 @@
 // API tokens and their scopes. A secret is in one response only: the one that creates it.
 
 import { z } from 'zod';
-import { InstantOut, lenientEnum, line, part, Repository, scopes } from './common.ts';
+import { ciProviders } from '#core/ci-job.ts';
+import { CommitSha, InstantOut, lenientEnum, line, part, Repository, scopes } from './common.ts';
+
+const pattern = line(1, 255);
+
+const CiIdentity = z
+  .object({
+    provider: z.enum(ciProviders),
+    issuer: z.string().meta({ description: 'Who signs the identity tokens of the jobs.' }),
+    pipeline: z.string().nullable().meta({
+      description:
+        'The GitLab project, or the Buildkite pipeline as organization/pipeline. Null: it is named as the repository is.',
+    }),
+    branches: z
+      .array(pattern)
+      .nullable()
+      .meta({ description: 'Patterns of branches. Null: every branch, and pull requests.' }),
+  })
+  .meta({ id: 'CiIdentity', description: 'CI jobs that prove who they are.' });
 
 const ApiToken = z
   .object({
@@ -13,6 +31,9 @@ const ApiToken = z
     revokedAt: InstantOut.nullable(),
     repositories: z.array(z.string()).optional().meta({
       description: 'The repositories the token is limited to, as host/owner/name. Absent: it is not limited.',
+    }),
+    identity: CiIdentity.optional().meta({
+      description: 'The CI jobs that use it without a secret. Absent: it has a secret.',
     }),
     state: z.enum(['active', 'expired', 'revoked']),
     isCaller: z
@@ -71,3 +92,61 @@ export const CreateTokenResponse = z.object({
 export const RevokeTokenRequest = z.object({ tokenId: part(100) });
 
 export const RevokeTokenResponse = z.object({ token: ApiToken });
+
+export const TrustCiRequest = z.object({
+  name: CreateTokenRequest.shape.name,
+  provider: lenientEnum(ciProviders).meta({
+    description: 'The CI system. Released versions of Gitea sign no identity tokens for jobs.',
+  }),
+  issuer: z
+    .url({ protocol: /^https?$/ })
+    .max(500)
+    .optional()
+    .meta({
+      description:
+        'Who signs the identity tokens, exactly as in their claim iss. Default: that of github.com, gitlab.com or Buildkite. Required for Forgejo.',
+    }),
+  repositories: z.array(Repository).min(1).max(100).meta({
+    description:
+      'The repositories whose jobs are let in; with GitLab CI and Buildkite only one. Each must have a queue or reports already.',
+  }),
+  pipeline: part(255).optional().meta({
+    description:
+      'Required for GitLab CI, the project as group/project, and for Buildkite, organization/pipeline. Not allowed otherwise.',
+  }),
+  branches: z.array(pattern).min(1).max(20).optional().meta({
+    description:
+      'Let in only jobs of these branches: * is any text, slashes too, and ? is one character. Absent: every branch, and pull requests.',
+  }),
+});
+
+export const TrustCiResponse = z.object({ token: ApiToken });
+
+/** Longer than any CI system issues. */
+const idTokenLengthMax = 16_384;
+
+export const ExchangeCiTokenRequest = z.object({
+  organization: part(100).meta({ description: 'The slug of the organization.' }),
+  repo: Repository,
+  idToken: part(idTokenLengthMax).meta({
+    description: 'The identity token of the CI job, whose audience is the URL of Signalbox.',
+  }),
+  sha: CommitSha.optional().meta({
+    description:
+      'The commit that the job reports about: of a pull request its head. Absent: the present head, or the commit of the job.',
+  }),
+});
+
+export const ExchangeCiTokenResponse = z.object({
+  value: z.string().meta({ description: 'The value for the header x-api-token.' }),
+  expiresAt: InstantOut,
+  isTrusted: z.boolean().meta({
+    description:
+      'Whether its reports classify tests. False: unreviewed code may be running, such as that of a fork.',
+  }),
+  sha: z.string().nullable().meta({
+    description: 'The commit that its reports are about, whatever they say. Null: they say it.',
+  }),
+  branch: z.string().nullable(),
+  prNumber: z.int().nullable(),
+});

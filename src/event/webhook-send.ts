@@ -107,18 +107,48 @@ async function sendOnce(options: SendOptions): Promise<SendResult> {
   }
 }
 
+export type FetchOptions = Pick<SendOptions, 'url' | 'timeoutMs' | 'allowed' | 'resolve'> & {
+  /** A longer answer is refused. */
+  readonly bytesMax: number;
+};
+
+/** Reads a small document from an address that an administrator typed, with the precautions of `send`. Throws why it failed. */
+export async function fetchDocument(options: FetchOptions): Promise<string> {
+  const { url, allowed, bytesMax, timeoutMs, resolve = resolveBySystem } = options;
+  const target = parseWebhookTarget(url, allowed);
+  if (typeof target === 'string') throw new Error(target);
+  const lookup = checkedLookup(target, allowed, resolve);
+  const response = await ask(target, null, lookup, AbortSignal.timeout(timeoutMs));
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw new Error(`${url} answered with more than ${bytesMax} bytes`);
+    chunks.push(chunk);
+  }
+  if (response.statusCode !== 200) throw new Error(`${url} answered with status ${response.statusCode}`);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** `sent` null: a GET. */
 function ask(
   { url }: Target,
-  { headers, body }: SendOptions,
+  sent: Pick<SendOptions, 'headers' | 'body'> | null,
   lookup: LookupFunction,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const call = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  const length = String(Buffer.byteLength(body));
+  const posted = sent !== null && {
+    method: 'POST',
+    headers: {
+      ...sent.headers,
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(sent.body)),
+    },
+  };
   return new Promise((done, failed) => {
     const request = call(url, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json', 'content-length': length },
+      ...posted,
       // A new connection: a kept one would have been checked at another time.
       agent: false,
       lookup,
@@ -126,7 +156,7 @@ function ask(
     });
     request.once('response', done);
     request.once('error', failed);
-    request.end(body);
+    request.end(sent?.body);
   });
 }
 

@@ -34,6 +34,7 @@ import { closeWhenSlow } from './body/slow-body.ts';
 import { createStrangers } from './guard/stranger.ts';
 import { addUploadRoute, createUploadAddresses } from './guard/upload-address.ts';
 import { closeUnusedConnections } from './body/unused-connection.ts';
+import { addExchangeRoute } from './route/exchange.ts';
 import { addWebhookRoute } from './webhook.ts';
 
 declare module 'fastify' {
@@ -106,6 +107,7 @@ export async function createApp(deps: Deps): Promise<App> {
   addServicePaths(server, deps, state);
   await addUploadRoute(server, deps, addresses);
   await addWebhookRoute(server, tools);
+  addExchangeRoute(server, deps);
   if (deps.config.sandbox !== 'off') await addSandboxGit(server, tools);
   await addDocumentation(server, deps);
   return { server, drain: () => (state.draining = true) };
@@ -122,9 +124,10 @@ const pagesShare = 10;
 
 function throttles({ config: { rateLimit } }: Deps): EndpointTools['throttleFor'] {
   const limiter = (times: number) => createRateLimiter(rateLimit.perSecond * times, rateLimit.burst * times);
-  const ordinary = createThrottle({ token: limiter(1), session: limiter(pagesShare) });
+  const ofTokens = limiter(1);
+  const ordinary = createThrottle({ token: ofTokens, job: ofTokens, session: limiter(pagesShare) });
   const scraped = createRateLimiter(rateLimit.metricsPerSecond, rateLimit.metricsPerSecond);
-  const metrics = createThrottle({ token: scraped, session: scraped });
+  const metrics = createThrottle({ token: scraped, job: scraped, session: scraped });
   return (operation) => (operation === 'getMergeQueueMetrics' ? metrics : ordinary);
 }
 

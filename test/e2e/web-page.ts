@@ -147,6 +147,7 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   },
   { name: 'tokens', path: '/app/tokens', shows: 'does not expire' },
   { name: 'tokens-create', path: '/app/tokens', shows: 'does not expire', open: opens('Create token') },
+  { name: 'tokens-trust', path: '/app/tokens', shows: 'does not expire', open: opens('Trust a CI system') },
   { name: 'tokens-revoke', path: '/app/tokens', shows: 'does not expire', open: opens('Revoke') },
   { name: 'git-hosts', path: '/app/git-hosts', shows: 'No Git host is connected yet' },
   {

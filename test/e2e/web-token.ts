@@ -37,6 +37,17 @@ export async function checkTokens(browser: Browser, world: World, check: Checkli
     await page.getByText(`The token ${name} is revoked.`).waitFor();
     return (await statusOf()) === 401;
   });
+  await check('the jobs of a CI system are trusted without a stored token', async () => {
+    await page.getByRole('button', { name: 'Trust a CI system' }).click();
+    await page.getByLabel('Name').fill('jobs of gadgets');
+    await page.getByLabel('Repositories').fill('git.example/acme/gadgets');
+    await page.getByLabel('Branches').fill('main, release/*');
+    await page.getByRole('button', { name: 'Trust its jobs' }).click();
+    await page
+      .getByText('For CI jobs of git.example/acme/gadgets with an identity of https://token.actions')
+      .waitFor();
+    await page.getByText('on main, release/*').waitFor();
+  });
   await check('revoked tokens are shown on request, with their own URL', async () => {
     await page.getByLabel('Show revoked and expired tokens').check();
     await page.getByText('Revoked', { exact: true }).first().waitFor();

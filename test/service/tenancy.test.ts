@@ -119,6 +119,10 @@ describe('an organization', () => {
     getOrganization: [() => ({}), null],
     listTokens: [() => ({ includeEnded: true }), null],
     createToken: [() => ({ name: 'theirs', scopes: ['read'] }), null],
+    trustCi: [
+      () => ({ name: 'theirs', provider: 'github_actions', repositories: [widgets] }),
+      'REPOSITORY_NOT_FOUND',
+    ],
     revokeToken: [() => ({ tokenId: ownerTokenId }), 'TOKEN_NOT_FOUND'],
     listHostConnections: [() => ({}), null],
     connectHost: [

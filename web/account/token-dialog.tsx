@@ -9,6 +9,7 @@ import { call } from '../api/api.ts';
 import { Dialog } from '../component/dialog.tsx';
 import { Icon } from '../component/icon.tsx';
 import { NewSecretDialog } from './new-secret-dialog.tsx';
+import { parseRepositories } from './parse-repositories.ts';
 
 export type CreatedToken = ResponseOf<'createToken'>;
 
@@ -42,14 +43,6 @@ const lifetimes = [
   { value: '365', label: 'in a year' },
   { value: '0', label: 'never' },
 ];
-
-/** `github.com/acme/widgets, …`; the owner may hold slashes. */
-const parseRepositories = (text: string) =>
-  text.split(',').flatMap((typed) => {
-    const [host = '', ...rest] = typed.trim().split('/');
-    const name = rest.pop() ?? '';
-    return host === '' || name === '' || rest.length === 0 ? [] : [{ host, owner: rest.join('/'), name }];
-  });
 
 type CreateTokenDialogProps = {
   readonly onCreated: (created: CreatedToken) => void;
@@ -149,8 +142,10 @@ export const RevokeTokenDialog = ({
     onClose={onClose}
   >
     <Text>
-      Programs that use this token are refused from their next call on, and people who signed in with it are
-      signed out. This cannot be undone.
+      {token.identity === undefined
+        ? 'Programs that use this token are refused from their next call on, and people who signed in with it are signed out.'
+        : 'CI jobs that it lets in are refused from their next call on.'}{' '}
+      This cannot be undone.
     </Text>
     {token.isCaller && (
       <Alert color="orange" variant="outline" icon={<Icon name="warning" />} title="You are using this token">

@@ -14,6 +14,7 @@ import {
   type CreatedToken,
   TokenValue,
 } from '../account/token-dialog.tsx';
+import { TrustCiDialog } from '../account/trust-ci-dialog.tsx';
 import { useMay } from '../api/query.ts';
 
 const route = getRouteApi('/tokens');
@@ -48,6 +49,7 @@ export function TokensPage() {
 
 function Tokens() {
   const [isCreating, setIsCreating] = useState(false);
+  const [isTrusting, setIsTrusting] = useState(false);
   const [created, setCreated] = useState<CreatedToken | null>(null);
   return (
     <>
@@ -55,14 +57,21 @@ function Tokens() {
         <Title order={1} size="h2">
           API tokens
         </Title>
-        <Button onClick={() => setIsCreating(true)}>Create token</Button>
+        <Group gap="xs">
+          <Button variant="default" onClick={() => setIsTrusting(true)}>
+            Trust a CI system
+          </Button>
+          <Button onClick={() => setIsCreating(true)}>Create token</Button>
+        </Group>
       </Group>
       <Text c="dimmed" maw={720}>
         CI, scripts and people use a token to call the API and to sign in here. A token is shown once, when
-        you create it. Timelines and the audit log show its name, so create one for each user and program.
+        you create it. CI jobs that prove who they are need none. Timelines and the audit log show its name,
+        so create one for each user and program.
       </Text>
       <TokenList />
       {isCreating && <CreateTokenDialog onCreated={setCreated} onClose={() => setIsCreating(false)} />}
+      {isTrusting && <TrustCiDialog onClose={() => setIsTrusting(false)} />}
       {created !== null && <TokenValue created={created} onClose={() => setCreated(null)} />}
     </>
   );
@@ -131,6 +140,12 @@ const TokenRow = ({ token, onRevoke }: TokenRowProps) => (
       <Text size="sm">
         Scopes: {token.scopes.join(', ')} {token.isCaller && '· your current session uses this token'}
       </Text>
+      {token.identity !== undefined && (
+        <Text size="sm" className="break">
+          For CI jobs of {token.repositories?.join(', ')} with an identity of {token.identity.issuer}
+          {token.identity.branches !== null && `, on ${token.identity.branches.join(', ')}`}
+        </Text>
+      )}
       <Text size="sm" c="dimmed" className="break">
         <code>{token.id}</code> · created <Ago at={token.createdAt} />
         {token.revokedAt !== null ? (

@@ -42,8 +42,12 @@ export async function runNarrowed(
   }
 }
 
-/** The tested code may be unreviewed: it does not get the token. */
-export function withoutToken({ SIGNALBOX_API_TOKEN: _token, ...rest }: CiEnv): CiEnv {
+/** The tested code may be unreviewed: it gets no token for Signalbox. */
+export function withoutToken({
+  SIGNALBOX_API_TOKEN: _token,
+  SIGNALBOX_ID_TOKEN: _idToken,
+  ...rest
+}: CiEnv): CiEnv {
   return rest;
 }
 

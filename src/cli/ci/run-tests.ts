@@ -20,6 +20,7 @@ import type { Printer } from './printer.ts';
 import { findReports, readReports, type ReportFile, writtenSince } from './report-files.ts';
 import { type CommandEnd, runCommand } from './run-command.ts';
 import { runNarrowed, withoutToken } from './run-narrowed.ts';
+import { findJobToken } from '../client/ci-identity.ts';
 import { canSelect } from './selection/select-tests.ts';
 
 export type TestCommand = {
@@ -74,11 +75,13 @@ const printLine = (printer: Printer, text: string): void =>
 /** The tests that are enough. Null: all tests are needed, or it is not known. */
 async function findSelection(testCommand: TestCommand): Promise<NarrowedTests | null> {
   const { command, cwd, env, ciOptions, printer } = testCommand;
-  const { url, token } = ciOptions.client;
-  if (ciOptions.isAllTests || url === null || token === null || !canSelect(command)) return null;
+  const { url } = ciOptions.client;
+  if (ciOptions.isAllTests || url === null || !canSelect(command)) return null;
   try {
     const { repository, sha, job } = await findPlace(ciOptions, env, cwd);
     if (repository === null || sha === null) return null;
+    const token = await findJobToken(ciOptions.client, url, env, { repository, sha });
+    if (token === null) return null;
     const { tests, repeats } = await createClient({ url, token }).getTestSelection(repository, sha, job);
     return tests === null ? null : { tests, repeats };
   } catch (error) {

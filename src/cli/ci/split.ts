@@ -9,6 +9,7 @@ import { countText } from '#base/number-text.ts';
 import { detectShard } from '#config/ci-shard.ts';
 import { splitFilesMax } from '#contract/health/test-split.ts';
 import { type Split, splitFiles } from '#core/health/split/split-files.ts';
+import { findJobToken, noTokenText } from '../client/ci-identity.ts';
 import { ServiceError } from '../client/transport.ts';
 import type { Given } from '../command.ts';
 import { CliError } from '../exit-codes.ts';
@@ -94,13 +95,14 @@ async function findDurations(
   cwd: string,
   files: readonly string[],
 ): Promise<readonly (number | null)[] | string> {
-  const { url, token } = ciOptions.client;
+  const { url } = ciOptions.client;
   if (url === null) return 'The URL of Signalbox is not known. Set SIGNALBOX_URL.';
-  if (token === null) return 'There is no token. Set SIGNALBOX_API_TOKEN.';
   try {
     const { repository, sha } = await findPlace(ciOptions, env, cwd);
     if (repository === null) return 'The repository is not known. Use --repo host/owner/name.';
     if (sha === null) return 'The commit is not known. Use --sha.';
+    const token = await findJobToken(ciOptions.client, url, env, { repository, sha });
+    if (token === null) return noTokenText;
     const paths = files.map((file) => file.replaceAll('\\', '/'));
     return await createClient({ url, token }).getFileDurations(repository, sha, paths, ciOptions.variant);
   } catch (error) {

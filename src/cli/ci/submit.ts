@@ -6,8 +6,9 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
 import { countText } from '#base/number-text.ts';
-import type { CiEnvironment } from '#config/ci-environment.ts';
+import type { CiEnv, CiEnvironment } from '#config/ci-environment.ts';
 import type { RepositoryName } from '#core/repository.ts';
+import { findJobToken, noTokenText } from '../client/ci-identity.ts';
 import { ServiceError } from '../client/transport.ts';
 import { packBundle, readCodeowners } from './bundle.ts';
 import type { CiOptions } from './ci-options.ts';
@@ -31,6 +32,7 @@ type Whereabouts = CiEnvironment & {
 
 export type SubmitDeps = {
   readonly cwd: string;
+  readonly env: CiEnv;
   readonly ciOptions: CiOptions;
   readonly place: CiEnvironment;
   readonly command: string;
@@ -44,17 +46,18 @@ export type SubmitDeps = {
 };
 
 export async function submitReports(deps: SubmitDeps, reports: ReadReports): Promise<Submission> {
-  const { url, token } = deps.ciOptions.client;
+  const { url } = deps.ciOptions.client;
   if (url === null) return absent('The URL of Signalbox is not known. Set SIGNALBOX_URL.');
-  if (token === null) return absent('There is no token. Set SIGNALBOX_API_TOKEN.');
   const { repository, sha, branch } = deps.place;
   if (repository === null) return absent('The repository is not known. Use --repo host/owner/name.');
   if (sha === null || branch === null) return absent('The commit is not known. Use --sha and --branch.');
   const place: Whereabouts = { ...deps.place, repository, sha, branch };
   let uploadId: string | null = null;
   try {
-    const client = createClient({ url, token });
     deps.onStep('connecting');
+    const token = await findJobToken(deps.ciOptions.client, url, deps.env, place);
+    if (token === null) return absent(noTokenText);
+    const client = createClient({ url, token });
     const organization = deps.ciOptions.client.organization ?? (await client.organization());
     deps.onStep(`uploading ${countText(reports.files.length, 'report')}`);
     uploadId = await send(client, deps, place, organization, reports);

@@ -129,6 +129,7 @@ async function submitRun(
   return submitReports(
     {
       cwd,
+      env,
       ciOptions,
       place: await placeOfRun(ciOptions, env, cwd),
       command: plainLine(command.join(' '), 1_000),

@@ -34,7 +34,8 @@ export async function upload({ cwd, env, version }: CiContext, { options }: Give
     const place = await findPlace(ciOptions, env, cwd);
     const onStep = printer.step;
     const command = { command: '', canSelectTests: false };
-    const submission = await submitReports({ cwd, ciOptions, place, ...command, version, onStep }, reports);
+    const deps = { cwd, env, ciOptions, place, ...command, version, onStep };
+    const submission = await submitReports(deps, reports);
     printer.clear();
     if (submission.kind === 'absent' && ciOptions.isJson) return refused(submission.why);
     show(printer, ciOptions.isJson, submission, () => summarise(reports, submission));

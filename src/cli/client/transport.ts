@@ -38,7 +38,8 @@ const answerBytesMax = 16 * 1024 * 1024;
 export type Sent = {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
+  /** Absent: none, as in a GET. */
+  readonly body?: string | Uint8Array;
 };
 
 export type CallRetryPolicy = {
@@ -86,7 +87,7 @@ async function tryOnce(
     const answer = await fetch(address, {
       method,
       headers,
-      body,
+      body: body ?? null,
       redirect: 'error',
       signal,
     });

@@ -6,6 +6,7 @@ import { errorRegistry, type ErrorCode } from '#base/error.ts';
 import { ErrorBody } from '../common.ts';
 import { type Endpoint, tags } from './endpoint-type.ts';
 import { commonErrors, endpoints } from './endpoint.ts';
+import { exchangeCiToken } from './endpoint-token.ts';
 import { webhookBodies } from '../webhook-event.ts';
 
 type OpenApiJson =
@@ -22,6 +23,13 @@ export function openApiDocument({ publicUrl, version, strict = false }: Document
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const [operation, endpoint] of Object.entries(endpoints))
     paths[endpoint.path] = { [endpoint.method.toLowerCase()]: describeOperation(operation, endpoint) };
+  paths[exchangeCiToken.path] = {
+    post: {
+      ...describeOperation('exchangeCiToken', exchangeCiToken),
+      description: 'Needs no token.',
+      security: [],
+    },
+  };
 
   const document = createDocument({
     openapi: '3.1.0',

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
+import type { CiIdentity } from '#core/ci-job.ts';
 import type { Cell, Tx } from '../cell.ts';
 import { ensureSandboxConnection } from './connection-store.ts';
 import { hashToken } from './scope-view.ts';
@@ -44,6 +45,8 @@ export type NewToken = {
   readonly expiresAt: Date | null;
   /** The repositories that the token may access; null or absent: all of its organization. */
   readonly repositoryIds?: readonly RepositoryId[] | null;
+  /** The CI jobs that it stands for; null or absent: whoever has its secret. */
+  readonly identity?: CiIdentity | null;
 };
 
 const idAlphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
@@ -93,19 +96,30 @@ const insertTokenRow = statement<
     scopes: readonly string[],
     expiresAt: Date | null,
     repositoryIds: readonly string[] | null,
+    identity: string | null,
   ],
   { id: string }
 >(`
-  insert into api_token (id, organization_id, hash, name, scopes, expires_at, repository_ids)
-  values ($1, $2, $3, $4, $5, $6, $7) on conflict (hash) do nothing returning id`);
+  insert into api_token (id, organization_id, hash, name, scopes, expires_at, repository_ids, identity)
+  values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb) on conflict (hash) do nothing returning id`);
 
 async function insertToken(
   db: Tx,
   id: string,
   organizationId: OrganizationId,
   hash: Buffer,
-  { name, scopes, expiresAt, repositoryIds = null }: NewToken,
+  { name, scopes, expiresAt, repositoryIds = null, identity = null }: NewToken,
 ): Promise<boolean> {
-  const rows = await insertTokenRow(db, id, organizationId, hash, name, scopes, expiresAt, repositoryIds);
+  const rows = await insertTokenRow(
+    db,
+    id,
+    organizationId,
+    hash,
+    name,
+    scopes,
+    expiresAt,
+    repositoryIds,
+    identity === null ? null : JSON.stringify(identity),
+  );
   return rows.length > 0;
 }

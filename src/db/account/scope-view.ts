@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
+import type { BoundJob } from '#core/ci-job.ts';
 import type { Queue } from '#core/queue/model.ts';
 import type { EntryStatus } from '#core/queue/text/entry-status.ts';
 import { type RepositoryName, repositoryKey } from '#core/repository.ts';
@@ -26,10 +27,15 @@ export type Principal = {
   readonly expiresAt: Date | null;
   /** Null where the token itself was shown. */
   readonly sessionExpiresAt: Date | null;
+  /** The CI job that the token was made for; null: any other caller. */
+  readonly job: BoundJob | null;
 };
 
-/** The credential of a request: a token or a session. */
-export type Credential = { readonly kind: 'token' | 'session'; readonly hash: Buffer };
+/** The credential of a request: a token, that of a CI job, or a session. */
+export type Credential = { readonly kind: 'token' | 'job' | 'session'; readonly hash: Buffer };
+
+/** Tokens of CI jobs begin with it. */
+export const jobTokenPrefix = 'sbj_';
 
 export type RepositoryRecord = RepositoryName & { readonly id: RepositoryId };
 
@@ -59,6 +65,7 @@ type ScopeRow = {
   scopes: string[];
   expires_at: Date | null;
   session_expires_at?: Date;
+  job?: BoundJob;
   repository_id: string | null;
   host: string;
   owner: string;
@@ -126,10 +133,12 @@ type Origin = {
   readonly columns: string;
   readonly from: string;
   readonly organizationId: string;
+  /** A further condition on the repository `r`. */
+  readonly also?: string;
   readonly where: string;
 };
 
-const scopeFrom = ({ columns, from, organizationId, where }: Origin) => `
+const scopeFrom = ({ columns, from, organizationId, also = '', where }: Origin) => `
   select ${columns}, o.id as organization_id, o.slug, o.name as organization_name,
     r.id as repository_id, r.host, r.owner, r.name, ${queueColumns}, ${entryColumns},
     ${hasTargetsColumn}, ${positionColumn}, ${statusColumns}
@@ -137,7 +146,7 @@ const scopeFrom = ({ columns, from, organizationId, where }: Origin) => `
   join organization o on o.id = ${organizationId}
   left join repository r on r.organization_id = ${organizationId}
     and r.host_key = $2 and r.owner_key = $3 and r.name_key = $4
-    and (t.repository_ids is null or r.id = any (t.repository_ids))
+    and (t.repository_ids is null or r.id = any (t.repository_ids))${also}
   left join queue q on q.repository_id = r.id and q.branch = $5 and q.deleted_at is null
   left join queue_entry e on e.queue_id = q.id and e.pr_number = $6
   where ${where}`;
@@ -149,6 +158,14 @@ export const scopeStatement = scopeFrom({
   from: 'api_token t',
   organizationId: 't.organization_id',
   where: `t.hash = $1 and ${isTokenGood}`,
+});
+
+const jobStatement = scopeFrom({
+  columns: 't.id as principal_id, t.name as principal_name, t.scopes, j.expires_at, j.job',
+  from: 'job_token j join api_token t on t.id = j.api_token_id',
+  organizationId: 'j.organization_id',
+  also: ' and r.id = j.repository_id',
+  where: `j.hash = $1 and j.expires_at > now() and ${isTokenGood}`,
 });
 
 const sessionStatement = scopeFrom({
@@ -170,6 +187,7 @@ type ScopeArguments = [
 
 const selectScope = {
   token: statement<ScopeArguments, ScopeRow>(scopeStatement),
+  job: statement<ScopeArguments, ScopeRow>(jobStatement),
   session: statement<ScopeArguments, ScopeRow>(sessionStatement),
 };
 
@@ -203,6 +221,7 @@ export async function readScope(
       scopes: row.scopes,
       expiresAt: row.expires_at,
       sessionExpiresAt: row.session_expires_at ?? null,
+      job: row.job ?? null,
     },
     repository:
       row.repository_id === null

@@ -2,6 +2,7 @@
 // organization-store.ts writes new rows.
 
 import type { OrganizationId } from '#base/id.ts';
+import type { CiIdentity } from '#core/ci-job.ts';
 import type { Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
 
@@ -14,9 +15,11 @@ export type TokenRow = {
   readonly revoked_at: Date | null;
   /** The repositories that the token is limited to, as host/owner/name; null: it is not limited. */
   readonly repositories: readonly string[] | null;
+  /** The CI jobs that it stands for; null: whoever has its secret. */
+  readonly identity: CiIdentity | null;
 };
 
-const columns = `id, name, scopes, created_at, expires_at, revoked_at,
+const columns = `id, name, scopes, created_at, expires_at, revoked_at, identity,
   case when repository_ids is not null then array(select r.host || '/' || r.owner || '/' || r.name from repository r
     where r.id = any (repository_ids) order by 1) end as repositories`;
 

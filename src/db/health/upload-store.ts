@@ -65,11 +65,28 @@ const insertUpload = statement<
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`);
 
 /** An upload URL was issued, and no content has arrived yet. */
-export const insertAwaited = (tx: Tx, upload: NewUpload): Promise<unknown> =>
-  insertUpload(tx, ...head(upload, 'bundle', 'awaited'), ...noContent, ...noSource);
+export const insertAwaited = (tx: Tx, upload: NewUpload, source: Partial<UploadSource>): Promise<unknown> =>
+  insertUpload(
+    tx,
+    ...head(upload, 'bundle', 'awaited'),
+    ...noContent,
+    ...pickCiRunValues({ ...noSource, ...source }),
+    noSource.ciUrl,
+    noSource.canSelectTests,
+  );
 
 const noContent = [null, null, null] as const;
-const noSource = ['', '', null, '', '', '', 1, '', false] as const;
+const noSource: UploadSource = {
+  sha: '',
+  branch: '',
+  prNumber: null,
+  variant: '',
+  job: '',
+  ciRunId: '',
+  ciAttempt: 1,
+  ciUrl: '',
+  canSelectTests: false,
+};
 
 /** The whole content arrived in one request. */
 export const insertStored = (

@@ -8,7 +8,7 @@ import { fullName, type RepositoryName } from '#core/repository.ts';
 import type { Auditor } from '#db/audit-store.ts';
 import type { Cell } from '#db/cell.ts';
 import { ensureRepository, type FoundRepository } from '#db/account/repository-store.ts';
-import type { RepositoryRecord, RequestScope } from '#db/account/scope-view.ts';
+import type { Principal, RepositoryRecord, RequestScope } from '#db/account/scope-view.ts';
 import type { HostRepository } from '#host/host.ts';
 import { isSandboxHost } from '#host/sandbox/host.ts';
 import type { Caller } from '../guard/auth.ts';
@@ -48,6 +48,10 @@ export type Handlers<Names extends Operation> = { readonly [Name in Names]: Hand
  */
 export const isOnlyUpload = (scopes: readonly string[]): boolean =>
   scopes.length > 0 && scopes.every((scope) => scope === 'upload');
+
+/** Whether unreviewed code may have sent the request: what it says decides nothing. */
+export const isUnreviewed = ({ job, scopes }: Principal): boolean =>
+  job === null ? isOnlyUpload(scopes) : !job.isTrusted;
 
 /**
  * The repository's row, or null if it exists without one (in the sandbox a repository exists as soon as it is

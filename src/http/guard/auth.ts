@@ -9,6 +9,7 @@ import type { Cell, Cells } from '#db/cell.ts';
 import {
   type Credential,
   hashToken,
+  jobTokenPrefix,
   type Principal,
   readScope,
   type RequestScope,
@@ -40,17 +41,19 @@ export function callerWith(cells: Cells, token: string | undefined): Caller {
       public: 'Send your API token in the x-api-token header.',
     });
   // A token of another form (a bootstrap token) is in the first cell.
-  const cell = token.startsWith('sbx_') ? cells.find(token.split('_')[1] ?? '') : cells.first;
+  const isJob = token.startsWith(jobTokenPrefix);
+  const namesCell = isJob || token.startsWith('sbx_');
+  const cell = namesCell ? cells.find(token.split('_')[1] ?? '') : cells.first;
   if (cell === undefined || token.length > tokenLengthMax) throw invalidCredentialError('token');
-  return { kind: 'token', cell, hash: hashToken(token) };
+  return { kind: isJob ? 'job' : 'token', cell, hash: hashToken(token) };
 }
 
 export const invalidCredentialError = (kind: Caller['kind']) =>
   appError('INVALID_TOKEN', {
     public:
-      kind === 'token'
-        ? 'The API token is unknown, revoked or expired. Ask an administrator for a new one.'
-        : 'The session has ended. Sign in again.',
+      kind === 'session'
+        ? 'The session has ended. Sign in again.'
+        : 'The API token is unknown, revoked or expired. Ask an administrator for a new one.',
   });
 
 /** Reads the objects of the request together with its token; refuses a token without the needed scope. */
@@ -82,7 +85,7 @@ export function actorName(
   principal: Pick<Principal, 'kind' | 'name'>,
 ): string {
   if (principal.kind === 'person') return `person:${principal.name}`;
-  return `${kind === 'token' ? 'api' : 'app'}:${principal.name}`;
+  return `${kind === 'session' ? 'app' : 'api'}:${principal.name}`;
 }
 
 /**

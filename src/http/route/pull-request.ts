@@ -16,7 +16,7 @@ import {
   type Context,
   type Handlers,
   hostRepository,
-  isOnlyUpload,
+  isUnreviewed,
   type QueueScope,
   requireQueue,
 } from '../endpoint/context.ts';
@@ -144,8 +144,9 @@ export const pullRequestHandlers: Handlers<
 
   setImpactedTargets: async (context, input) => {
     const { repository } = requireQueue(context, input);
-    const isUntrusted = isOnlyUpload(context.scope.principal.scopes);
-    const known = isUntrusted ? requireKnownHead(context, input) : null;
+    const isUntrusted = isUnreviewed(context.scope.principal);
+    const own = requireOwnHead(context, input.pr);
+    const known = own ?? (isUntrusted ? requireKnownHead(context, input) : null);
     if (isUntrusted) await takeQuota(context, countBytes(input.impactedTargets));
     const headSha =
       input.pr.sha?.toLowerCase() ?? known ?? (await readFromHost(context, repository, input)).headSha;
@@ -165,6 +166,20 @@ function requireHead({ number, headSha }: PullRequest, named: string | undefined
   if (named === undefined || named === headSha.toLowerCase()) return;
   throw appError('PULL_REQUEST_NOT_ENQUEUEABLE', {
     public: `The request names the head ${named}, but the head of pull request #${number} is ${headSha}. Check the new head, then submit it with its SHA.`,
+  });
+}
+
+/** The head that the token of a CI job is bound to; null: it is bound to none. */
+function requireOwnHead(
+  { scope }: Context,
+  pr: { readonly number: number; readonly sha?: string | undefined },
+): string | null {
+  const { sha = null, prNumber = null } = scope.principal.job ?? {};
+  if (sha === null) return null;
+  const isOwn = prNumber === null ? pr.sha !== undefined : prNumber === pr.number;
+  if (isOwn && (pr.sha ?? sha).toLowerCase() === sha) return sha;
+  throw appError('INSUFFICIENT_SCOPE', {
+    public: `The token of this CI job is for commit ${sha}${prNumber === null ? '' : ` of pull request #${prNumber}`}. Set the targets of that commit, or use another token.`,
   });
 }
 

@@ -5,11 +5,14 @@ import { appError } from '#base/error.ts';
 import type { RepositoryId } from '#base/id.ts';
 import { issueToken, revokeToken } from '#command/token.ts';
 import type { Scope } from '#contract/common.ts';
+import type { RequestOf } from '#contract/endpoint/endpoint.ts';
 import type { ApiToken } from '#contract/token.ts';
+import { type CiIdentity, usualIssuers } from '#core/ci-job.ts';
 import { type RepositoryName, repositoryKey } from '#core/repository.ts';
 import { findRepositoryIds } from '#db/account/repository-store.ts';
 import type { Principal } from '#db/account/scope-view.ts';
 import { findToken, listTokens, type TokenRow } from '#db/account/token-store.ts';
+import { parseWebhookTarget } from '#event/webhook-address.ts';
 import { auditorFrom, type Context, type Handlers, isOnlyUpload, notConnected } from '../endpoint/context.ts';
 
 function presentToken(row: TokenRow, principal: Principal, now: Date): ApiToken {
@@ -22,6 +25,9 @@ function presentToken(row: TokenRow, principal: Principal, now: Date): ApiToken 
     expiresAt: row.expires_at?.toISOString() ?? null,
     revokedAt: row.revoked_at?.toISOString() ?? null,
     ...(row.repositories === null ? {} : { repositories: [...row.repositories] }),
+    ...(row.identity === null
+      ? {}
+      : { identity: { ...row.identity, branches: row.identity.branches && [...row.identity.branches] } }),
     state: row.revoked_at === null ? (isExpired ? 'expired' : 'active') : 'revoked',
     isCaller: principal.kind === 'token' && principal.id === row.id,
   };
@@ -41,7 +47,13 @@ async function boundTo(
         : 'Only a token whose only scope is upload can be limited to repositories. Leave them out.',
       details: [{ path: 'repositories', message: isUploadOnly ? 'is required' : 'must be absent' }],
     });
-  if (repositories === undefined) return null;
+  return repositories === undefined ? null : requireRepositories({ cell, scope }, repositories);
+}
+
+async function requireRepositories(
+  { cell, scope }: Pick<Context, 'cell' | 'scope'>,
+  repositories: readonly RepositoryName[],
+): Promise<readonly RepositoryId[]> {
   const { organizationId } = scope.principal;
   const found = await findRepositoryIds(
     cell.db,
@@ -53,7 +65,37 @@ async function boundTo(
   return ids;
 }
 
-export const tokenHandlers: Handlers<'listTokens' | 'createToken' | 'revokeToken'> = {
+const refusedField = (path: string, text: string) =>
+  appError('VALIDATION_FAILED', { public: text, details: [{ path, message: text }] });
+
+/** Which jobs the request means. */
+function identityOf(context: Context, input: RequestOf<'trustCi'>): CiIdentity {
+  const { provider, repositories, pipeline = null, branches = null } = input;
+  const issuer = input.issuer ?? usualIssuers[provider];
+  if (issuer === null)
+    throw refusedField(
+      'issuer',
+      'Name the issuer: the URL that the identity tokens have in their claim iss.',
+    );
+  const problem = parseWebhookTarget(issuer, context.deps.config.webhook.allow);
+  if (typeof problem === 'string') throw appError('WEBHOOK_URL_REFUSED', { public: problem });
+  const hasOwnNames = provider === 'gitlab_ci' || provider === 'buildkite';
+  if (hasOwnNames !== (pipeline !== null))
+    throw refusedField(
+      'pipeline',
+      hasOwnNames
+        ? 'Name the pipeline: at GitLab the project as group/project, at Buildkite organization/pipeline.'
+        : 'Jobs of this CI system name their repository. Leave the pipeline out.',
+    );
+  if (hasOwnNames && repositories.length > 1)
+    throw refusedField(
+      'repositories',
+      'A pipeline belongs to one repository. Trust each pipeline by itself.',
+    );
+  return { provider, issuer, pipeline: pipeline?.toLowerCase() ?? null, branches };
+}
+
+export const tokenHandlers: Handlers<'listTokens' | 'createToken' | 'trustCi' | 'revokeToken'> = {
   listTokens: async ({ cell, scope: { principal }, now }, { cursor, take, includeEnded }) => {
     const { organizationId } = principal;
     const list = { organizationId, withEnded: includeEnded, after: cursor ?? null, take: take + 1 };
@@ -72,6 +114,15 @@ export const tokenHandlers: Handlers<'listTokens' | 'createToken' | 'revokeToken
     const wanted = { name: name.trim(), scopes: [...new Set(scopes)], expiresAt, repositoryIds };
     const { row, secret } = await issueToken(cell, auditorFrom(context), wanted);
     return { token: presentToken(row, scope.principal, now), value: secret };
+  },
+
+  trustCi: async (context, input) => {
+    const { cell, now, scope } = context;
+    const identity = identityOf(context, input);
+    const repositoryIds = await requireRepositories(context, input.repositories);
+    const wanted = { name: input.name.trim(), scopes: ['upload'], expiresAt: null, repositoryIds, identity };
+    const { row } = await issueToken(cell, auditorFrom(context), wanted);
+    return { token: presentToken(row, scope.principal, now) };
   },
 
   revokeToken: async (context, { tokenId: id }) => {

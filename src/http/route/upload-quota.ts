@@ -1,12 +1,12 @@
 // Unreviewed code may be able to read a token whose only scope is upload: what is sent with it is counted by the day.
 
 import { takeUploadQuota } from '#db/account/token-use-store.ts';
-import { type Context, isOnlyUpload } from '../endpoint/context.ts';
+import { type Context, isUnreviewed } from '../endpoint/context.ts';
 import { overQuota } from '../guard/upload-address.ts';
 
 /** The token, if what is sent with it is counted. */
 export const countedToken = ({ scope: { principal } }: Context): string | null =>
-  principal.kind === 'token' && isOnlyUpload(principal.scopes) ? principal.id : null;
+  principal.kind === 'token' && isUnreviewed(principal) ? principal.id : null;
 
 /** Counts an upload against the quotas of its token. */
 export async function takeQuota(context: Context, bytes: number): Promise<void> {

@@ -24,7 +24,7 @@ import {
   type Context,
   ensuredRepository,
   type Handlers,
-  isOnlyUpload,
+  isUnreviewed,
   knownRepository,
   requireOrganization,
 } from '../endpoint/context.ts';
@@ -49,7 +49,7 @@ export const uploadHandlers: Handlers<
     await takeQuota(context, 0);
     const expiresAt = new Date(context.now.getTime() + context.deps.config.upload.addressMs);
     const path = await context.addresses.pathOf(context.cell, upload, expiresAt);
-    await expectUpload(context.cell, upload);
+    await expectUpload(context.cell, upload, readBoundSource(context));
     const { uploadId } = upload;
     return { id: uploadId, idV2: uploadId, url: `${context.origin}${path}`, key: uploadId };
   },
@@ -68,7 +68,7 @@ export const uploadHandlers: Handlers<
     await takeQuota(context, bytes);
     const { uploadId } = await acceptReport(context.cell, {
       upload,
-      source: toUploadSource(input),
+      source: { ...toUploadSource(input), ...readBoundSource(context) },
       content: { hash: hash.digest(), bytes, form },
       storeBytes: () => context.deps.blobsOf(context.cell).write(upload, compressed(chunks, form)),
     });
@@ -135,9 +135,15 @@ export const uploadHandlers: Handlers<
 
 const zstd = promisify(zstdCompress);
 
-/** An upload by an upload-only token may come from unreviewed code: it does not classify tests. */
+/** What unreviewed code may have sent does not classify tests. */
 const decideTrust = ({ scope: { principal } }: Context): UploadTrust =>
-  isOnlyUpload(principal.scopes) ? 'untrusted' : 'full';
+  isUnreviewed(principal) ? 'untrusted' : 'full';
+
+/** A report of a CI job is about the commit that its token is bound to, whatever the report says. */
+function readBoundSource({ scope: { principal } }: Context): Partial<UploadSource> {
+  const { sha = null, branch = null, prNumber = null } = principal.job ?? {};
+  return sha === null ? {} : { sha, prNumber, ...(branch === null ? {} : { branch }) };
+}
 
 const newUpload = (context: Context, repository: RepositoryRecord, clientVersion: string): NewUpload => ({
   ...newUploadKey(repository.id, context.now),

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countText } from '#base/number-text.ts';
 import { namedTestsMax } from '#core/queue/planner/targeted.ts';
+import { findJobToken, noTokenText } from '../../client/ci-identity.ts';
 import { plainLine } from '../../terminal/plain-text.ts';
 import { findPlace, type ShakeBudget } from '../ci-options.ts';
 import { createClient } from '../client.ts';
@@ -81,10 +82,10 @@ type NewCases = {
 
 /** The new tests; a text: why they are not known. */
 async function findNew({ command, cwd, env, ciOptions, reports }: ShakeDeps): Promise<NewCases | string> {
-  const { url, token } = ciOptions.client;
-  if (url === null || token === null) return 'Set SIGNALBOX_URL and SIGNALBOX_API_TOKEN.';
+  const { url } = ciOptions.client;
+  if (url === null) return 'The URL of Signalbox is not known. Set SIGNALBOX_URL.';
   if (!canSelect(command)) return 'The command cannot run single tests.';
-  const { repository } = await findPlace(ciOptions, env, cwd);
+  const { repository, sha } = await findPlace(ciOptions, env, cwd);
   if (repository === null) return 'The repository is not known. Use --repo host/owner/name.';
   const suite = await readCases(cwd, reports);
   if (suite.length > casesMax) return `The reports have more than ${casesMax} tests.`;
@@ -98,6 +99,8 @@ async function findNew({ command, cwd, env, ciOptions, reports }: ShakeDeps): Pr
     variant: ciOptions.variant === '' ? variant : ciOptions.variant,
     ...(ownId === null ? {} : { id: ownId }),
   }));
+  const token = await findJobToken(ciOptions.client, url, env, { repository, sha });
+  if (token === null) return noTokenText;
   const places = await createClient({ url, token }).listNewTests(repository, asked);
   if (places === null) return 'The default branch has no reports yet, so every test would be new.';
   const tests = places.map((place) => executed[place]!);
