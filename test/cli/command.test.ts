@@ -2,7 +2,7 @@
 // service itself.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -75,6 +75,65 @@ describe('signalbox test', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('NEW      cart › removes');
     expect(stderr).toContain('the exit code stays 1: 1 of 1 failed test is not quarantined.');
+  });
+
+  it('shows a failed test in the summary of a job on GitHub, and nothing in its texts is a command or markup', async () => {
+    const name = '::error::x | `<b>` @ada';
+    const hostile = report
+      .replaceAll('name="removes"', `name="${name.replace('<', '&lt;')}" file="cart.test.ts"`)
+      .replace('at x', 'at cart.test.ts:7:1&#10;::warning::y');
+    standIn.answers.upload = {
+      ...classified,
+      failures: [
+        { ...failure, name, file: 'cart.test.ts', verdict: 'new', quarantined: false, is_excused: false },
+      ],
+    };
+    const summary = join(standIn.cwd, 'summary.md');
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary, PAYLOAD: hostile };
+    const { code, stderr } = await finish(
+      standIn.start(['test', ...place, '--', 'sh', '-c', failing], undefined, env),
+    );
+    expect(code).toBe(1);
+    expect(stderr.match(/^::.*$/gm)).toEqual([
+      '::error file=cart.test.ts,line=7,title=cart.test.ts › cart › %3A%3Aerror%3A%3Ax | `<b>` @ada::It passed before and never failed like this. Check your change first.%0Ano',
+    ]);
+    const text = readFileSync(summary, 'utf8');
+    expect(text).toContain('### 1 test failed: 1 new failure\n');
+    expect(text).toContain('the exit code stays 1: 1 of 1 failed test is not quarantined.');
+    expect(text).toContain(
+      '- **NEW** `cart.test.ts › cart › ::error::x | <b> @ada` (`cart.test.ts:7`): It passed',
+    );
+  });
+
+  it('shows nothing beside the log of a job that passed', async () => {
+    standIn.answers.upload = { ...classified, passed: 2, failed: 0, failures: [] };
+    const summary = join(standIn.cwd, 'summary.md');
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary, GITLAB_CI: 'true' };
+    const green = 'echo "<testsuite><testcase name=\'adds\'/></testsuite>" > junit.xml';
+    const options = ['--gitlab-annotations', 'links.json'];
+    const { code, stderr } = await finish(
+      standIn.start(['test', ...place, ...options, '--', 'sh', '-c', green], undefined, env),
+    );
+    expect(code).toBe(0);
+    expect(stderr).toBe('Signalbox: 2 tests in 1 report: 2 passed.\n');
+    expect(existsSync(summary) || existsSync(join(standIn.cwd, 'links.json'))).toBe(false);
+  });
+
+  it('has a section of the log and links for a job on GitLab', async () => {
+    const page = 'https://signalbox.example/app/tests/1';
+    standIn.answers.upload = { ...classified, failures: [{ ...failure, html_url: page }] };
+    const options = ['--gitlab-annotations', 'links.json'];
+    const { code, stderr } = await finish(
+      standIn.start(['test', ...place, ...options, '--', 'sh', '-c', failing], undefined, {
+        GITLAB_CI: 'true',
+      }),
+    );
+    expect(code).toBe(0);
+    expect(stderr).toContain(':signalbox\r\u001b[0KSignalbox: 2 tests in 1 report');
+    expect(stderr).toMatch(/section_start:\d+:signalbox[^]*section_end:\d+:signalbox\r/);
+    expect(JSON.parse(readFileSync(join(standIn.cwd, 'links.json'), 'utf8'))).toEqual({
+      Signalbox: [{ external_link: { label: 'cart › removes', url: page } }],
+    });
   });
 
   it('sends several reports as one bundle, to an address that sees no token', async () => {

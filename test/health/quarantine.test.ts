@@ -56,6 +56,16 @@ async function openFlakyWorld(scopes?: Parameters<World['client']>[1]) {
   return { world, admin, client, ask, update };
 }
 
+it('a failed test has its page in the details of the upload', async () => {
+  const { world, client } = await openFlakyWorld();
+  const { failures } = await send(world, client, 1, failing);
+  expect(failures.map(({ html_url: page }) => page)).toEqual([
+    expect.stringMatching(
+      `^https?://[^/]+/app/tests/${idOf('waits')}\\?repo=sandbox\\.example%2Facme%2Fwidgets$`,
+    ),
+  ]);
+});
+
 describe('a flaky test', () => {
   it('is quarantined once it is known, if that is on, and only for failures that are known', async () => {
     const { world, admin, client, ask, update } = await openFlakyWorld();

@@ -40,6 +40,10 @@ export function withCiOptions(command: Command): Command {
     .option('--pr <number>', 'pull request of the commit (default: from CI)')
     .option('--job <name>', 'name of the CI job, the same in every run of the job (default: from CI)')
     .option('--wait <seconds>', 'seconds to wait for the classification (default: 20)')
+    .option(
+      '--gitlab-annotations <file>',
+      'if tests failed, write links to their pages for the page of a GitLab job (default: not written)',
+    )
     .addHelpText('after', defaultsText);
 }
 
@@ -73,6 +77,7 @@ type CiOptionValues = {
   readonly job?: string;
   readonly variant?: string;
   readonly wait?: string;
+  readonly gitlabAnnotations?: string;
   readonly json?: boolean;
   readonly allowFailure?: boolean;
   readonly failureCode?: readonly string[];
@@ -88,6 +93,8 @@ export type CiOptions = {
   readonly place: Partial<Pick<CiEnvironment, 'repository' | 'sha' | 'branch' | 'prNumber' | 'job'>>;
   readonly variant: string;
   readonly waitMs: number;
+  /** For links on the page of a GitLab job; null: not written. */
+  readonly gitlabFile: string | null;
   readonly isJson: boolean;
   readonly mayFail: boolean;
   readonly failureCodes: readonly number[];
@@ -167,6 +174,7 @@ export function parseOptions(given: Given['options'], env: CiEnv): CiOptions {
     },
     variant: values.variant ?? '',
     waitMs: Number(values.wait ?? 20) * 1000,
+    gitlabFile: values.gitlabAnnotations ?? null,
     isJson: values.json ?? false,
     mayFail: values.allowFailure ?? false,
     failureCodes: codes.map(Number),

@@ -80,7 +80,7 @@ describe('reports in a folder', () => {
     const read = await readReports(cwd, await findReports(cwd, ['junit-*.xml']));
     expect(read).toMatchObject({ outcomes: { passed: 2, failed: 1, flaky: 0, skipped: 1 }, unread: [] });
     expect(read.files).toHaveLength(2);
-    expect(read.failed).toEqual(['cart › removes']);
+    expect(read.failed).toEqual([{ name: 'cart › removes', file: '', line: null, message: ['no'] }]);
   });
 
   it('that are cut off, empty or something else are named', async () => {

@@ -3,8 +3,10 @@
 import { createReadStream } from 'node:fs';
 import { glob, readdir, stat } from 'node:fs/promises';
 import { basename, isAbsolute, relative, resolve } from 'node:path';
-import type { RunOutcome } from '#core/health/reported-case.ts';
+import type { ReportedCase, RunOutcome } from '#core/health/reported-case.ts';
 import { readContent } from '#report/bundle/content.ts';
+import { failureLine, messageLines } from './failure/failure-text.ts';
+import { formatTestName } from './test-name.ts';
 
 /** The file names that runners and their guides use for reports, for when no pattern is given. */
 const isReportName = (name: string): boolean =>
@@ -120,17 +122,29 @@ export type ReadReports = {
   readonly files: readonly ReportFile[];
   /** By the outcome of each test in the reports; the same test in two reports counts twice. */
   readonly outcomes: Readonly<Record<RunOutcome, number>>;
-  /** The names of the first failed tests. */
-  readonly failed: readonly string[];
+  /** The first failed tests. */
+  readonly failed: readonly FailedCase[];
   /** Reports that could not be read to their end. */
   readonly unread: readonly UnreadReport[];
+};
+
+/** A failed test as its report has it, before the service classified it. */
+export type FailedCase = {
+  /** As `formatTestName` has it. */
+  readonly name: string;
+  /** Empty: the report does not say. */
+  readonly file: string;
+  /** Where it failed in the file of the test; null: the report does not say. */
+  readonly line: number | null;
+  /** The first lines of its failure. */
+  readonly message: readonly string[];
 };
 
 const failedMax = 200;
 
 export async function readReports(cwd: string, files: readonly ReportFile[]): Promise<ReadReports> {
   const outcomes = { passed: 0, failed: 0, flaky: 0, skipped: 0 };
-  const failed: string[] = [];
+  const failed: FailedCase[] = [];
   const unread: UnreadReport[] = [];
   const reports: ReportFile[] = [];
   let bytes = 0;
@@ -143,9 +157,10 @@ export async function readReports(cwd: string, files: readonly ReportFile[]): Pr
       });
       continue;
     }
-    const isReport = await readOne(cwd, file, unread, (outcome, name) => {
-      outcomes[outcome] += 1;
-      if (outcome === 'failed' && failed.length < failedMax) failed.push(name);
+    const isReport = await readOne(cwd, file, unread, (reported) => {
+      outcomes[reported.outcome] += 1;
+      if (reported.outcome === 'failed' && failed.length < failedMax)
+        failed.push(describeFailedCase(reported));
     });
     if (isReport) reports.push(file);
   }
@@ -157,16 +172,10 @@ async function readOne(
   cwd: string,
   { path, bytes, isGuess }: ReportFile,
   unread: UnreadReport[],
-  onCase: (outcome: RunOutcome, name: string) => void,
+  onCase: (reported: ReportedCase) => void,
 ): Promise<boolean> {
   try {
-    const read = await readContent(createReadStream(resolve(cwd, path)), {
-      onCase: ({ outcome, file, parent, classname, name }) =>
-        onCase(
-          outcome,
-          [file, parent === '' ? classname : parent, name].filter((part) => part !== '').join(' › '),
-        ),
-    });
+    const read = await readContent(createReadStream(resolve(cwd, path)), { onCase });
     const notOne = read.problems.find(({ code }) => code === 'NOT_A_REPORT');
     // An empty file in a folder of reports is a report that was not written to its end.
     if (isGuess && bytes > 0 && read.cases === 0 && notOne !== undefined) return false;
@@ -177,3 +186,10 @@ async function readOne(
   }
   return true;
 }
+
+const describeFailedCase = (reported: ReportedCase): FailedCase => ({
+  name: formatTestName(reported),
+  file: reported.file,
+  line: failureLine(reported),
+  message: messageLines(reported),
+});

@@ -70,6 +70,12 @@ describe('the summary', () => {
     expect(text.split('\n')).toHaveLength(4);
   });
 
+  it('has the page of each failed test, if the service names it', () => {
+    expect(classified({ html_url: 'https://signalbox.example/app/tests/1' }).at(-1)).toBe(
+      '           https://signalbox.example/app/tests/1',
+    );
+  });
+
   it('names fifty failures, and counts the rest', () => {
     const lines = classified(
       ...Array.from({ length: 120 }, (_, at) => ({ name: `test ${at}`, summary: '' })),
@@ -84,8 +90,8 @@ describe('the summary', () => {
     });
     expect(lines.map(({ text }) => text)).toEqual([
       'Signalbox: 140 tests in 1 report: 138 passed, 2 failed.',
-      '  FAILED   cart › adds two items',
-      '  FAILED   cart › \\u001b[31mred',
+      '  FAILED   cart.test.ts › cart › adds two items',
+      '  FAILED   cart › red',
       'Signalbox: Signalbox is unreachable (ECONNREFUSED). Check the URL and your connection.',
     ]);
   });
@@ -108,7 +114,7 @@ describe('the summary', () => {
       kind: 'classified',
       upload: { ...upload, state: 'failed', failed: 0 },
     });
-    expect(lines.map(({ text }) => text)).toContain('  FAILED   cart › adds two items');
+    expect(lines.map(({ text }) => text)).toContain('  FAILED   cart.test.ts › cart › adds two items');
     expect(lines.at(-1)?.text).toContain('no usable result');
   });
 });

@@ -9,12 +9,14 @@
 
 import { countText } from '#base/number-text.ts';
 import type { RunOutcome } from '#core/health/reported-case.ts';
+import { type Classification, explainVerdict, verdictMarks } from '#core/queue/text/test-report.ts';
 import type { Tone } from '../terminal/output.ts';
 import { plainLine } from '../terminal/plain-text.ts';
 import type { CiUploadDetails } from './client.ts';
 import type { ExitDecision } from './decide-exit-code.ts';
 import type { ReadReports } from './report-files.ts';
 import type { Submission } from './submit.ts';
+import { formatTestName } from './test-name.ts';
 
 /** A line, and how a terminal with colours shows it. */
 export type SummaryLine = { readonly tone: Tone; readonly text: string };
@@ -60,7 +62,7 @@ const unreadLines = ({ unread }: ReadReports): readonly SummaryLine[] =>
 function localLines({ failed, outcomes }: ReadReports): readonly SummaryLine[] {
   const shown = failed.slice(0, shownMax);
   return [
-    ...shown.map((name): SummaryLine => ({ tone: 'bad', text: `  FAILED   ${plainLine(name)}` })),
+    ...shown.map(({ name }): SummaryLine => ({ tone: 'bad', text: `  FAILED   ${name}` })),
     ...more(outcomes.failed - shown.length),
   ];
 }
@@ -82,59 +84,43 @@ function classifiedLines(upload: CiUploadDetails): readonly SummaryLine[] {
 const more = (left: number): readonly SummaryLine[] =>
   left > 0 ? [{ tone: 'quiet', text: `  … and ${left} more` }] : [];
 
-export const verdictMarks: {
-  readonly [Verdict in SummaryFailure['verdict']]: { readonly mark: string; readonly tone: Tone };
-} = {
-  flaky: { mark: 'FLAKY', tone: 'warning' },
-  broken: { mark: 'BROKEN', tone: 'warning' },
-  new: { mark: 'NEW', tone: 'bad' },
-  unknown: { mark: 'FIRST', tone: 'bad' },
+const verdictTones: { readonly [Verdict in SummaryFailure['verdict']]: Tone } = {
+  flaky: 'warning',
+  broken: 'warning',
+  new: 'bad',
+  unknown: 'bad',
 };
 
 function failureLines(failure: SummaryFailure): readonly SummaryLine[] {
-  const { mark, tone } = verdictMarks[failure.verdict];
+  const { verdict } = failure;
   const quarantined = failure.quarantined ? ' (quarantined)' : '';
+  const url = plainLine(failure.html_url ?? '', 500);
   const said: readonly SummaryLine[] =
     failure.summary === '' ? [] : [{ tone: 'quiet', text: `           ${plainLine(failure.summary)}` }];
   return [
-    { tone, text: `  ${mark.padEnd(8)} ${formatTestName(failure)}${quarantined}` },
+    {
+      tone: verdictTones[verdict],
+      text: `  ${verdictMarks[verdict].padEnd(8)} ${formatTestName(failure)}${quarantined}`,
+    },
     ...said,
-    { tone: 'plain', text: `           ${explainFailure(failure)}` },
+    { tone: 'plain', text: `           ${explainVerdict(classificationOf(failure))}` },
+    ...(url === '' ? [] : [{ tone: 'quiet', text: `           ${url}` } as const]),
   ];
 }
 
-export function formatTestName({
-  file,
-  parent,
-  classname,
-  name,
-}: Pick<SummaryFailure, 'file' | 'parent' | 'classname' | 'name'>): string {
-  const parts = [file, parent === '' ? classname : parent, name];
-  return plainLine(parts.filter((part, at) => part !== '' && part !== parts[at - 1]).join(' › '));
-}
-
-export function explainFailure(failure: SummaryFailure): string {
-  switch (failure.verdict) {
-    case 'flaky':
-      return `${failureReason(failure, 'It failed like this on a commit on which it also passed.')} ${
-        failure.quarantined && !failure.is_excused
-          ? 'But it was never flaky in this way, so your change may have caused it.'
-          : 'Most likely not caused by your change.'
-      }`;
-    case 'broken':
-      return `${failureReason(failure, 'Already broken on the default branch.')} Not caused by your change.`;
-    case 'new':
-      return 'It passed before and never failed like this. Check your change first.';
-    case 'unknown':
-      return 'This test has no history yet. If your change adds it, check the test itself.';
-  }
-}
-
-/** The service's explanation of the test, if it is about this failure. */
-const failureReason = (
-  { status, status_reason: reason, verdict }: SummaryFailure,
-  otherwise: string,
-): string => (status === verdict && reason !== '' ? plainLine(reason, 300) : otherwise);
+/** The service's explanation of the status is about this failure only if its verdict is the same. */
+export const classificationOf = ({
+  verdict,
+  quarantined: isQuarantined,
+  is_excused: isExcused,
+  status,
+  status_reason: reason,
+}: SummaryFailure): Classification => ({
+  verdict,
+  isQuarantined,
+  isExcused,
+  reason: status === verdict ? plainLine(reason, 300) : '',
+});
 
 function serviceLines(submission: Submission): readonly SummaryLine[] {
   if (submission.kind !== 'classified') return [{ tone: 'warning', text: `Signalbox: ${submission.why}` }];

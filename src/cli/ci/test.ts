@@ -13,7 +13,7 @@ import {
   type ExitDecision,
   type UploadClassification,
 } from './decide-exit-code.ts';
-import { describeFailures, showInCi } from './job-report.ts';
+import { describeFailures } from './failure/job-report.ts';
 import { createPrinter, type Printer } from './printer.ts';
 import { findReports, readReports, type ReadReports, type ReportFile, writtenSince } from './report-files.ts';
 import { repeatFixed, type RepeatedFix } from './repeat/repeat-fixed.ts';
@@ -21,6 +21,7 @@ import { type NarrowedTests, runTests } from './run-tests.ts';
 import { canSelect } from './selection/select-tests.ts';
 import { type Shaken, shakeNew } from './repeat/shake-new.ts';
 import { isFlaky, shakeLines } from './repeat/shake-result.ts';
+import { inSection, showInCi } from './failure/show-in-ci.ts';
 import { submitReports, type Submission } from './submit.ts';
 import { decisionLine, summarise } from './summary.ts';
 import type { CiContext } from './upload.ts';
@@ -59,6 +60,13 @@ type FinishedRun = {
   readonly suiteMs: number;
 };
 
+type SubmittedRun = {
+  readonly reports: ReadReports;
+  readonly submission: Submission | null;
+  /** The upload has repeats too. */
+  readonly isRepeated: boolean;
+};
+
 async function decideByReports(
   context: CiContext,
   ciOptions: CiOptions,
@@ -78,8 +86,11 @@ async function decideByReports(
   await shaken?.close();
   await fixed?.close();
   const isRepeated = shaken !== null || fixed !== null;
-  const decision = decideAndPrint(ciOptions, run, reports, submission, isRepeated, printer);
-  await showInCi(context.env, describeFailures(reports, submission));
+  const decision = decideAndPrint(context, ciOptions, run, { reports, submission, isRepeated }, printer);
+  await showInCi(
+    { ...context, gitlabFile: ciOptions.gitlabFile },
+    describeFailures({ reports, submission, decision, shaken: shaken?.result ?? null }),
+  );
   const exitCode = decision.exitCode === 0 && failed !== null ? failed.code : decision.exitCode;
   const result = shaken?.result ?? null;
   if (result === null) return exitCode;
@@ -143,11 +154,10 @@ async function submitRun(
 }
 
 function decideAndPrint(
+  { env }: CiContext,
   { failureCodes, missingPercentMax }: CiOptions,
   { ending, narrowed }: FinishedRun,
-  reports: ReadReports,
-  submission: Submission | null,
-  isRepeated: boolean,
+  { reports, submission, isRepeated }: SubmittedRun,
   printer: Printer,
 ): ExitDecision {
   const isNarrowed = narrowed !== null;
@@ -163,7 +173,8 @@ function decideAndPrint(
   const lastLine = decisionLine(decision);
   // A failed submission is reported only once.
   const shownSubmission = lastLine !== null && submission?.kind !== 'classified' ? null : submission;
-  if (reports.files.length > 0) printer.print(summarise(reports, shownSubmission));
+  if (reports.files.length > 0)
+    printer.print(inSection(env, summarise(reports, shownSubmission), new Date()));
   else if (ending.code === 0 && !isNarrowed)
     printer.print([{ tone: 'warning', text: 'Signalbox: the command wrote no test report. See --junit.' }]);
   printer.print(lastLine === null ? [] : [lastLine]);

@@ -3,9 +3,10 @@
 import type { CiEnv } from '#config/ci-environment.ts';
 import type { Given } from '../command.ts';
 import { findPlace, parseOptions } from './ci-options.ts';
-import { describeFailures, showInCi } from './job-report.ts';
+import { describeFailures } from './failure/job-report.ts';
 import { createPrinter, type Printer } from './printer.ts';
 import { findReports, readReports } from './report-files.ts';
+import { inSection, showInCi } from './failure/show-in-ci.ts';
 import { submitReports, type Submission } from './submit.ts';
 import { summarise } from './summary.ts';
 
@@ -38,8 +39,12 @@ export async function upload({ cwd, env, version }: CiContext, { options }: Give
     const submission = await submitReports(deps, reports);
     printer.clear();
     if (submission.kind === 'absent' && ciOptions.isJson) return refused(submission.why);
-    show(printer, ciOptions.isJson, submission, () => summarise(reports, submission));
-    if (!ciOptions.isJson) await showInCi(env, describeFailures(reports, submission));
+    show(printer, ciOptions.isJson, submission, () =>
+      inSection(env, summarise(reports, submission), new Date()),
+    );
+    const { gitlabFile } = ciOptions;
+    if (!ciOptions.isJson)
+      await showInCi({ cwd, env, gitlabFile }, describeFailures({ reports, submission }));
     return submission.kind === 'absent' && !ciOptions.mayFail ? 1 : 0;
   } catch (error) {
     printer.clear();

@@ -202,6 +202,7 @@ const Upload = z.object(uploadFields).meta({ id: 'Upload' });
 const UploadFailure = z
   .object({
     test_case_id: Uuid,
+    html_url: z.string().optional().meta({ description: 'The page of the test on the dashboard.' }),
     name: z.string(),
     classname: z.string(),
     parent: z.string(),

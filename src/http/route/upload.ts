@@ -19,6 +19,7 @@ import {
 import { findUpload, listUploads, type UploadDetails, type UploadSummary } from '#db/health/upload-view.ts';
 import type { RepositoryRecord } from '#db/account/scope-view.ts';
 import { type ContentSummary, readContent } from '#report/bundle/content.ts';
+import { testPageUrl } from '#event/present-test.ts';
 import { bodyBytesMax } from '../body/body.ts';
 import {
   type Context,
@@ -86,7 +87,7 @@ export const uploadHandlers: Handlers<
       });
     const first =
       found.duplicate_of === null ? null : await findUpload(reader, repository.id, found.duplicate_of);
-    return { upload: presentDetails(found, first ?? found) };
+    return { upload: presentDetails(context, repository, found, first ?? found) };
   },
 
   listUploads: async (context, input) => {
@@ -237,10 +238,16 @@ const present = (upload: UploadSummary): Shown => ({
 });
 
 /** A duplicate shows the content of the upload that it repeats. */
-function presentDetails(upload: UploadDetails, read: UploadDetails): ResponseOf<'getUpload'>['upload'] {
+function presentDetails(
+  { deps }: Context,
+  repository: RepositoryRecord,
+  upload: UploadDetails,
+  read: UploadDetails,
+): ResponseOf<'getUpload'>['upload'] {
   const { id, trust, uploaded_at, duplicate_of } = present(upload);
   const failures = read.failures.map(({ classname, parent, file, ...failure }) => ({
     ...failure,
+    html_url: testPageUrl(deps.config.publicUrl, repository, failure.test_case_id),
     classname: classname ?? '',
     parent: parent ?? '',
     file: file ?? '',

@@ -23,7 +23,7 @@ import { casesMax, keepReports, readCases, type Repeat, type RepeatDeps, repeatO
 import type { ReportFile } from '../report-files.ts';
 import { canSelect } from '../selection/select-tests.ts';
 import { type CaseFields, countOutcomes, isFlaky, type ShakeResult } from './shake-result.ts';
-import { formatTestName } from '../summary.ts';
+import { formatTestName } from '../test-name.ts';
 
 const repeatsMax = 20;
 /** A share of a short suite would not be enough to start the runner. */

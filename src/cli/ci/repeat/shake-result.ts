@@ -4,7 +4,8 @@
 import { countText } from '#base/number-text.ts';
 import type { SelectedTest } from '#contract/health/test-selection.ts';
 import type { ReportedCase, RunOutcome } from '#core/health/reported-case.ts';
-import { formatTestName, type SummaryLine } from '../summary.ts';
+import type { SummaryLine } from '../summary.ts';
+import { formatTestName } from '../test-name.ts';
 
 export type CaseFields = SelectedTest & Pick<ReportedCase, 'variant' | 'ownId' | 'outcome'>;
 
