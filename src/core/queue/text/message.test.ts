@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { anEntry, aQueue, noon } from '../../../../test/fixture/entry.ts';
 import type { Check, RequiredCheck } from '../check.ts';
+import { mayBeCommand } from './comment-command.ts';
 import {
   checkName,
   commentMark,
@@ -59,6 +60,28 @@ describe('the comment on a pull request', () => {
   it('links to its page on the dashboard', () => {
     const text = statusComment(createReport({ kind: 'testing', runId }), noon);
     expect(text).toContain('[details](<https://signalbox.example/app/pull-request?number=7>)');
+  });
+
+  it('has the stages of the attempt, and the next step as a command to copy', () => {
+    const textOf = (stage: Stage) => statusComment(createReport(stage), noon);
+    const underTest = textOf({ kind: 'testing', runId });
+    expect(underTest).toContain('\n\n✓ Submitted → ✓ Queued → ● **Testing** → Merged\n\n');
+    expect(underTest).toContain(
+      '**Next:** nothing to do. To take it out of the queue, comment `/signalbox cancel`; to test it again, `/signalbox restart`.',
+    );
+    expect(textOf({ kind: 'not_ready' })).toContain(
+      '**Next:** it enters the queue as soon as it is ready. To withdraw it, comment `/signalbox cancel`.',
+    );
+    expect(textOf({ kind: 'merged', reason: 'MERGE_GRAPH_MERGE', runId })).not.toContain('**Next:**');
+  });
+
+  it('is no command itself, in any state', () => {
+    const texts = [
+      ...entryStates.map((state) => anEntry({ stage: state }).stage),
+      ...reasons.filter((reason) => /^(TEST_RUN|START_TEST|MERGE_REFUSED)/.test(reason)).map(failed),
+      ...cancelledReasons.map((reason): Stage => ({ kind: 'cancelled', reason })),
+    ].map((stage) => statusComment(createReport(stage), noon));
+    for (const text of texts) expect(mayBeCommand(text)).toBe(false);
   });
 
   it('quotes the host where it refused to merge, and nothing in the quotation is markup', () => {

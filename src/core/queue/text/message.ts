@@ -7,6 +7,7 @@ import { inconclusiveChecks } from '../rule/inconclusive-check.ts';
 import { type FailedTests, failedTestLabel } from '../rule/failed-test.ts';
 import { code, linked, numbers, quiet, quoted, short, unmarked } from './markup.ts';
 import { type Entry, type EntryState, entryStates, isEnded, type Queue } from '../model.ts';
+import { drawProgress } from './picture.ts';
 import { branchRuleChangeText, ruleChangeText, skippedCauses } from '../rule/rule-message.ts';
 import type { BranchRuleChange, RuleChange } from '../rule.ts';
 import type { CancelledReason, FailedReason, MergedReason } from '../reason.ts';
@@ -73,7 +74,8 @@ export function statusComment(report: LinkedStatus, now: Date): string {
       : branchRuleChangeText(report.branchRuleChange, queue.targetBranch, code);
   const paragraphs = [
     `**${unmarked(headline(report))}**`,
-    ...(isEnded(entry.stage) ? ending(report) : waiting(report, now)),
+    ...drawProgress(queue, status),
+    ...(isEnded(entry.stage) ? ending(report) : [...waiting(report, now), nextStep(entry, commandName)]),
     ...(branchChange === null ? [] : [branchChange]),
     ...(change === null ? [] : [ruleChangeText(change, code)]),
     `<sub>Merge queue of ${code(queue.targetBranch)} · commit ${short(entry.pullRequest.headSha)} · [details](<${pageUrl}>) · ${commands(entry, commandName)}</sub>`,
@@ -81,13 +83,15 @@ export function statusComment(report: LinkedStatus, now: Date): string {
   return paragraphs.join('\n\n');
 }
 
-/** A merged pull request cannot be submitted again. */
+/** Of an entry in the queue; the text about an attempt that ended says how to submit it again. */
+const nextStep = ({ stage }: Entry, commandName: string): string =>
+  stage.kind === 'not_ready'
+    ? `**Next:** it enters the queue as soon as it is ready. To withdraw it, comment \`/${commandName} cancel\`.`
+    : `**Next:** nothing to do. To take it out of the queue, comment \`/${commandName} cancel\`; to test it again, \`/${commandName} restart\`.`;
+
+/** Those that no other line names. A merged pull request cannot be submitted again. */
 const availableCommands = ({ stage }: Entry): readonly string[] =>
-  stage.kind === 'merged'
-    ? ['status']
-    : isEnded(stage)
-      ? ['merge', 'status']
-      : ['cancel', 'restart', 'status'];
+  isEnded(stage) && stage.kind !== 'merged' ? ['merge', 'status'] : ['status'];
 
 const commands = (entry: Entry, commandName: string): string =>
   availableCommands(entry)
