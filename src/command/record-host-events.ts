@@ -145,8 +145,9 @@ async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
     else if (event.kind === 'branch-moved')
       moves.push({ repositoryId, branch: event.branch, sha: event.sha });
     else if (event.kind === 'comment-written') {
-      const { number, commentId, author, text, writtenAt } = event;
-      if (mayBeCommand(text)) comments.push({ repositoryId, number, commentId, author, text, writtenAt });
+      const { kind: _, repository: _named, ...comment } = event;
+      if (comment.action !== undefined || mayBeCommand(comment.text))
+        comments.push({ ...comment, repositoryId });
     } else if (event.kind === 'label-changed') {
       const { number, label, labels: on } = event;
       labels.set(`${repositoryId} ${number} ${label}`, { repositoryId, number, label, labels: on });

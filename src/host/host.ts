@@ -6,6 +6,7 @@
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
 import type { Approval } from '#core/queue/rule/approval.ts';
 import type { HostEvent, RepositoryMoved } from '#core/queue/host-event.ts';
+import type { CheckAction } from '#core/queue/text/check-action.ts';
 import type { Check, RequiredCheck } from '#core/queue/check.ts';
 import type { PullRequest } from '#core/queue/model.ts';
 import type { QueueSettings } from '#core/queue/settings.ts';
@@ -160,10 +161,7 @@ export type RerunAnswer =
 export type StatusComment = {
   /** Null until the comment is known to exist. */
   readonly id: string | null;
-  /**
-   * An earlier call may have written the comment without recording it: it is searched for by its mark
-   * before a new one is created.
-   */
+  /** An earlier call may have written it without recording that: it is searched for by its mark. */
   readonly mayExist: boolean;
   /** Invisible in the text; the host adds it. */
   readonly mark: string;
@@ -182,6 +180,9 @@ export type OwnCheck = {
   /** Markdown, for hosts that show more than a line. */
   readonly summary: string;
   readonly url: string;
+  /** A click on an action, on hosts that have them, is reported as a comment on this pull request. */
+  readonly number: number;
+  readonly actions: readonly CheckAction[];
 };
 
 /** A commit status has no word for an entry that was cancelled: `error` ends it without a verdict on the change. */

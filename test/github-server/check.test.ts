@@ -53,6 +53,45 @@ describe('statuses', () => {
   });
 });
 
+describe('actions of a check run', () => {
+  const create = 'POST /repos/{owner}/{repo}/check-runs';
+  const action = { label: 'x'.repeat(20), description: 'y'.repeat(40), identifier: 'z'.repeat(20) };
+
+  it('are at most three, with short texts', async () => {
+    const { octokit, headSha } = await openWidgets();
+    const made = { ...widgets, name: 'Signalbox', head_sha: headSha };
+    await octokit.request(create, { ...made, actions: [action, action, action] });
+    for (const actions of [
+      [action, action, action, action],
+      [{ ...action, label: 'x'.repeat(21) }],
+      [{ ...action, description: 'y'.repeat(41) }],
+      [{ ...action, identifier: 'z'.repeat(21) }],
+    ])
+      expect(await refusalOf(octokit.request(create, { ...made, actions }))).toMatchObject({ status: 422 });
+  });
+
+  it('are clicked by people, and told to the App that made the run alone', async () => {
+    const { github, octokit, headSha } = await openWidgets();
+    github.setWebhook({ url: 'http://127.0.0.1:9' });
+    github.addHook(name, { url: 'http://127.0.0.1:9/repository', secret: 's', events: ['check_run'] });
+    github.newUser('ada');
+    const made = { ...widgets, name: 'Signalbox', head_sha: headSha, status: 'in_progress' } as const;
+    await octokit.request(create, { ...made, actions: [action] });
+    const click = { check: 'Signalbox', identifier: action.identifier, by: 'ada' };
+    await github.clickAction(name, headSha, click);
+    await expect(github.clickAction(name, headSha, { ...click, identifier: 'other' })).rejects.toThrow(
+      'has no action other',
+    );
+    await github.settled();
+    const clicks = github.deliveries().filter((delivery) => delivery.action === 'requested_action');
+    expect(clicks.map(({ url }) => url)).toEqual(['http://127.0.0.1:9']);
+    expect(JSON.parse(clicks[0]!.body)).toMatchObject({
+      requested_action: { identifier: action.identifier },
+      sender: { login: 'ada' },
+    });
+  });
+});
+
 describe('check runs', () => {
   it('are made and completed by an App, with the latest of each name counting', async () => {
     const { github, octokit, headSha, number } = await openWidgets();

@@ -5,7 +5,7 @@ import { findCommit } from './known.ts';
 import { invalid } from './answer.ts';
 import { accountOf, viaOf } from './auth.ts';
 import { checkRunPayload, checkSuitePayload, statusPayload } from './json/check.ts';
-import type { App, CheckRun, CheckSuite, Principal, Repository, Site, Status } from './model.ts';
+import type { Account, App, CheckRun, CheckSuite, Principal, Repository, Site, Status } from './model.ts';
 
 async function requireCommit(repository: Repository, sha: string): Promise<void> {
   if (!/^[0-9a-f]{40}$/.test(sha) || (await findCommit(repository.directory, sha)) === null)
@@ -94,7 +94,15 @@ export async function requestSuite(site: Site, repository: Repository, pushed: P
 export type RunChange = Partial<
   Pick<
     CheckRun,
-    'name' | 'status' | 'conclusion' | 'detailsUrl' | 'externalId' | 'startedAt' | 'completedAt' | 'output'
+    | 'name'
+    | 'status'
+    | 'conclusion'
+    | 'detailsUrl'
+    | 'externalId'
+    | 'actions'
+    | 'startedAt'
+    | 'completedAt'
+    | 'output'
   >
 >;
 
@@ -114,6 +122,7 @@ export async function addRun(
     conclusion: null,
     detailsUrl: null,
     externalId: '',
+    actions: [],
     startedAt: null,
     completedAt: null,
     output: { title: null, summary: null, text: null },
@@ -151,6 +160,27 @@ function apply(site: Site, run: CheckRun, change: RunChange): void {
 async function tell(site: Site, repository: Repository, run: CheckRun, action: string): Promise<void> {
   const payload = { check_run: await checkRunPayload(site, repository, run) };
   site.announce(repository, 'check_run', action, run.suite.app.bot, payload);
+}
+
+/**
+ * A person clicks a button of a check run. GitHub tells only the App that made the run (GitHub webhook docs, `check_run`), and
+ * not when the click was.
+ */
+export async function clickAction(
+  site: Site,
+  repository: Repository,
+  run: CheckRun,
+  identifier: string,
+  sender: Account,
+): Promise<void> {
+  if (!run.actions.some((action) => action.identifier === identifier))
+    throw new Error(`The check run ${run.name} has no action ${identifier}.`);
+  if (run.suite.app !== site.app) return;
+  const payload = {
+    check_run: await checkRunPayload(site, repository, run),
+    requested_action: { identifier },
+  };
+  site.announce(repository, 'check_run', 'requested_action', sender, payload);
 }
 
 async function tellCompleted(site: Site, repository: Repository, run: CheckRun): Promise<void> {

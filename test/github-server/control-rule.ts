@@ -1,9 +1,9 @@
 // The hands of a test on what binds branches: rules, and what CI reports.
 
-import { addRun, addStatus, changeRun } from './check.ts';
+import { addRun, addStatus, changeRun, clickAction } from './check.ts';
 import type { App, Hook, Protection, Repository, Ruleset, Site, Status } from './model.ts';
 import { newApp } from './site.ts';
-import { ensureAccount, personOf } from './stage.ts';
+import { accountNamed, ensureAccount, personOf } from './stage.ts';
 import { type AppHook, ping } from './webhook.ts';
 
 export type Find = (fullName: string) => Repository;
@@ -33,6 +33,12 @@ export type RuleControl = {
   ) => Promise<void>;
   /** Reports a check run of CI: the one that is under way by that name, or a new one. Answers with its id. */
   readonly completeCheckRun: (repository: string, sha: string, report: CheckReport) => Promise<number>;
+  /** A person clicks an action of the last check run of this name. */
+  readonly clickAction: (
+    repository: string,
+    sha: string,
+    click: { readonly check: string; readonly identifier: string; readonly by: string },
+  ) => Promise<void>;
   /** Null: the branch is no longer protected. */
   readonly protect: (repository: string, pattern: string, rules: Partial<Protection> | null) => void;
   readonly addRuleset: (repository: string, ruleset: NewRuleset) => number;
@@ -94,6 +100,14 @@ function checkControl(site: Site, find: Find) {
       );
       if (open !== undefined) await changeRun(site, repository, open, change);
       return open?.id ?? (await addRun(site, repository, app, sha, { ...change, name })).id;
+    },
+    clickAction: async (fullName, sha, { check, identifier, by }) => {
+      const repository = find(fullName);
+      const run = [...repository.runs.values()].findLast(
+        ({ name, suite }) => name === check && suite.sha === sha,
+      );
+      if (run === undefined) throw new Error(`There is no check run ${check}.`);
+      await clickAction(site, repository, run, identifier, accountNamed(site, by));
     },
   } satisfies Partial<RuleControl>;
 }

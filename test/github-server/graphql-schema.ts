@@ -57,6 +57,7 @@ const inputs = [
   'CreateCheckRunInput',
   'UpdateCheckRunInput',
   'CheckRunOutput',
+  'CheckRunAction',
   'AddCommentInput',
   'UpdateIssueCommentInput',
 ];

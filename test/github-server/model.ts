@@ -156,6 +156,12 @@ export type CheckSuite = {
   attemptAt: Date;
 };
 
+export type CheckRunAction = {
+  readonly label: string;
+  readonly description: string;
+  readonly identifier: string;
+};
+
 export type CheckRun = {
   readonly id: number;
   readonly suite: CheckSuite;
@@ -164,6 +170,8 @@ export type CheckRun = {
   conclusion: string | null;
   detailsUrl: string | null;
   externalId: string;
+  /** Buttons of its page. */
+  actions: readonly CheckRunAction[];
   startedAt: Date | null;
   completedAt: Date | null;
   output: { readonly title: string | null; readonly summary: string | null; readonly text: string | null };

@@ -6,7 +6,7 @@ import { objection } from './auth.ts';
 import { addRun, changeRun, type RunChange } from './check.ts';
 import { addComment, editComment, findIssue } from './comment.ts';
 import { nodeId } from './json/account.ts';
-import type { App, CheckRun, Comment, Principal, Repository, Site } from './model.ts';
+import type { App, CheckRun, CheckRunAction, Comment, Principal, Repository, Site } from './model.ts';
 import { write } from './route.ts';
 
 const problem = (type: string, message: string) => new GraphQLError(message, { extensions: { type } });
@@ -56,20 +56,35 @@ type RunInput = {
   readonly status?: string;
   readonly conclusion?: string;
   readonly detailsUrl?: string;
+  readonly externalId?: string;
+  readonly actions?: readonly CheckRunAction[];
   readonly output?: { readonly title: string; readonly summary: string };
 };
+
+/** The schema of GraphQL has no lengths; those of REST hold (GitHub REST docs, "Create a check run"). */
+function allowedActions(actions: readonly CheckRunAction[]): readonly CheckRunAction[] {
+  const isLong = ({ label, description, identifier }: CheckRunAction) =>
+    label.length > 20 || description.length > 40 || identifier.length > 20;
+  if (actions.length > 3 || actions.some(isLong))
+    throw problem('UNPROCESSABLE', 'At most 3 actions, with 20, 40 and 20 characters.');
+  return actions;
+}
 
 const changeOf = ({
   name,
   status,
   conclusion,
   detailsUrl,
+  externalId,
+  actions,
   output,
 }: RunInput): RunChange & { name: string } => ({
   name,
   ...(status === undefined ? {} : { status: status.toLowerCase() as CheckRun['status'] }),
   ...(conclusion === undefined ? {} : { conclusion: conclusion.toLowerCase() }),
   ...(detailsUrl === undefined ? {} : { detailsUrl }),
+  ...(externalId === undefined ? {} : { externalId }),
+  ...(actions === undefined ? {} : { actions: allowedActions(actions) }),
   ...(output === undefined ? {} : { output: { ...output, text: null } }),
 });
 

@@ -74,7 +74,7 @@ export function createAnnouncer(site: Site, appHook: AppHook): Site['announce'] 
     };
     const message = { repository, event, action };
     for (const hook of repository.hooks)
-      if (hook.active && listens(hook.events, event))
+      if (hook.active && listens(hook.events, event) && !isForAppAlone(event, action))
         post(site, appHook, hookTarget(repository, hook), { ...message, payload: whole });
     if (installation === undefined || appHook.url === null || !listens(site.app.events, event)) return;
     const { id: installationId } = installation;
@@ -84,6 +84,10 @@ export function createAnnouncer(site: Site, appHook: AppHook): Site['announce'] 
     post(site, appHook, target, { ...message, payload: { ...whole, installation: own } });
   };
 }
+
+/** GitHub webhook docs, `check_run`: webhooks of repositories get only what was created or completed. */
+const isForAppAlone = (event: string, action: string | null): boolean =>
+  event === 'check_run' && action !== 'created' && action !== 'completed';
 
 const listens = (events: readonly string[], event: string): boolean =>
   events.includes(event) || events.includes('*');

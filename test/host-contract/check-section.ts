@@ -115,6 +115,8 @@ export function checkSection({ world, needs, openPlace }: Contract): void {
         title: 'Queued',
         summary: '**2** ahead',
         url: 'http://q.example/1',
+        number: 1,
+        actions: [],
       };
       for (const state of ['pending', 'failure', 'cancelled', 'success'] as const) {
         await place.host.writeCheck(place.repository, sha, { ...words, state });
@@ -130,7 +132,14 @@ export function checkSection({ world, needs, openPlace }: Contract): void {
     it('does not hide what CI says', async () => {
       const place = await openPlace();
       const { sha } = await place.propose({ 'a.txt': 'a' });
-      const words = { name: 'Signalbox', title: 'Failed', summary: '', url: 'http://q.example/1' };
+      const words = {
+        name: 'Signalbox',
+        title: 'Failed',
+        summary: '',
+        url: 'http://q.example/1',
+        number: 1,
+        actions: [],
+      };
       await place.report(sha, { name: 'ci/test', state: 'success' });
       await place.host.writeCheck(place.repository, sha, { ...words, state: 'failure' });
       expect(await checksOf(place, sha)).toContain('ci/test success');

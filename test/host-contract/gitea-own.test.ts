@@ -54,7 +54,14 @@ describe('Gitea', () => {
       const tip = (await place.tipOf('main'))!;
       for (const name of ['ci / test (push)', 'ci / lint (push)', 'docs'])
         await place.report(tip, { name, state: 'success' });
-      const own = { name: 'Signalbox (main)', title: 'Ready', summary: '', url: 'https://q.example' };
+      const own = {
+        name: 'Signalbox (main)',
+        title: 'Ready',
+        summary: '',
+        url: 'https://q.example',
+        number: 1,
+        actions: [],
+      };
       await host.writeCheck(repository, tip, { ...own, state: 'success' });
       await protect(place, { rule_name: 'm*', status_check_contexts: ['ci / *', '*(*', 'e2e-?'] });
       const required = (await host.readRequiredChecks(repository, 'main'))!;
@@ -206,6 +213,8 @@ describe('Gitea', () => {
         title: 't',
         summary: '',
         url: 'https://q.example',
+        number: 1,
+        actions: [],
       } as const;
       const comment = { id: null, mark: 'm', body: 'b' };
       const calls = [
@@ -377,7 +386,14 @@ describe('Gitea', () => {
       !/\/branch(es|_protections)\//.test(url.href);
     const asked = () => fetched.mock.calls.filter(([url]) => isCounted(url)).length;
     const read = () => place.read(number);
-    const words = { name: 'Signalbox', summary: '', url: 'https://q.example', title: 'T' };
+    const words = {
+      name: 'Signalbox',
+      summary: '',
+      url: 'https://q.example',
+      title: 'T',
+      number,
+      actions: [],
+    };
     const mark = { mayExist: false, mark: 'm' };
     const pullRequest = (await read())!;
     await host.writeCheck(repository, headSha, { ...words, state: 'pending' });

@@ -60,4 +60,6 @@ export const check = (state: OwnCheck['state'], title: string): OwnCheck => ({
   title,
   summary: `**${title}**`,
   url: 'http://queue.example',
+  number: 1,
+  actions: [],
 });

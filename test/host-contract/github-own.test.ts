@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { CheckActionId } from '#core/queue/host-event.ts';
 import { openMirror } from '#git/mirror/mirror.ts';
 import type { Credentials } from '#host/connection.ts';
 import { check, counted, openGithub, total, widgets } from './github-fixture.ts';
@@ -192,6 +193,44 @@ describe('our own check', () => {
     expect(await host.readChecks(repository, headSha)).toMatchObject([
       { status: 'in_progress', conclusion: null },
     ]);
+  });
+
+  it('has the actions of its state alone, by REST and by GraphQL, and GitHub accepts their lengths', async () => {
+    const { server, host, repository, propose, read } = await openGithub({
+      webhookUrl: 'http://127.0.0.1:9',
+    });
+    const { number, headSha } = await propose('one');
+    const action = (id: CheckActionId) => ({ id, label: 'x'.repeat(20), description: 'y'.repeat(40) });
+    const offered = async (...ids: readonly CheckActionId[]) => {
+      const known: string[] = [];
+      for (const identifier of ['cancel', 'restart', 'requeue'])
+        await server
+          .clickAction(widgets, headSha, { check: 'Signalbox (main)', identifier, by: 'ada' })
+          .then(() => known.push(identifier))
+          .catch(() => undefined);
+      expect(known).toEqual(ids);
+    };
+    const own = { ...check('pending', 'Queued'), number };
+    await host.writeCheck(repository, headSha, { ...own, actions: [action('cancel')] });
+    await offered('cancel');
+    // The node ids are known from reading.
+    await read(number);
+    const comment = { id: null, mayExist: false, mark: 'm', body: 'b' };
+    const both = { ...own, actions: [action('cancel'), action('restart')] };
+    await host.writeStatus!(repository, number, { sha: headSha, check: both, comment });
+    expect(counted(server)['POST /api/graphql']).toBeGreaterThan(0);
+    await offered('cancel', 'restart');
+    await host.writeCheck(repository, headSha, { ...own, state: 'success', actions: [] });
+    await offered();
+    await server.settled();
+    const clicks = server.deliveries().filter(({ action: said }) => said === 'requested_action');
+    expect(clicks.map(({ body }) => JSON.parse(body) as object)).toMatchObject(
+      ['cancel', 'cancel', 'restart'].map((identifier) => ({
+        requested_action: { identifier },
+        sender: { login: 'ada' },
+        check_run: { external_id: `pull/${number}`, app: { id: server.appId } },
+      })),
+    );
   });
 
   it('is a commit status where we are an account', async () => {

@@ -12,7 +12,15 @@ async function callsOf(place: Workplace, host = place.host) {
   const query = { repository, number };
   const words = { title: 'T', message: '' };
   const comment = { id: null, mayExist: true, mark: 'm', body: 'b' };
-  const check = { name: 'n', state: 'pending', title: 't', summary: '', url: 'http://q.example' } as const;
+  const check = {
+    name: 'n',
+    state: 'pending',
+    title: 't',
+    summary: '',
+    url: 'http://q.example',
+    number,
+    actions: [],
+  } as const;
   const wish = { branch, baseBranch: 'main', title: 'T', body: '' };
   return {
     reads: {

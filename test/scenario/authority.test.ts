@@ -74,7 +74,7 @@ it('a comment that names a commit submits no other head', async () => {
   await people.comment(1, '/signalbox merge abcdef1');
   await expect(see(1)).rejects.toThrow(/never submitted/);
   expect((await people.words(1))[0]).toMatch(
-    /the comment names `abcdef1`, but the head .* is `[0-9a-f]{40}`/,
+    /the command names `abcdef1`, but the head .* is `[0-9a-f]{40}`/,
   );
   const { pullRequest } = await client.call('sandboxGetPullRequest', numbered(1));
   await people.comment(1, `/signalbox merge ${pullRequest.sha}`);

@@ -1,6 +1,8 @@
 // A queue on the GitHub-compatible server of the tests, with something that can happen at each of its calls.
 
 import { onTestFinished } from 'vitest';
+import { recordHostEvents } from '#command/record-host-events.ts';
+import { ensureOrganization } from '#db/account/organization-store.ts';
 import type { HostFor } from '#host/host.ts';
 import { openGithub, widgets } from '../host-contract/github-fixture.ts';
 import { hostName } from '../host-contract/github-world.ts';
@@ -33,6 +35,14 @@ export async function openGithubQueue(settings: object = {}, options: GithubServ
     await world.makeJobsDue();
     await world.runJobs();
   };
+  const { id: organizationId } = await ensureOrganization(world.cell.db, 'acme', 'acme');
+  const receiveClick = async () => {
+    const { headers, body } = server.deliveries().findLast(({ action }) => action === 'requested_action')!;
+    const secret = server.webhookSecret;
+    const result = host.parseWebhook({ headers, body: Buffer.from(body), secret });
+    if (result.kind === 'accepted') await recordHostEvents(world.cell, organizationId, result.events);
+    await settle();
+  };
   const see = (number: number) => client.call('getSubmittedPullRequest', numbered(number));
   return {
     server,
@@ -41,6 +51,13 @@ export async function openGithubQueue(settings: object = {}, options: GithubServ
     client,
     settle,
     see,
+    /** A person clicks an action of the queue's own check on a head, and GitHub's webhook arrives. */
+    click: async (headSha: string, identifier: string, by: string) => {
+      await server.clickAction(widgets, headSha, { check: 'Signalbox (main)', identifier, by });
+      await receiveClick();
+    },
+    /** The webhook of the last click arrives, perhaps once more. */
+    receiveClick,
     queue: () => client.call('getQueue', main),
     landing: (number: number) => client.call('getLanding', numbered(number)),
     state: async (number: number) => (await see(number)).state,

@@ -35,7 +35,7 @@ export type HostEvent =
       readonly branch: string;
       readonly sha: string | null;
     }
-  /** A comment was written on a pull request. */
+  /** A comment was written on a pull request, or an action of Signalbox's check was clicked. */
   | ({ readonly kind: 'comment-written'; readonly repository: NamedRepository } & WrittenComment)
   /**
    * Labels of a pull request changed, or a poll found the label. This is a hint and no command: the host is
@@ -55,13 +55,24 @@ export type HostEvent =
 /** The repository was renamed or transferred: the event carries its current name. */
 export type RepositoryMoved = { readonly kind: 'repository-moved'; readonly repository: NamedRepository };
 
+export const checkActionIds = ['cancel', 'restart', 'requeue'] as const;
+export type CheckActionId = (typeof checkActionIds)[number];
+
+/** A click on an action of Signalbox's own check on this head. */
+export type RequestedAction = { readonly id: CheckActionId; readonly headSha: string };
+
 export type WrittenComment = {
   readonly number: number;
-  /** The host's id of the comment: each is processed once. */
+  /** The host's id of the comment, or one of the click: each is processed once. */
   readonly commentId: string;
   readonly author: string;
   /** At most 64 KiB. */
   readonly text: string;
-  /** Milliseconds by the host's clock. An edited comment is no event: it need not be its author's text. */
+  /**
+   * Milliseconds by the host's clock; of a click: an instant before it. An edited comment is no event: it need not be its
+   * author's text.
+   */
   readonly writtenAt: number;
+  /** The click, which has no text; absent: it is a comment. */
+  readonly action?: RequestedAction;
 };

@@ -363,9 +363,13 @@ export const CommentEvent = z.object({
 
 export const CheckRunEvent = z.object({
   action: z.string(),
-  check_run: CheckRun.extend({ head_sha: CommitSha }),
+  check_run: CheckRun.extend({ head_sha: CommitSha, external_id: z.string().nullish() }),
+  /** With the action `requested_action`. */
+  requested_action: z.object({ identifier: z.string() }).optional(),
+  sender: account.nullish(),
   repository,
 });
+export type CheckRunEvent = z.infer<typeof CheckRunEvent>;
 
 export const StatusEvent = Status.extend({ sha: CommitSha, repository, sender: account.nullish() });
 

@@ -174,8 +174,71 @@ describe('a webhook of CI', () => {
       { kind: 'check-changed', sha: check_run.head_sha, check: { suite: '9', conclusion: 'failure' } },
     ]);
     expect(await events('check_run', { ...payload, action: 'created' })).toHaveLength(1);
-    for (const action of ['rerequested', 'requested_action'])
-      expect(await events('check_run', { ...payload, action })).toEqual([]);
+    expect(await events('check_run', { ...payload, action: 'rerequested' })).toEqual([]);
+  });
+
+  describe('of a click on an action of our check', () => {
+    const ownRun = { ...check_run, app: { id: 12 }, external_id: 'pull/7' };
+    const headers = {
+      'x-github-hook-installation-target-type': 'integration',
+      'x-github-hook-installation-target-id': '12',
+      'x-github-delivery': 'd-1',
+    };
+    const payload = {
+      action: 'requested_action',
+      requested_action: { identifier: 'requeue' },
+      check_run: ownRun,
+      sender: { login: 'ada' },
+      repository,
+    };
+    const click = (change: object = {}, more: Record<string, string> = {}) =>
+      events('check_run', { ...payload, ...change }, { ...headers, ...more });
+
+    it('is a comment of who clicked, on the pull request of the check', async () => {
+      expect(await click()).toEqual([
+        {
+          kind: 'comment-written',
+          repository: named,
+          number: 7,
+          commentId: expect.stringMatching(/^click-[0-9a-f]{64}$/) as string,
+          author: 'ada',
+          text: '',
+          writtenAt: Date.parse(check_run.started_at),
+          action: { id: 'requeue', headSha: check_run.head_sha },
+        },
+      ]);
+      expect(await click({ sender: null })).toMatchObject([{ author: 'ghost' }]);
+    });
+
+    it('is the same one when its body is sent again, but tests may be restarted again', async () => {
+      const idOf = async (identifier: string, delivery: string) => {
+        const [event] = (await click(
+          { requested_action: { identifier } },
+          { 'x-github-delivery': delivery },
+        )) as readonly { readonly commentId: string }[];
+        return event?.commentId;
+      };
+      expect(await idOf('cancel', 'd-1')).toBe(await idOf('cancel', 'd-2'));
+      expect(await idOf('cancel', 'd-1')).not.toBe(await idOf('requeue', 'd-1'));
+      expect(await idOf('restart', 'd-1')).toBe(await idOf('restart', 'd-1'));
+      expect(await idOf('restart', 'd-1')).not.toBe(await idOf('restart', 'd-2'));
+    });
+
+    it('says nothing if the check or the action is not ours, or the webhook is not that of our App', async () => {
+      for (const requested_action of [{ identifier: 'merge' }, { identifier: 'constructor' }, undefined])
+        expect(await click({ requested_action })).toEqual([]);
+      for (const change of [
+        { external_id: '' },
+        { external_id: 'pull/0' },
+        { external_id: 'pull/7/8' },
+        { app: { id: 13 } },
+        { app: null },
+        { started_at: null },
+      ])
+        expect(await click({ check_run: { ...ownRun, ...change } })).toEqual([]);
+      expect(await click({}, { 'x-github-hook-installation-target-type': 'repository' })).toEqual([]);
+      expect(await click({}, { 'x-github-hook-installation-target-id': '13' })).toEqual([]);
+    });
   });
 
   it('reports a status', async () => {

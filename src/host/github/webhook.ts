@@ -5,12 +5,12 @@
 // Many of GitHub's events change nothing for a queue, such as review requests. They are ignored, because each
 // changed pull request costs an API call.
 
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { z } from 'zod';
-import type { HostEvent, RepositoryMoved } from '#core/queue/host-event.ts';
+import { checkActionIds, type HostEvent, type RepositoryMoved } from '#core/queue/host-event.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { IncomingWebhook, WebhookResult } from '../host.ts';
-import { checkOfRun, checkOfStatus } from './client/check.ts';
+import { checkOfRun, checkOfStatus, parseExternalId } from './client/check.ts';
 import { cut } from './pull-request/pull-request.ts';
 import {
   CheckRunEvent,
@@ -33,7 +33,8 @@ export function parseWebhook(host: string, { headers, body, secret }: IncomingWe
   const payload = parsePayload(headers['content-type'] ?? '', body);
   const read = readers.get(headers['x-github-event'] ?? '');
   // A signed event we do not know is not an error: GitHub adds kinds of events.
-  const all = read?.({ host, headers, payload }) ?? [];
+  const digest = createHash('sha256').update(body).digest('hex');
+  const all = read?.({ host, digest, headers, payload }) ?? [];
   const isMove = (event: WebhookEvent): event is RepositoryMoved => event.kind === 'repository-moved';
   const moved = all.filter(isMove);
   const events = all.filter((event) => !isMove(event));
@@ -44,6 +45,8 @@ type WebhookEvent = HostEvent | RepositoryMoved;
 
 type ParsedWebhook = {
   readonly host: string;
+  /** Of the body, in hexadecimal. */
+  readonly digest: string;
   readonly headers: IncomingWebhook['headers'];
   readonly payload: unknown;
 };
@@ -95,6 +98,41 @@ const headChanges: ReadonlySet<string> = new Set(['opened', 'synchronize']);
 
 const branchPrefix = 'refs/heads/';
 
+/** Whether the App whose webhook this is wrote something. */
+const isByOwnApp = ({ headers }: ParsedWebhook, app: { readonly id: number } | null | undefined): boolean =>
+  headers['x-github-hook-installation-target-type'] === 'integration' &&
+  headers['x-github-hook-installation-target-id'] === String(app?.id);
+
+/**
+ * A click on an action of our own check (GitHub webhook docs, `check_run`: `requested_action`). GitHub does not report when the
+ * click was; it was after the check run began. The signature covers the body and no header, so the body is the id of the click:
+ * sent again, it does nothing. Only tests may restart several times while the check stays the same; there a delivery counts once.
+ */
+function readClick(
+  { check_run: run, requested_action: requested, sender }: CheckRunEvent,
+  repository: RepositoryName,
+  webhook: ParsedWebhook,
+): readonly WebhookEvent[] {
+  const id = checkActionIds.find((known) => known === requested?.identifier);
+  const number = parseExternalId(run.external_id ?? '');
+  const writtenAt = Date.parse(run.started_at ?? '');
+  const delivery = webhook.headers['x-github-delivery'] ?? '';
+  if (id === undefined || number === null || Number.isNaN(writtenAt) || !isByOwnApp(webhook, run.app))
+    return [];
+  return [
+    {
+      kind: 'comment-written',
+      repository,
+      number,
+      commentId: `click-${webhook.digest}${id === 'restart' ? `-${delivery}` : ''}`,
+      author: sender?.login ?? 'ghost',
+      text: '',
+      writtenAt,
+      action: { id, headSha: run.head_sha },
+    },
+  ];
+}
+
 const readers: ReadonlyMap<string, (webhook: ParsedWebhook) => readonly WebhookEvent[]> = new Map(
   Object.entries({
     pull_request: reader(PullRequestEvent, (event, repository) => {
@@ -126,13 +164,8 @@ const readers: ReadonlyMap<string, (webhook: ParsedWebhook) => readonly WebhookE
     pull_request_review_thread: reader(ThreadEvent, ({ pull_request: { number } }, repository) => [
       { kind: 'pull-request-changed', repository, number },
     ]),
-    issue_comment: reader(CommentEvent, ({ action, issue, comment }, repository, { headers }) => {
-      // Ours: said by the App whose webhook this is.
-      const app = comment.performed_via_github_app?.id;
-      const isOurs =
-        headers['x-github-hook-installation-target-type'] === 'integration' &&
-        app !== undefined &&
-        String(app) === headers['x-github-hook-installation-target-id'];
+    issue_comment: reader(CommentEvent, ({ action, issue, comment }, repository, webhook) => {
+      const isOurs = isByOwnApp(webhook, comment.performed_via_github_app);
       // A person with write access can edit the comments of others: only an unedited comment is its author's.
       const isAsWritten = action === 'created' && comment.created_at === comment.updated_at;
       if (!isAsWritten || issue.pull_request === undefined || isOurs) return [];
@@ -148,11 +181,13 @@ const readers: ReadonlyMap<string, (webhook: ParsedWebhook) => readonly WebhookE
         },
       ];
     }),
-    check_run: reader(CheckRunEvent, ({ action, check_run: run }, repository) =>
-      action === 'created' || action === 'completed'
+    check_run: reader(CheckRunEvent, (event, repository, webhook) => {
+      const { action, check_run: run } = event;
+      if (action === 'requested_action') return readClick(event, repository, webhook);
+      return action === 'created' || action === 'completed'
         ? [{ kind: 'check-changed', repository, sha: run.head_sha, check: checkOfRun(run) }]
-        : [],
-    ),
+        : [];
+    }),
     status: reader(StatusEvent, ({ sha, sender, ...status }, repository) => [
       { kind: 'check-changed', repository, sha, check: checkOfStatus({ ...status, creator: sender }) },
     ]),

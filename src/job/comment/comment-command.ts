@@ -1,8 +1,10 @@
-// Handles commands in comments on a pull request. The author must have write access to the repository; a
-// comment that is refused, or cannot be done, gets a reply. Labels are in label-command.ts.
+// Handles commands in comments on a pull request, and clicks on the actions of Signalbox's check, which count as comments. The
+// author must have write access to the repository; a comment that is refused, or cannot be done, gets a reply. Labels are in
+// label-command.ts.
 
 import { dayMs } from '#base/duration.ts';
 import type { EntryCommand } from '#core/queue/command.ts';
+import { commandOfAction } from '#core/queue/text/check-action.ts';
 import { type CommentCommand, parseComment } from '#core/queue/text/comment-command.ts';
 import { refusals, statusAnswer } from '#core/queue/text/message.ts';
 import type { PullRequest, Queue } from '#core/queue/model.ts';
@@ -21,7 +23,8 @@ type CommentCommandPayload = JobPayloads['handle-comment'];
 type MergeCommand = Extract<CommentCommand, { kind: 'merge' }>;
 
 export async function handleCommentCommand(deps: TaskDeps, payload: CommentCommandPayload): Promise<void> {
-  const command = parseComment(payload.text, deps.commandNames);
+  const { action, text } = payload;
+  const command = action === undefined ? parseComment(text, deps.commandNames) : commandOfAction(action);
   if (command === null) return;
   if (payload.writtenAt < deps.clock.now().getTime() - processedCommentsKeptMs) {
     deps.log.info({ pullRequest: payload.number, author: payload.author }, 'ignored an old comment');

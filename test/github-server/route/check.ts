@@ -88,6 +88,7 @@ function changeOf(call: RepositoryCall): RunChange {
     readonly started_at?: string;
     readonly completed_at?: string;
     readonly output?: { readonly title?: string; readonly summary?: string; readonly text?: string };
+    readonly actions?: CheckRun['actions'];
   };
   const output =
     wish.output === undefined
@@ -103,6 +104,7 @@ function changeOf(call: RepositoryCall): RunChange {
     conclusion: wish.conclusion,
     detailsUrl: wish.details_url,
     externalId: wish.external_id,
+    actions: wish.actions,
     startedAt: wish.started_at === undefined ? undefined : new Date(wish.started_at),
     completedAt: wish.completed_at === undefined ? undefined : new Date(wish.completed_at),
     output,

@@ -2,6 +2,7 @@
 // and answers to commands. Names that others chose are shown as code, so that nothing in them is markup.
 
 import { type Check, failedChecks, type RequiredCheck } from '../check.ts';
+import { type CheckAction, listCheckActions } from './check-action.ts';
 import { type EntryStatus, explainStatus } from './entry-status.ts';
 import { inconclusiveChecks } from '../rule/inconclusive-check.ts';
 import { type FailedTests, failedTestLabel } from '../rule/failed-test.ts';
@@ -328,18 +329,23 @@ type OwnCheckContent = {
   readonly state: 'pending' | 'success' | 'failure' | 'cancelled';
   readonly title: string;
   readonly summary: string;
+  readonly number: number;
+  readonly actions: readonly CheckAction[];
 };
 
 const checkStates = { merged: 'success', failed: 'failure', cancelled: 'cancelled' } as const;
 
 /** The queue's own check. It passes only for what the queue landed, so requiring it blocks other merges. */
 export function ownCheck(report: LinkedStatus, now: Date): OwnCheckContent {
-  const { stage } = report.status.entry;
+  const { queue, status } = report;
+  const { stage, pullRequest } = status.entry;
   return {
-    name: checkName(report.queue),
+    name: checkName(queue),
     state: isEnded(stage) ? checkStates[stage.kind] : 'pending',
     title: headline(report).slice(0, 140),
     summary: statusComment(report, now),
+    number: pullRequest.number,
+    actions: listCheckActions(queue, status.entry),
   };
 }
 
@@ -375,7 +381,7 @@ export const refusals = {
   forceIsOff: (branch: string): string =>
     `\`--force\` is switched off for the queue of ${code(branch)} (\`forceEnabled\`). Comment without it: the pull request then waits until the Git host reports that it can be merged.`,
   namesOtherHead: (named: string, headSha: string): string =>
-    `Nothing was submitted: the comment names ${code(named)}, but the head of this pull request is ${code(headSha)}. Check the new head, then comment again with its commit.`,
+    `Nothing was submitted: the command names ${code(named)}, but the head of this pull request is ${code(headSha)}. Check the new head, then comment with its commit.`,
   headIsNewer: (headSha: string, commandName: string): string =>
     `Nothing was submitted: ${code(headSha.slice(0, 12))} was pushed after this comment was written, so the comment may not mean it. Check the new head, then comment \`/${commandName} merge\` again, or \`/${commandName} merge ${headSha.slice(0, 12)}\`.`,
   headAgeUnknown: (headSha: string, commandName: string): string =>

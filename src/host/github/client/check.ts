@@ -129,7 +129,21 @@ type RunBody = {
   readonly status: string;
   readonly conclusion?: string;
   readonly output: { readonly title: string; readonly summary: string };
+  readonly external_id: string;
+  readonly actions: readonly RunAction[];
 };
+
+/** GitHub REST docs, "Create a check run": at most 20, 40 and 20 characters. */
+type RunAction = { readonly label: string; readonly description: string; readonly identifier: string };
+
+/** In `external_id`: a webhook about a check run of a fork names no pull request. */
+const formatExternalId = ({ number }: Pick<OwnCheck, 'number'>): string => `pull/${number}`;
+
+/** Null: not one of ours. */
+export function parseExternalId(id: string): number | null {
+  const [, number] = /^pull\/([1-9]\d{0,9})$/.exec(id) ?? [];
+  return number === undefined ? null : Number(number);
+}
 
 export const runBody = (check: OwnCheck): RunBody => ({
   name: check.name,
@@ -138,6 +152,9 @@ export const runBody = (check: OwnCheck): RunBody => ({
     ? { status: 'in_progress' }
     : { status: 'completed', conclusion: check.state }),
   output: { title: check.title, summary: check.summary.slice(0, summaryMax) },
+  external_id: formatExternalId(check),
+  // An empty list removes those of the state before.
+  actions: check.actions.map(({ id, label, description }) => ({ label, description, identifier: id })),
 });
 
 const ownRun = ({ id, node_id: nodeId, status }: CheckRun): OwnRun => ({

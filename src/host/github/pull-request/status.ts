@@ -117,10 +117,11 @@ function checkField(
   repositoryId: string,
   known: ReturnType<OwnRuns['get']>,
 ): MutationField | null {
-  const { details_url: detailsUrl, status, conclusion, ...rest } = runBody(check);
+  const { details_url: detailsUrl, external_id: externalId, status, conclusion, ...rest } = runBody(check);
   const input = {
     repositoryId,
     ...rest,
+    externalId,
     status: status.toUpperCase(),
     ...(conclusion === undefined ? {} : { conclusion: conclusion.toUpperCase() }),
     ...(detailsUrl === undefined ? {} : { detailsUrl }),
