@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { median, formatPercent, formatDuration, humanizeCode } from './format.ts';
+import {
+  median,
+  formatPercent,
+  formatDuration,
+  humanizeCode,
+  formatPosition,
+  splitAtNumbers,
+} from './format.ts';
 import { queueKey, queueOfSearch, queueSearch, safeHref } from './name.ts';
 
 describe('formatted values', () => {
@@ -42,4 +49,14 @@ it('computes the median', () => {
   expect(median([3, 1, 2])).toBe(2);
   expect(median([4, 1, 2, 3])).toBe(2.5);
   expect(median([])).toBeNull();
+});
+
+it('splits a text at the numbers of pull requests, and not within other words', () => {
+  expect(splitAtNumbers('behind #12, #13 and 2 more')).toEqual(['behind ', 12, ', ', 13, ' and 2 more']);
+  expect(splitAtNumbers('#7 is next')).toEqual([7, ' is next']);
+  expect(splitAtNumbers('the check build#3')).toEqual(['the check build#3']);
+});
+
+it('counts positions from 1', () => {
+  expect([0, 1, 2].map(formatPosition)).toEqual(['1, next', '2', '3']);
 });

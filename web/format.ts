@@ -52,3 +52,13 @@ export function formatPullRequestNumbers(numbers: readonly number[], namedMax = 
 
 /** `START_TEST_RUN_MERGE_CONFLICT` → `start test run merge conflict`. */
 export const humanizeCode = (code: string): string => code.toLowerCase().replaceAll('_', ' ');
+
+/** `behind #12, #13` → `behind `, 12, `, `, 13. */
+export const splitAtNumbers = (text: string): readonly (string | number)[] =>
+  text
+    .split(/(?<!\S)(#\d+)\b/)
+    .map((part) => (/^#\d+$/.test(part) ? Number(part.slice(1)) : part))
+    .filter((part) => part !== '');
+
+/** `1, next`, `3`; `ahead`: how many are ahead. */
+export const formatPosition = (ahead: number): string => (ahead === 0 ? '1, next' : String(ahead + 1));

@@ -113,7 +113,8 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
     shows: 'Required checks, all passed',
   },
   { name: 'pull-request-failed', path: pullRequestPath(widgets, numbers.failing), shows: failingTest },
-  { name: 'pull-request-testing', path: pullRequestPath(widgets, numbers.firstQueued), shows: 'In progress' },
+  { name: 'pull-request-testing', path: pullRequestPath(widgets, numbers.firstQueued), shows: 'Tested with' },
+  { name: 'pull-request-bisected', path: pullRequestPath(bisected, 302), shows: 'Bisection, with' },
   {
     name: 'health',
     path: healthPath(widgets, { range: '30d' }),

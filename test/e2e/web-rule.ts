@@ -18,7 +18,8 @@ export async function checkRules({ page, world, check }: Story): Promise<void> {
     ];
     return shown.join() === expected.join() || shown.join();
   });
-  await check('the timeline lists the checks that the branch requires since then', async () => {
+  await check('the events list the checks that the branch requires since then', async () => {
+    await page.getByText('All events').click();
     const event = page.locator('.timeline > li').filter({ hasText: 'Newly required: ci/build.' });
     await event.getByText('the branch requires checks that its tests did not include').waitFor();
     await page.locator('.timeline').getByText('Changes the required checks: adds ci/e2e.').first().waitFor();

@@ -15,6 +15,7 @@ import {
   type World,
 } from './web-world.ts';
 import { checkLinks } from './web-link.ts';
+import { checkPullRequestPage } from './web-pull-request.ts';
 import { checkRules } from './web-rule.ts';
 import { checkGitHosts } from './web-git-hosts.ts';
 import { checkGraph } from './web-graph.ts';
@@ -49,6 +50,7 @@ export async function runStory(
   await checkActions(story);
   await checkLongQueue(story);
   await checkPullRequests(story);
+  await checkPullRequestPage(story);
   await checkLinks(story);
   await checkRules(story);
   await checkHealth(story);
@@ -310,7 +312,7 @@ async function checkPullRequests({ page, world, check }: Story): Promise<void> {
     const trees = await page.locator('.rows code').allTextContents();
     return trees.length === 4 && trees[0] === trees[1] && /^[0-9a-f]{40}$/.test(trees[0] ?? '');
   });
-  await check('its timeline goes from submitted to merged', async () => {
+  await check('its events go from submitted to merged', async () => {
     const states = await page.locator('.timeline .pill').allTextContents();
     return (states[0] === 'Merged' && states.includes('Testing')) || states.join();
   });

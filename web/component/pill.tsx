@@ -8,7 +8,6 @@ type PillStyle = { readonly icon: IconName; readonly label: string; readonly ton
 
 type EntryPillState = ResponseOf<'getSubmittedPullRequest'>['state'];
 type QueuePillState = ResponseOf<'getQueue'>['state'];
-type RunPillStatus = ResponseOf<'listMergeQueueTestingResults'>['testingResults'][number]['status'];
 
 const entryStyles: Readonly<Record<EntryPillState, PillStyle>> = {
   not_ready: { icon: 'clock', label: 'Not ready', tone: 'calm' },
@@ -26,13 +25,6 @@ const queueStyles: Readonly<Record<QueuePillState, PillStyle>> = {
   PAUSED: { icon: 'pause', label: 'Paused', tone: 'warn' },
   DRAINING: { icon: 'drain', label: 'Draining', tone: 'warn' },
   SWITCHING_MODES: { icon: 'switch', label: 'Switching modes', tone: 'busy' },
-};
-
-const runStyles: Readonly<Record<RunPillStatus, PillStyle>> = {
-  in_progress: { icon: 'flask', label: 'In progress', tone: 'busy' },
-  succeeded: { icon: 'check', label: 'Passed', tone: 'good' },
-  failed: { icon: 'cross', label: 'Failed', tone: 'bad' },
-  cancelled: { icon: 'dash', label: 'Cancelled', tone: 'calm' },
 };
 
 const healthStyles: Readonly<Record<'healthy' | 'flaky' | 'broken', PillStyle>> = {
@@ -63,7 +55,6 @@ export const Pill = ({ icon, label, tone }: PillStyle) => (
 export const EntryPill = ({ state }: { readonly state: EntryPillState }) => <Pill {...entryStyles[state]} />;
 export const formatEntryState = (state: EntryPillState): string => entryStyles[state].label.toLowerCase();
 export const QueuePill = ({ state }: { readonly state: QueuePillState }) => <Pill {...queueStyles[state]} />;
-export const RunPill = ({ status }: { readonly status: RunPillStatus }) => <Pill {...runStyles[status]} />;
 export const HealthPill = ({ status }: { readonly status: 'healthy' | 'flaky' | 'broken' }) => (
   <Pill {...healthStyles[status]} />
 );

@@ -11,6 +11,8 @@ let timer: ReturnType<typeof setInterval> | undefined;
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
+  // While nothing was shown, the clock stood.
+  if (timer === undefined) now = Date.now();
   timer ??= setInterval(() => {
     now = Date.now();
     for (const each of listeners) each();
@@ -26,6 +28,9 @@ function subscribe(listener: () => void): () => void {
 /** A text that depends on the current time; rendered again only when the text changes. */
 const useTextNow = (textAt: (nowMs: number) => string): string =>
   useSyncExternalStore(subscribe, () => textAt(now));
+
+/** The current time, for what is drawn to scale; rendered again with each reading of the clock. */
+export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
 /** `for 3 min`, with the instant itself on hover and for machines. */
 export function Since({ at, prefix = '' }: { readonly at: string; readonly prefix?: string }) {
@@ -95,3 +100,35 @@ export function Eta({ at, interval }: EtaProps) {
     </time>
   );
 }
+
+const timeOfDay = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
+const shortDate = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+
+/** `10:42`, or `3 Dec 10:42` on another day than today. */
+function formatClock(iso: string, nowMs: number): string {
+  const date = new Date(iso);
+  const isToday = date.toDateString() === new Date(nowMs).toDateString();
+  return isToday ? timeOfDay.format(date) : `${shortDate.format(date)} ${timeOfDay.format(date)}`;
+}
+
+/** When a merge is expected, as a sentence. */
+export function EtaSentence({ at }: { readonly at: string }) {
+  const text = useTextNow((nowMs) => formatDuration(Math.max(0, -secondsSince(at, nowMs))));
+  const clockTime = useTextNow((nowMs) => formatClock(at, nowMs));
+  return (
+    <>
+      It merges{' '}
+      <time dateTime={at} title={formatInstant(at)}>
+        <strong>in about {text}</strong>, at {clockTime}
+      </time>
+      .
+    </>
+  );
+}
+
+/** The interval of the estimate, as a sentence. */
+export const EtaInterval = ({ early, late }: { readonly early: string; readonly late: string }) =>
+  useTextNow(
+    (nowMs) =>
+      `8 of 10 times it merges between ${formatClock(early, nowMs)} and ${formatClock(late, nowMs)}.`,
+  );

@@ -1,6 +1,7 @@
 // The results of CI for a run.
 
 import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
+import { formatCount } from '../format.ts';
 import { safeHref } from '../name.ts';
 import { Icon } from '../component/icon.tsx';
 import { checkPillStyle } from '../component/pill.tsx';
@@ -33,6 +34,26 @@ function listChecks(run: TestingResult): readonly RunCheckRow[] {
     .map((check) => ({ ...check, isRequired: run.requiredStatuses.includes(check.name) }))
     .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
 }
+
+/** The checks that failed. */
+export const listFailedChecks = (run: TestingResult): readonly RunCheckRow[] =>
+  listChecks(run).filter(({ state }) => checkPillStyle(state).tone === 'bad');
+
+/** `2 of 3 checks passed, ci/test failed`. */
+export function summarizeChecks(run: TestingResult): string {
+  const checks = listChecks(run).map(({ name, state }) => ({ name, tone: checkPillStyle(state).tone }));
+  if (checks.length === 0) return 'No check has reported';
+  const failed = checks.filter(({ tone }) => tone === 'bad').map(({ name }) => name);
+  const passed = checks.filter(({ tone }) => tone === 'good').length;
+  const counted =
+    passed === checks.length
+      ? `${formatCount(passed, 'check')} passed`
+      : `${passed} of ${formatCount(checks.length, 'check')} passed`;
+  return failed.length === 0 ? counted : `${counted}, ${failed.slice(0, failedNamedMax).join(', ')} failed`;
+}
+
+/** Failed checks that a summary names. */
+const failedNamedMax = 3;
 
 /** More than these are counted. */
 const dotsMax = 8;

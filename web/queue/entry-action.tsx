@@ -1,6 +1,6 @@
 // The actions on a pull request in a queue, each with its consequences before it is confirmed.
 
-import { ActionIcon, Menu, Select, Text } from '@mantine/core';
+import { ActionIcon, Button, Menu, Select, Text } from '@mantine/core';
 import { useLayoutEffect, useRef, useState } from 'react';
 import { call } from '../api/api.ts';
 import { type QueueName } from '../name.ts';
@@ -83,14 +83,39 @@ export function EntryActions({ queue, entry }: EntryActionsProps) {
           <Menu.Item onClick={() => setOpen('cancel')}>Cancel …</Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {open === 'cancel' && <CancelDialog {...props} />}
-      {open === 'restart' && <RestartDialog {...props} />}
-      {open === 'priority' && <PriorityDialog {...props} />}
+      <EntryDialog open={open} {...props} />
+    </>
+  );
+}
+
+/** The same actions as buttons, where there is room for them. */
+export function EntryButtons({ queue, entry }: EntryActionsProps) {
+  const [open, setOpen] = useState<EntryDialogName>('none');
+  return (
+    <>
+      {restartable.has(entry.state) && (
+        <Button variant="default" onClick={() => setOpen('restart')}>
+          Restart tests …
+        </Button>
+      )}
+      <Button variant="default" onClick={() => setOpen('priority')}>
+        Change priority …
+      </Button>
+      <Button variant="default" onClick={() => setOpen('cancel')}>
+        Cancel …
+      </Button>
+      <EntryDialog open={open} queue={queue} entry={entry} onClose={() => setOpen('none')} />
     </>
   );
 }
 
 type EntryDialogProps = EntryActionsProps & { readonly onClose: () => void };
+
+function EntryDialog({ open, ...props }: EntryDialogProps & { readonly open: EntryDialogName }) {
+  if (open === 'cancel') return <CancelDialog {...props} />;
+  if (open === 'restart') return <RestartDialog {...props} />;
+  return open === 'priority' && <PriorityDialog {...props} />;
+}
 
 const toPullRequestRef = ({ prNumber }: PrioritizedEntry) => ({ pr: { number: prNumber } });
 

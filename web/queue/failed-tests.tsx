@@ -4,7 +4,7 @@ import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { formatRepoPath, type Repo } from '../name.ts';
 import { Pill } from '../component/pill.tsx';
 
-type FailedTestsSummary = NonNullable<ResponseOf<'getSubmittedPullRequest'>['failedTests']>;
+export type FailedTestsSummary = NonNullable<ResponseOf<'getSubmittedPullRequest'>['failedTests']>;
 type DisplayedVerdict = FailedTestsSummary['first'][number]['verdict'];
 
 const verdicts: Readonly<Record<DisplayedVerdict, { readonly label: string; readonly meaning: string }>> = {
@@ -39,6 +39,7 @@ export const FailedTests = ({
       {failed.first.map(({ testCaseId, name, verdict, isQuarantined }) => (
         <li key={testCaseId} className="failed-test">
           <VerdictPill verdict={verdict} />
+          {isQuarantined && <Pill icon="shield" label="Quarantined" tone="calm" />}
           <Link
             to="/tests/$id"
             params={{ id: testCaseId }}
@@ -49,7 +50,6 @@ export const FailedTests = ({
           </Link>
           <Text size="sm" c="dimmed">
             {verdictMeaning(verdict)}
-            {isQuarantined && ', quarantined'}
           </Text>
         </li>
       ))}

@@ -8,11 +8,13 @@ import { PrioritySelect } from './entry-action.tsx';
 type SubmitDialogProps = {
   readonly queue: QueueName;
   readonly batches: boolean;
+  /** The number that the form begins with. */
+  readonly initialNumber?: number;
   readonly onClose: () => void;
 };
 
-export function SubmitDialog({ queue, batches, onClose }: SubmitDialogProps) {
-  const [number, setNumber] = useState<number | string>('');
+export function SubmitDialog({ queue, batches, initialNumber, onClose }: SubmitDialogProps) {
+  const [number, setNumber] = useState<number | string>(initialNumber ?? '');
   const [priority, setPriority] = useState('100');
   const [noBatch, setNoBatch] = useState(false);
   const isReady = typeof number === 'number' && number >= 1;

@@ -31,7 +31,7 @@ const removalCauses: Readonly<Record<string, string>> = {
   PREREQUISITE_MERGE_ITEM_MANUALLY_MERGED: 'ahead of it was merged manually',
 };
 
-function describeCause({ because }: TimeSegment): Pick<TimeRow, 'culprit' | 'cause'> {
+export function describeCause({ because }: TimeSegment): Pick<TimeRow, 'culprit' | 'cause'> {
   if (because === null) return { culprit: null, cause: '' };
   const { reason, prNumber } = because;
   const left = reason === null ? undefined : removalCauses[reason];
@@ -49,7 +49,10 @@ export function segmentLabel({ kind, isPaused, because }: TimeSegment): string {
 }
 
 /** In the order in which each began. */
-export function timeRows({ segments, totalMs }: TimeSpent): readonly TimeRow[] {
+export function timeRows({
+  segments,
+  totalMs,
+}: Pick<TimeSpent, 'segments' | 'totalMs'>): readonly TimeRow[] {
   const rows = new Map<string, TimeRow & { ms: number }>();
   for (const segment of segments) {
     const row = {

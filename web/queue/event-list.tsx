@@ -1,6 +1,6 @@
 // The events of a pull request, over all of its attempts; newest first.
 
-import { Stack, Text, Title } from '@mantine/core';
+import { Text, Title } from '@mantine/core';
 import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { shortSha } from '../format.ts';
 import { reasonText } from '#contract/text/reason-text.ts';
@@ -8,15 +8,18 @@ import { ruleChangeTexts } from './rule-text.ts';
 import { EntryPill } from '../component/pill.tsx';
 import { Instant } from '../component/time.tsx';
 
-export type TimelineEvent = NonNullable<ResponseOf<'getSubmittedPullRequest'>['timeline']>[number];
+type TimelineEvent = NonNullable<ResponseOf<'getSubmittedPullRequest'>['timeline']>[number];
 
-export function Timeline({ events }: { readonly events: readonly TimelineEvent[] }) {
+export function EventList({ events }: { readonly events: readonly TimelineEvent[] }) {
   const attempts = [...Map.groupBy(events, ({ trip: attempt }) => attempt)];
   return (
-    <Stack gap="sm" component="section" aria-labelledby="timeline">
-      <Title order={2} size="h4" id="timeline">
-        Timeline
-      </Title>
+    <details className="card events">
+      <summary>
+        <Title order={2} size="h4" className="inline">
+          All events
+        </Title>{' '}
+        <span className="dimmed">({events.length})</span>
+      </summary>
       {attempts.map(([attempt, list]) => (
         <div key={attempt}>
           {attempts.length > 1 && (
@@ -45,6 +48,6 @@ export function Timeline({ events }: { readonly events: readonly TimelineEvent[]
           </ol>
         </div>
       ))}
-    </Stack>
+    </details>
   );
 }
