@@ -14,7 +14,7 @@ export type NavPage = {
 };
 
 const navPages: readonly NavPage[] = [
-  { to: '/', icon: 'queue', label: 'Queues' },
+  { to: '/', icon: 'queue', label: 'Home' },
   { to: '/health', icon: 'live', label: 'Health', isOfRepo: true },
   { to: '/tests', icon: 'flask', label: 'Tests', isOfRepo: true },
   { to: '/uploads', icon: 'drain', label: 'Uploads', isOfRepo: true },

@@ -36,10 +36,11 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
-  validateSearch: (search): { readonly q?: string; readonly sort?: QueueSort } => {
+  validateSearch: (search): { readonly q?: string; readonly sort?: QueueSort; readonly whose?: 'all' } => {
     const q = parseSearchText(search['q']);
     const sort = queueSorts.find((known) => known === search['sort']);
-    return { ...(q !== '' && { q }), ...(sort && { sort }) };
+    const whose = search['whose'] === 'all' && ({ whose: 'all' } as const);
+    return { ...(q !== '' && { q }), ...(sort && { sort }), ...whose };
   },
   component: lazyRouteComponent(() => import('./page/home.tsx'), 'HomePage'),
 });

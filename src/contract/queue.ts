@@ -100,11 +100,39 @@ export const ListQueuesRequest = z.object({
   query: line(1, 200)
     .optional()
     .meta({ description: 'Only queues whose owner/name or branch contains this text, ignoring case.' }),
+  includeLastDay: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Also the last 24 hours by hour, and what is usual.' }),
   cursor: z.string().max(2048).optional(),
   take: z.int().min(1).max(100).default(100),
 });
 
 const seconds = z.number().min(0);
+
+const hoursOfDay = 24;
+
+const LastDay = z
+  .object({
+    mergedByHour: z
+      .array(z.int())
+      .length(hoursOfDay)
+      .meta({ description: 'Merged pull requests by hour, oldest first; the last hour ends now.' }),
+    timeInQueueP50SecondsByHour: z
+      .array(seconds.nullable())
+      .length(hoursOfDay)
+      .meta({ description: 'Their median time in the queue; null: none merged in this hour.' }),
+    mergedWeekEarlier: z.int().meta({ description: 'Merged in the same 24 hours a week earlier.' }),
+    usualTimeInQueueSeconds: seconds.nullable().meta({
+      description:
+        'The median time in the queue that is usual with its settings, with which `queue.slow` compares; null: it is not measured yet.',
+    }),
+    isSlow: z.boolean().meta({
+      description:
+        'Merges take far longer than usual: `queue.slow` was sent, and `queue.recovered` was not yet.',
+    }),
+  })
+  .meta({ id: 'LastDay' });
 
 const ListedQueue = z
   .object({
@@ -132,6 +160,7 @@ const ListedQueue = z
       .string()
       .nullable()
       .meta({ description: 'Why the queue is stalled, as a sentence; null: it is not stalled.' }),
+    lastDay: LastDay.optional().meta({ description: 'With includeLastDay.' }),
   })
   .meta({ id: 'ListedQueue' });
 

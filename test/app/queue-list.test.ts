@@ -63,6 +63,53 @@ it('lists every queue with what is in it and what became of it', async () => {
   expect(paused?.stall).toBe('The queue is paused while 1 pull request waits.');
 });
 
+it('lists on request the last day by hour, beside the same day a week earlier and what is usual', async () => {
+  const world = await openWorldForTest();
+  const client = await world.client();
+  await client.call('createQueue', { ...main, requiredStatuses: ['build'] });
+  const hour = 3_600_000;
+  const merge = async (number: number, testMs: number) => {
+    await client.call('submitPullRequest', pr(number));
+    await world.runJobs();
+    world.clock.advance(testMs);
+    const passed = { repo: widgets, testRunOf: number, name: 'build', state: 'success' };
+    await client.call('sandboxSetCheck', passed);
+    await world.runJobs();
+  };
+  const lastDay = async () => (await client.call('listQueues', { includeLastDay: true })).queues[0]?.lastDay;
+
+  expect((await client.call('listQueues', {})).queues[0]).not.toHaveProperty('lastDay');
+  expect(await lastDay()).toEqual({
+    mergedByHour: Array.from({ length: 24 }, () => 0),
+    timeInQueueP50SecondsByHour: Array.from({ length: 24 }, () => null),
+    mergedWeekEarlier: 0,
+    usualTimeInQueueSeconds: null,
+    isSlow: false,
+  });
+  await merge(1, 600_000);
+  await merge(2, 1_200_000);
+  world.clock.advance(2 * hour);
+  await merge(3, 300_000);
+  const day = await lastDay();
+  expect(day?.mergedByHour.slice(-4)).toEqual([0, 2, 0, 1]);
+  expect(day?.mergedByHour.reduce((sum, count) => sum + count)).toBe(3);
+  const [, early, none, late] = day!.timeInQueueP50SecondsByHour.slice(-4);
+  expect([early, none, late].map((seconds) => seconds && Math.round(seconds / 60))).toEqual([15, null, 5]);
+  expect(day?.mergedWeekEarlier).toBe(0);
+
+  world.clock.advance(7 * 24 * hour);
+  const later = await lastDay();
+  expect(later?.mergedWeekEarlier).toBe(3);
+  expect(later?.mergedByHour.every((count) => count === 0)).toBe(true);
+  await world.cell.pool.query(
+    'insert into queue_usual (queue_id, since, in_queue_ms) select id, now(), 660000 from queue',
+  );
+  await world.cell.pool.query(
+    "insert into queue_trouble (queue_id, kind, reason, began_at) select id, 'slow', '', now() from queue",
+  );
+  expect(await lastDay()).toMatchObject({ usualTimeInQueueSeconds: 660, isSlow: true });
+});
+
 it('lists page by page, also where the last of a page was deleted since', async () => {
   const world = await openWorldForTest();
   const client = await world.client();

@@ -5,7 +5,7 @@ import { freePort } from '../../script/free-port.ts';
 import { startOidcProvider } from '../fixture/oidc-provider.ts';
 import type { Checklist } from './web-checklist.ts';
 import { findViolations, queuePath } from './web-page.ts';
-import { quick, type World } from './web-world.ts';
+import { numbers, quick, type World } from './web-world.ts';
 
 const accounts = {
   'u-1': { preferred_username: 'ana', groups: ['leads'] },
@@ -99,6 +99,21 @@ async function checkAdmin(story: SignOnStory): Promise<void> {
     await signInAt(page, 'u-1');
     await page.getByText('ana (admin)').waitFor();
     await page.getByRole('button', { name: 'Pause' }).waitFor();
+  });
+  await check('what needs the user comes first: pull requests of that author', async () => {
+    await page.goto(`${story.url}/app/`);
+    const toFix = page.getByRole('region', { name: 'Needs you' });
+    await toFix.getByText(`#${numbers.notReady} · ana`).waitFor();
+    const rows = await toFix.getByRole('listitem').allInnerTexts();
+    return rows.every((row) => row.includes('· ana')) || rows.join('; ');
+  });
+  await check('the same of all authors has its own URL', async () => {
+    await page.getByRole('link', { name: 'Of all authors' }).click();
+    await page.getByRole('region', { name: 'Needs attention' }).getByText('· ben').first().waitFor();
+    await page.reload();
+    await page.getByRole('region', { name: 'Needs attention' }).getByText('· ben').first().waitFor();
+    await page.getByRole('link', { name: 'Only mine' }).click();
+    await page.getByRole('region', { name: 'Needs you' }).waitFor();
   });
   await check('a user who signs out is asked to sign in', async () => {
     await page.getByRole('button', { name: 'Sign out' }).click();

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { until } from '../bench/deployment.ts';
 import { long } from './web-world-long-queue.ts';
 import { empty, failingTest, numbers, quick, widgets, type World } from './web-world.ts';
 import { lanes, bisected, stopped } from './web-world-graph.ts';
@@ -229,6 +230,20 @@ export async function openSignedIn(
   const page = await context.newPage();
   await signIn(page, world, who);
   return { page, close: () => context.close() };
+}
+
+/** Whether the page has no horizontal scroll bar on a phone. */
+export async function fitsPhone(page: Page): Promise<true> {
+  const size = page.viewportSize()!;
+  await page.setViewportSize({ width: 390, height: 844 });
+  try {
+    // The frame moves to its new width within a moment.
+    return await until('a page as wide as a phone', async () =>
+      (await page.evaluate<number>('document.documentElement.scrollWidth')) === 390 ? true : null,
+    );
+  } finally {
+    await page.setViewportSize(size);
+  }
 }
 
 export type Scheme = 'light' | 'dark';

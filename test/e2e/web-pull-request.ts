@@ -2,7 +2,7 @@
 
 import type { Locator } from 'playwright-core';
 import type { Story } from './web-checklist.ts';
-import { pullRequestPath } from './web-page.ts';
+import { fitsPhone, pullRequestPath } from './web-page.ts';
 import { bisected } from './web-world-graph.ts';
 import { numbers, widgets } from './web-world.ts';
 
@@ -125,11 +125,5 @@ async function checkFailed({ page, world, check }: Story): Promise<void> {
     await page.goto(`${world.url}${pullRequestPath(bisected, 302)}`);
     await traceOf({ page }).getByText('Bisection, with').waitFor();
   });
-  await check('the page of a pull request is as wide as a phone', async () => {
-    const size = page.viewportSize()!;
-    await page.setViewportSize({ width: 390, height: 844 });
-    // The frame moves to its new width within a moment.
-    await page.waitForFunction('document.documentElement.scrollWidth === 390');
-    await page.setViewportSize(size);
-  });
+  await check('the page of a pull request is as wide as a phone', () => fitsPhone(page));
 }

@@ -22,6 +22,7 @@ import { checkGraph } from './web-graph.ts';
 import { checkSingleSignOn } from './web-oidc.ts';
 import { checkLongQueue } from './web-long-queue.ts';
 import { checkTestPages } from './web-tests.ts';
+import { checkHome } from './web-home.ts';
 import { checkHealth } from './web-health.ts';
 import { checkSettings } from './web-settings.ts';
 import { checkSignOut, checkSignIn, checkViewer } from './web-sign-in.ts';
@@ -44,6 +45,7 @@ export async function runStory(
   });
   const story = { page, world, check };
   await checkSignIn(story);
+  await checkHome(story);
   const liveMs = await checkLive(story);
   await checkRestart(story);
   await checkControl(story);

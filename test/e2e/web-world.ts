@@ -150,6 +150,22 @@ async function fill(world: World, databaseUrl: string): Promise<void> {
   await fillGraph(world);
   await fillLongQueue(world);
   await fillRules(world);
+  await fillUsual(databaseUrl);
+}
+
+/** As if it had been measured with the settings of now. */
+async function fillUsual(url: string): Promise<void> {
+  const cell = openCell({ name: 'main', url, connections: 1, readerConnections: 1, onError: console.error });
+  try {
+    await cell.db.run(
+      `insert into queue_usual (queue_id, since, in_queue_ms)
+      select q.id, now(), 840000 from queue q join repository r on r.id = q.repository_id where r.name = $1
+      on conflict (queue_id) do update set in_queue_ms = excluded.in_queue_ms`,
+      [widgets.repo.name],
+    );
+  } finally {
+    await cell.close();
+  }
 }
 
 /** The history before the tests start. */

@@ -88,6 +88,7 @@ describe('an organization', () => {
     getSubmittedPullRequests: [() => ({ ...main, prs: [{ number: 7 }] }), 'QUEUE_NOT_FOUND'],
     listPullRequests: [() => main, 'QUEUE_NOT_FOUND'],
     searchPullRequests: [() => ({ query: '7' }), null],
+    listPullRequestsToFix: [() => ({}), null],
     setImpactedTargets: [() => ({ ...pr(7), impactedTargets: 'ALL' }), 'QUEUE_NOT_FOUND'],
     getLanding: [() => ({ ...main, commit: landedSha }), 'QUEUE_NOT_FOUND'],
     getMergeQueueTestingDetails: [() => main, 'QUEUE_NOT_FOUND'],

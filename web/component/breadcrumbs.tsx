@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { formatRepoPath, type QueueName, queueSearch, type Repo } from '../name.ts';
 
-const starts = { '/': 'Queues', '/tests': 'Tests', '/uploads': 'Uploads' } as const;
+const starts = { '/': 'Home', '/tests': 'Tests', '/uploads': 'Uploads' } as const;
 
 type PageBreadcrumbsProps = { readonly from: keyof typeof starts; readonly children: ReactNode };
 

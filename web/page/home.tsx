@@ -1,20 +1,20 @@
-import { Button, Group, NativeSelect, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, NativeSelect, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { call } from '../api/api.ts';
 import { QueryResult, Empty } from '../component/query-result.tsx';
-import { Icon } from '../component/icon.tsx';
 import { LiveMark } from '../component/live-mark.tsx';
-import { Pill, QueuePill } from '../component/pill.tsx';
-import { Since } from '../component/time.tsx';
-import { formatCount, formatPercent, formatDuration } from '../format.ts';
-import { formatRepoPath, queueKey, queueSearch } from '../name.ts';
-import { type QueueOverview, queuesQuery, useLive, useMay } from '../api/query.ts';
-import { failureRate, sortQueues, queueSorts, type QueueSort, sortLabels } from '../queue/queue-order.ts';
+import { queueKey } from '../name.ts';
+import { queuesQuery, useLive, useMay } from '../api/query.ts';
+import { QueueCard } from '../queue/queue-card.tsx';
+import { sortQueues, queueSorts, type QueueSort, sortLabels } from '../queue/queue-order.ts';
+import { ToFixList } from '../queue/to-fix-list.tsx';
 
 const route = getRouteApi('/');
+
+type HomeSearch = ReturnType<typeof route.useSearch>;
 
 /** Not part of the first load: few people create a queue, and seldom. */
 const CreateQueueDialog = lazy(async () => ({
@@ -28,7 +28,8 @@ const useQueuePages = (query: string | undefined) =>
   useInfiniteQuery({
     // Below the key of all queues, so that refetching those refetches these.
     queryKey: [...queuesQuery.queryKey, 'pages', query],
-    queryFn: ({ pageParam }) => call('listQueues', { take: 100, query, cursor: pageParam }),
+    queryFn: ({ pageParam }) =>
+      call('listQueues', { take: 100, query, cursor: pageParam, includeLastDay: true }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor,
     refetchInterval: refetchMs,
@@ -49,17 +50,23 @@ export function HomePage() {
   );
   return (
     <Stack>
-      <title>Queues · Signalbox</title>
+      <title>Home · Signalbox</title>
       <Group justify="space-between">
         <Group>
           <Title order={1} size="h2">
-            Queues
+            Home
           </Title>
           {known.length > 0 && <LiveMark state={state} />}
         </Group>
         {known.length > 0 && create}
       </Group>
-      {(known.length > 1 || q !== undefined) && <QueueFilter query={q ?? ''} sort={sort} />}
+      {(known.length > 0 || q !== undefined) && <ToFixList />}
+      <Group justify="space-between" align="flex-end" mt="xs">
+        <Title order={2} size="h4">
+          Queues
+        </Title>
+        {(known.length > 1 || q !== undefined) && <QueueFilter query={q ?? ''} sort={sort} />}
+      </Group>
       <QueryResult query={queues} loading="Loading the queues">
         {() =>
           known.length === 0 ? (
@@ -128,10 +135,13 @@ const NoQueue = ({ query, isAdmin, children }: NoQueueProps) =>
 
 const settleMs = 250;
 
-const buildQueueSearch = (query: string, sort: QueueSort) => ({
-  ...(query !== '' && { q: query }),
-  ...(sort !== 'name' && { sort }),
-});
+const buildQueueSearch =
+  (query: string, sort: QueueSort) =>
+  ({ q: _q, sort: _sort, ...rest }: HomeSearch): HomeSearch => ({
+    ...rest,
+    ...(query !== '' && { q: query }),
+    ...(sort !== 'name' && { sort }),
+  });
 
 function QueueFilter({ query, sort }: { readonly query: string; readonly sort: QueueSort }) {
   const navigate = route.useNavigate();
@@ -145,8 +155,8 @@ function QueueFilter({ query, sort }: { readonly query: string; readonly sort: Q
       <TextInput
         label="Repository or branch"
         type="search"
-        className="grow"
-        maw={420}
+        w={280}
+        maw="100%"
         maxLength={200}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
@@ -163,90 +173,3 @@ function QueueFilter({ query, sort }: { readonly query: string; readonly sort: Q
     </Group>
   );
 }
-
-const Metric = ({ name, value }: { readonly name: string; readonly value: string }) => (
-  <div>
-    <Text component="dt" size="xs" c="dimmed">
-      {name}
-    </Text>
-    <Text component="dd" m={0} fw={600}>
-      {value}
-    </Text>
-  </div>
-);
-
-function QueueCard({ queue }: { readonly queue: QueueOverview }) {
-  const failures = failureRate(queue);
-  const p50 = queue.timeInQueueP50Seconds;
-  return (
-    <li className="card" data-stalled={queue.stall !== null}>
-      <Stack gap="sm">
-        <Group justify="space-between" align="flex-start">
-          <div className="shrink">
-            <Link to="/queue" search={queueSearch(queue)} className="card-title">
-              {queue.repo.owner}/{queue.repo.name} <span className="branch">{queue.targetBranch}</span>
-            </Link>
-            <Text size="sm" c="dimmed">
-              {queue.repo.host}, {queue.mode === 'parallel' ? 'parallel lanes' : 'single queue'}
-            </Text>
-          </div>
-          <Group gap="xs">
-            {queue.isHostAway && <Pill icon="warning" label="Git host unreachable" tone="bad" />}
-            <QueuePill state={queue.state} />
-          </Group>
-        </Group>
-        {queue.stall !== null && (
-          <Text size="sm" className="stall" data-tone="warn">
-            <Icon name="warning" />
-            <span>
-              <strong>Stalled.</strong> {queue.stall}
-            </span>
-          </Text>
-        )}
-        <dl className="metrics">
-          <Metric name="In queue" value={String(queue.depth)} />
-          <Metric name="Testing" value={String(queue.testing)} />
-          <Metric name="Not ready" value={String(queue.notReady)} />
-          <Metric name="Time in queue (P50)" value={p50 === null ? 'no data' : formatDuration(p50)} />
-          <Metric name="Merged, last 24 h" value={String(queue.mergedLast24h)} />
-          <Metric
-            name="Failure rate, last 24 h"
-            value={failures === null ? 'no data' : formatPercent(failures)}
-          />
-        </dl>
-        <CardFoot queue={queue} />
-      </Stack>
-    </li>
-  );
-}
-
-const CardFoot = ({ queue }: { readonly queue: QueueOverview }) => (
-  <Group justify="space-between">
-    <Text size="sm" c="dimmed">
-      {queue.oldestEntryAt === null ? (
-        'No pull request is waiting.'
-      ) : (
-        <Since at={queue.oldestEntryAt} prefix="Longest wait: " />
-      )}
-    </Text>
-    <Group gap="md">
-      <Link
-        to="/settings"
-        search={queueSearch(queue)}
-        aria-label={`Settings of ${formatRepoPath(queue.repo)} ${queue.targetBranch}`}
-      >
-        Settings
-      </Link>
-      <Link
-        to="/tests"
-        search={{ repo: formatRepoPath(queue.repo) }}
-        aria-label={`Tests of ${formatRepoPath(queue.repo)}`}
-      >
-        Tests
-      </Link>
-    </Group>
-    {queue.depth > 0 && (
-      <span className="visually-hidden">{formatCount(queue.depth, 'pull request')} in the queue</span>
-    )}
-  </Group>
-);

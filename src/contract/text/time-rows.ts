@@ -49,10 +49,7 @@ export function segmentLabel({ kind, isPaused, because }: TimeSegment): string {
 }
 
 /** In the order in which each began. */
-export function timeRows({
-  segments,
-  totalMs,
-}: Pick<TimeSpent, 'segments' | 'totalMs'>): readonly TimeRow[] {
+export function timeRows({ segments, totalMs }: Pick<TimeSpent, 'segments' | 'totalMs'>): readonly TimeRow[] {
   const rows = new Map<string, TimeRow & { ms: number }>();
   for (const segment of segments) {
     const row = {

@@ -15,6 +15,15 @@ import {
   toQueueProgress,
 } from './queue-progress.ts';
 
+/** The hours of the last day, oldest first, and what is usual. */
+export type LastDay = {
+  readonly mergedByHour: readonly number[];
+  readonly timeInQueueP50SecondsByHour: readonly (number | null)[];
+  readonly mergedWeekEarlier: number;
+  readonly usualTimeInQueueSeconds: number | null;
+  readonly isSlow: boolean;
+};
+
 export type ListedQueue = {
   readonly repository: RepositoryName;
   readonly queue: Queue;
@@ -24,6 +33,8 @@ export type ListedQueue = {
   readonly mergedLast24h: number;
   readonly failedLast24h: number;
   readonly timeInQueueP50Seconds: number | null;
+  /** Null: not requested. */
+  readonly lastDay: LastDay | null;
 } & Omit<Progress, 'queue' | 'host'>;
 
 type ListedRow = QueueRow & {
@@ -36,13 +47,24 @@ type ListedRow = QueueRow & {
   merged: number;
   failed: number;
   time_in_queue_p50: number | null;
+  hours: readonly { readonly hour: number; readonly merged: number; readonly ms: number }[] | null;
+  merged_week_earlier: number | null;
+  usual_in_queue_ms: number | null;
+  is_slow: boolean | null;
 } & ProgressRow;
 
 const order = 'r.owner_key, r.name_key, r.host_key, q.branch, q.id';
 
 // The last queue of the previous page may be deleted since: its row, and so its position, still exist.
 const selectQueues = statement<
-  [organizationId: string, after: string | null, take: number, now: Date, query: string | null],
+  [
+    organizationId: string,
+    after: string | null,
+    take: number,
+    now: Date,
+    query: string | null,
+    includeLastDay: boolean,
+  ],
   ListedRow
 >(`
   with page as (
@@ -55,7 +77,7 @@ const selectQueues = statement<
       where q.id = $2 and r.organization_id = $1))
     order by ${order} limit $3
   )
-  select ${queueColumns}, q.host, q.owner, q.name, q.host_away_at, live.*, ended.*
+  select ${queueColumns}, q.host, q.owner, q.name, q.host_away_at, live.*, ended.*, past.*
   from page q
   cross join lateral (
     select count(*) filter (where e.state = 'testing') as testing, count(*) filter (where e.line_rank = 2) as not_ready,
@@ -69,17 +91,35 @@ const selectQueues = statement<
         filter (where t.conclusion = 'merged' and t.queued_at is not null) as time_in_queue_p50, ${endedProgressColumns}
     from attempt t where ${endedWithinDay('$4')}
   ) ended
+  cross join lateral (
+    select case when $6 then (select coalesce(jsonb_agg(h), '[]') from (
+        select floor(extract(epoch from $4 - t.concluded_at) / 3600) as hour, count(*) as merged,
+          percentile_cont(0.5) within group (order by t.in_queue_ms) as ms
+        from attempt t where ${endedWithinDay('$4')} and t.conclusion = 'merged' group by 1) h) end as hours,
+      case when $6 then (select count(*) from attempt t
+        where ${endedWithinDay("($4::timestamptz - interval '168 hours')")} and t.conclusion = 'merged')
+        end as merged_week_earlier,
+      case when $6 then (select u.in_queue_ms from queue_usual u where u.queue_id = q.id) end as usual_in_queue_ms,
+      case when $6 then exists (select from queue_trouble o
+        where o.queue_id = q.id and o.kind = 'slow' and o.ended_at is null) end as is_slow
+  ) past
   order by q.owner_key, q.name_key, q.host_key, q.branch, q.id`);
+
+type QueueListRequest = {
+  readonly organizationId: OrganizationId;
+  readonly query: string | null;
+  readonly includeLastDay: boolean;
+};
 
 /** By repository and branch, after the given queue; never queues of another organization. */
 export async function listQueuesAfter(
   db: Tx,
-  { organizationId, query }: { readonly organizationId: OrganizationId; readonly query: string | null },
+  { organizationId, query, includeLastDay }: QueueListRequest,
   after: QueueId | null,
   take: number,
   now: Date,
 ): Promise<readonly ListedQueue[]> {
-  const rows = await selectQueues(db, organizationId, after, take, now, query);
+  const rows = await selectQueues(db, organizationId, after, take, now, query, includeLastDay);
   return rows.map((row) => ({
     repository: { host: row.host, owner: row.owner, name: row.name },
     queue: toQueue(row),
@@ -90,7 +130,27 @@ export async function listQueuesAfter(
     mergedLast24h: row.merged,
     failedLast24h: row.failed,
     timeInQueueP50Seconds: row.time_in_queue_p50,
+    lastDay: row.hours === null ? null : toLastDay(row.hours, row),
   }));
+}
+
+const hoursOfDay = 24;
+
+function toLastDay(
+  hours: NonNullable<ListedRow['hours']>,
+  { merged_week_earlier: mergedWeekEarlier, usual_in_queue_ms: usualMs, is_slow: isSlow }: ListedRow,
+): LastDay {
+  const byHoursAgo = new Map(hours.map((each) => [each.hour, each]));
+  const oldestFirst = Array.from({ length: hoursOfDay }, (_, index) =>
+    byHoursAgo.get(hoursOfDay - 1 - index),
+  );
+  return {
+    mergedByHour: oldestFirst.map((each) => each?.merged ?? 0),
+    timeInQueueP50SecondsByHour: oldestFirst.map((each) => (each === undefined ? null : each.ms / 1_000)),
+    mergedWeekEarlier: mergedWeekEarlier ?? 0,
+    usualTimeInQueueSeconds: usualMs === null ? null : usualMs / 1_000,
+    isSlow: isSlow ?? false,
+  };
 }
 
 type NamedRow = { id: string; host: string; owner: string; name: string; branch: string };

@@ -39,6 +39,7 @@ const shareable: ReadonlySet<Operation> = new Set([
   'getQueueGraph',
   'listQueues',
   'listPullRequests',
+  'listPullRequestsToFix',
   'getSubmittedPullRequest',
   'getSubmittedPullRequests',
   'getMergeQueueTestingDetails',

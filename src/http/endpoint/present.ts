@@ -104,8 +104,17 @@ export function presentQueue(repository: RepositoryName, queue: Queue): Response
 }
 
 export function presentListed(listed: ListedQueue, now: Date): ResponseOf<'listQueues'>['queues'][number] {
-  const { repository, queue, oldestEntryAt, hostAwayAt, longestTest, movedAt, usualTestMs, ...numbers } =
-    listed;
+  const {
+    repository,
+    queue,
+    oldestEntryAt,
+    hostAwayAt,
+    longestTest,
+    movedAt,
+    usualTestMs,
+    lastDay,
+    ...numbers
+  } = listed;
   const { host } = repository;
   const { depth } = numbers;
   return {
@@ -119,5 +128,14 @@ export function presentListed(listed: ListedQueue, now: Date): ResponseOf<'listQ
     stall: explainStall({ queue, host, hostAwayAt, depth, longestTest, movedAt, usualTestMs }, now),
     oldestEntryAt: oldestEntryAt?.toISOString() ?? null,
     ...numbers,
+    ...(lastDay === null
+      ? {}
+      : {
+          lastDay: {
+            ...lastDay,
+            mergedByHour: [...lastDay.mergedByHour],
+            timeInQueueP50SecondsByHour: [...lastDay.timeInQueueP50SecondsByHour],
+          },
+        }),
   };
 }

@@ -77,11 +77,12 @@ export const queueHandlers: Handlers<
     return graph;
   },
 
-  listQueues: async ({ cell, scope, now }, { cursor, take, query = null }) => {
+  listQueues: async ({ cell, scope, now }, { cursor, take, query = null, includeLastDay = false }) => {
     const after = cursor === undefined ? null : queueCursorFrom(cursor);
     const { organizationId } = scope.principal;
     // One more row than requested shows whether there is a next page.
-    const rows = await listQueuesAfter(cell.reader, { organizationId, query }, after, take + 1, now);
+    const listed = { organizationId, query, includeLastDay };
+    const rows = await listQueuesAfter(cell.reader, listed, after, take + 1, now);
     const page = rows.slice(0, take);
     const last = page.at(-1);
     return {
