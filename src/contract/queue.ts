@@ -84,6 +84,37 @@ const Finding = z
 
 export const Diagnosis = z.object({
   findings: z.array(Finding).meta({ description: 'In the order in which they were checked.' }),
+  untriggered: z.array(z.string()).meta({
+    description:
+      'Paths of the workflows that have a required check and that nothing starts for test branches. proposeTriggers adds the trigger.',
+  }),
+});
+
+export const TriggerProposal = z.object({
+  pullRequest: z
+    .object({
+      number: z.int(),
+      url: z.url(),
+      isNew: z.boolean().meta({ description: 'False: it was open already, and stays as it is.' }),
+    })
+    .nullable()
+    .meta({ description: 'Null: no file could be changed by a pull request.' }),
+  byHand: z
+    .array(
+      z.object({
+        path: z.string(),
+        reason: z.string().meta({ description: 'Why Signalbox does not change the file.' }),
+        editorUrl: z
+          .url()
+          .nullable()
+          .meta({ description: 'Where a person edits it; null: the Git host has no page for it.' }),
+        text: z.string(),
+        isWholeFile: z
+          .boolean()
+          .meta({ description: 'Whether `text` is the whole file, or lines to be added to it.' }),
+      }),
+    )
+    .meta({ description: 'Files that a person has to change.' }),
 });
 
 export const RepositoryCheck = Diagnosis.extend({

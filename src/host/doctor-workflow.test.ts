@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { workflowFindings, type WorkflowQuestion } from './doctor-workflow.ts';
+import { listUntriggered, workflowFindings, type WorkflowQuestion } from './doctor-workflow.ts';
 
 const onPush = "on:\n  push:\n    branches: [main, 'signalbox/**']\n";
 
-const ask = (text: string, change: Partial<WorkflowQuestion> = {}) =>
-  workflowFindings({
-    files: [{ path: '.github/workflows/ci.yml', text }],
-    targetBranch: 'main',
-    required: ['test'],
-    testPullRequests: false,
-    ...change,
-  });
+const questionOf = (text: string, change: Partial<WorkflowQuestion> = {}): WorkflowQuestion => ({
+  files: [{ path: '.github/workflows/ci.yml', text, sha: '' }],
+  targetBranch: 'main',
+  required: ['test'],
+  testPullRequests: false,
+  ...change,
+});
+const ask = (...args: Parameters<typeof questionOf>) => workflowFindings(questionOf(...args));
 const faults = (...args: Parameters<typeof ask>) =>
   ask(...args)
     .filter(({ verdict }) => verdict !== 'right')
@@ -97,5 +97,16 @@ describe('the workflows of a repository', () => {
   it('are passed over where they are none', () => {
     for (const text of ['', '- a\n', ': : :\n', '[', 'on: push\n', 'jobs: 1\non: 2\n'])
       expect(ask(text)).toEqual([]);
+  });
+
+  it('are listed where they have a required check and nothing starts them for test branches', () => {
+    const missing = `on: pull_request\n${job('')}`;
+    const files = [
+      ['ci.yml', missing],
+      ['pushed.yml', onPush + job('')],
+      ['other.yml', missing.replace('test:', 'other:')],
+    ].map(([path, text]) => ({ path: path!, text: text!, sha: '' }));
+    expect(listUntriggered(questionOf('', { files })).map(({ path }) => path)).toEqual(['ci.yml']);
+    expect(listUntriggered(questionOf('', { files, testPullRequests: true }))).toEqual([]);
   });
 });

@@ -84,11 +84,15 @@ function skipFindings(required: RequiredJob, testPullRequests: boolean): Finding
   return findings;
 }
 
-/** Whether the events that a test branch causes start the workflow, and how often. */
-function triggerFindings(workflow: Workflow, branch: string, testPullRequests: boolean): Finding[] {
+/** Which of the events that a test branch causes start the workflow. */
+function startedBy(workflow: Workflow, { targetBranch, testPullRequests }: WorkflowQuestion) {
+  const isPushed = runsOnPush(workflow, testBranchOf(targetBranch));
+  return { isPushed, isProposed: testPullRequests && workflow.triggers.has('pull_request') };
+}
+
+function triggerFindings(workflow: Workflow, question: WorkflowQuestion): Finding[] {
   const { path, triggers } = workflow;
-  const isPushed = runsOnPush(workflow, branch);
-  const isProposed = testPullRequests && triggers.has('pull_request');
+  const { isPushed, isProposed } = startedBy(workflow, question);
   const findings: Finding[] = [];
   if (!isPushed && !isProposed)
     findings.push(
@@ -127,23 +131,39 @@ const cancelFindings = ({ path, cancelledGroup: group }: Workflow): Finding[] =>
         ),
       ];
 
-export function workflowFindings(question: WorkflowQuestion): Finding[] {
-  const { files, targetBranch, required, testPullRequests } = question;
+/** As the queue names them. */
+export const testBranchOf = (targetBranch: string): string =>
+  `signalbox/${targetBranch}/pr-1/00000000-0000-0000-0000-000000000000`;
+
+function requiredJobs({ files, required }: WorkflowQuestion): readonly RequiredJob[] {
   const workflows = files.map(parseWorkflow).filter((workflow) => workflow !== null);
-  const jobs = workflows.flatMap((workflow) =>
+  return workflows.flatMap((workflow) =>
     workflow.jobs
       .filter((job) => required.some((check) => jobReportsCheck(job, check)))
       .map((job): RequiredJob => ({ workflow, job })),
   );
+}
+
+export function workflowFindings(question: WorkflowQuestion): Finding[] {
+  const jobs = requiredJobs(question);
   if (jobs.length === 0) return [];
   const concerned = [...new Set(jobs.map(({ workflow }) => workflow))];
-  const branch = `signalbox/${targetBranch}/pr-1/00000000-0000-0000-0000-000000000000`;
   const findings = [
-    ...concerned.flatMap((workflow) => triggerFindings(workflow, branch, testPullRequests)),
-    ...jobs.flatMap((job) => skipFindings(job, testPullRequests)),
+    ...concerned.flatMap((workflow) => triggerFindings(workflow, question)),
+    ...jobs.flatMap((job) => skipFindings(job, question.testPullRequests)),
     ...concerned.flatMap(cancelFindings),
   ];
   return findings.length > 0
     ? findings
     : [right(`The workflows of the required checks run for test branches, once, and skip nothing.`)];
+}
+
+/** The workflows of required checks that nothing starts for test branches. */
+export function listUntriggered(question: WorkflowQuestion): readonly WorkflowFile[] {
+  const paths = new Set(
+    requiredJobs(question).flatMap(({ workflow }) =>
+      Object.values(startedBy(workflow, question)).some(Boolean) ? [] : [workflow.path],
+    ),
+  );
+  return question.files.filter(({ path }) => paths.has(path));
 }

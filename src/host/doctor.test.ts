@@ -215,7 +215,7 @@ describe('the doctor, on what landing guarantees', () => {
 describe('the doctor, on CI', () => {
   it('warns of workflows that are skipped, and of a token that may write', () => {
     const text = 'on:\n  push:\n    branches: [main]\njobs:\n  test: { steps: [] }\n';
-    expect(faults({ workflows: [{ path: 'ci.yml', text }] })).toEqual([
+    expect(faults({ workflows: [{ path: 'ci.yml', text, sha: '' }] })).toEqual([
       expect.stringMatching(/^warning: ci\.yml .*nothing starts it for test branches/),
     ]);
     expect(faults({ workflowTokenWrites: true, othersMayCreateTestBranches: true })).toEqual([

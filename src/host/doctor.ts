@@ -5,8 +5,10 @@ import { checkName } from '#core/queue/text/message.ts';
 import type { HostEvent } from '#core/queue/host-event.ts';
 import type { DoctorInput } from './doctor-input.ts';
 import { guaranteeFindings, ruleFindings } from './doctor-landing.ts';
-import { workflowFindings } from './doctor-workflow.ts';
+import { workflowFindings, type WorkflowQuestion } from './doctor-workflow.ts';
 import { type Finding, right, warning, wrong } from './finding.ts';
+import type { Inspection } from './host.ts';
+
 export function diagnose(input: DoctorInput): readonly Finding[] {
   const { inspection } = input;
   const version = right(`The Git host answers: ${inspection.version}.`);
@@ -149,12 +151,18 @@ function checkFindings({ inspection, queue }: DoctorInput): Finding[] {
   return findings;
 }
 
+export const workflowQuestion = (
+  { workflows, protection }: Inspection,
+  { settings, targetBranch }: DoctorInput['queue'],
+): WorkflowQuestion => ({
+  files: workflows ?? [],
+  targetBranch,
+  required: settings.requiredStatuses ?? protection?.requiredChecks ?? [],
+  testPullRequests: settings.createPrsForTestingBranches,
+});
+
 function ciFindings({ inspection, queue }: DoctorInput): Finding[] {
-  const { settings, targetBranch } = queue;
-  const required = settings.requiredStatuses ?? inspection.protection?.requiredChecks ?? [];
-  const files = inspection.workflows ?? [];
-  const testPullRequests = settings.createPrsForTestingBranches;
-  const findings = workflowFindings({ files, targetBranch, required, testPullRequests });
+  const findings = workflowFindings(workflowQuestion(inspection, queue));
   if (inspection.workflowTokenWrites === true && inspection.othersMayCreateTestBranches === true)
     findings.push(
       warning(

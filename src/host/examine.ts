@@ -1,12 +1,18 @@
 // Asks a Git host everything about a repository and a branch that the doctor judges. It may take a dozen calls.
 
-import { diagnose } from './doctor.ts';
+import { diagnose, workflowQuestion } from './doctor.ts';
+import { listUntriggered } from './doctor-workflow.ts';
 import type { DoctorInput } from './doctor-input.ts';
 import type { Finding } from './finding.ts';
 import type { Host, HostRepository, Inspection } from './host.ts';
 import { landingWay, resolveLandingMode } from './landing-mode.ts';
 
-type Examination = { readonly findings: readonly Finding[]; readonly inspection: Inspection };
+type Examination = {
+  readonly findings: readonly Finding[];
+  /** Paths of the workflows of required checks that nothing starts for test branches. */
+  readonly untriggered: readonly string[];
+  readonly inspection: Inspection;
+};
 
 export async function examine(
   host: Host,
@@ -25,5 +31,6 @@ export async function examine(
     isShownAsMerged: host.showsPushedAsMerged(method),
     webhookUrls,
   });
-  return { findings, inspection };
+  const untriggered = listUntriggered(workflowQuestion(inspection, queue)).map(({ path }) => path);
+  return { findings, untriggered, inspection };
 }

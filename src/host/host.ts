@@ -13,6 +13,7 @@ import type { QueueSettings } from '#core/queue/settings.ts';
 import type { RepositoryName } from '#core/repository.ts';
 import type { HostAccess } from './host-access.ts';
 import type { IssueAnswer, OwnIssue } from './own-issue.ts';
+import type { FileProposal, ProposalAnswer } from './proposal.ts';
 import type { ActiveRule, LandingWay } from './rule.ts';
 import type { WantedWebhook, WebhookAnswer } from './wanted-webhook.ts';
 
@@ -251,7 +252,12 @@ export type Inspection = {
 };
 
 /** A file of GitHub, Gitea or Forgejo Actions. */
-export type WorkflowFile = { readonly path: string; readonly text: string };
+export type WorkflowFile = {
+  readonly path: string;
+  readonly text: string;
+  /** Its blob. */ readonly sha: string;
+};
+
 /** A person or an account, as the author or committer of a commit. */
 export type CommitPerson = { readonly name: string; readonly email: string };
 
@@ -320,6 +326,10 @@ export type Host = {
     repository: HostRepository,
     testPullRequest: TestPullRequest,
   ) => Promise<number>;
+  /** Opens a pull request with changed files, or returns the one that is open from the same branch. */
+  readonly proposeFiles: (repository: HostRepository, proposal: FileProposal) => Promise<ProposalAnswer>;
+  /** Where a person edits a file of a branch; null: the host has no page for it. */
+  readonly editorUrl: (repository: HostRepository, branch: string, path: string) => Promise<string | null>;
   /** Writes or edits Signalbox's comment and returns its id. If the comment was deleted, a new one is written. */
   readonly writeComment: (
     repository: HostRepository,

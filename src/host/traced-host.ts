@@ -17,6 +17,8 @@ const calls = [
   'ensureWebhook',
   'findRepository',
   'openTestPullRequest',
+  'proposeFiles',
+  'editorUrl',
   'writeComment',
   'writeIssue',
   'writeCheck',

@@ -87,7 +87,7 @@ function cancelledGroup(concurrency: unknown): string | null {
 }
 
 /** Null: it is no workflow, or not YAML. */
-export function parseWorkflow({ path, text: source }: WorkflowFile): Workflow | null {
+export function parseWorkflow({ path, text: source }: Pick<WorkflowFile, 'path' | 'text'>): Workflow | null {
   let parsed: Fields;
   try {
     parsed = fields(parse(source, { logLevel: 'silent' }));

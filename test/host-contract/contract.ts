@@ -1,9 +1,9 @@
 // What the sections of the host contract share: the world, a new repository with git in hand, and waiting for what a host
 // does in its own time.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { onTestFinished, type TestContext } from 'vitest';
@@ -83,7 +83,10 @@ export async function openPlace(world: HostWorld): Promise<Workplace> {
     const from = (await tipOf(branch)) === null ? 'main' : branch;
     await git(clone, 'fetch', '--quiet', '--prune', 'origin');
     await git(clone, 'checkout', '--quiet', '--detach', `origin/${from}`);
-    for (const [path, text] of Object.entries(files)) await writeFile(join(clone, path), text);
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(clone, path)), { recursive: true });
+      await writeFile(join(clone, path), text);
+    }
     await git(clone, 'add', '--all');
     await git(clone, 'commit', '--quiet', '--message', `Change ${Object.keys(files).join(', ')}`);
     await git(clone, 'push', '--quiet', 'origin', `HEAD:${branchRef(branch)}`);

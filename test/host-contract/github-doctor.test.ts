@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { defaultSettings, type QueueSettings } from '#core/queue/settings.ts';
 import { examine } from '#host/examine.ts';
+import { proposeTriggers } from '#host/trigger-proposal.ts';
+import { usualPermissions } from '../github-server/site.ts';
 import { openGithub, widgets } from './github-fixture.ts';
 
 type Opened = Awaited<ReturnType<typeof openGithub>>;
@@ -143,5 +145,59 @@ describe('the doctor on GitHub', () => {
     expect(await faultsOf(await openHealthy({ permissions }), { mergeMethod: 'merge_commit' })).toEqual([
       expect.stringMatching(/^warning: Without the permission `actions: write`/),
     ]);
+  });
+});
+
+describe('the trigger for test branches on GitHub', () => {
+  const missing = workflow.replace(", 'signalbox/**'", '');
+  const queue = { targetBranch: 'main', settings: defaultSettings };
+
+  it('is proposed as a pull request', async () => {
+    const { host, repository, server } = await openHealthy({}, missing);
+    const { pullRequest, byHand } = await proposeTriggers(host, repository, queue);
+    expect(byHand).toEqual([]);
+    expect(pullRequest).toMatchObject({ isNew: true, url: `${server.url}/acme/widgets/pull/1` });
+    const { workflows } = await host.inspect(repository, 'signalbox-trigger/main');
+    expect(workflows).toMatchObject([{ text: workflow }]);
+    expect(await proposeTriggers(host, repository, queue)).toEqual({
+      pullRequest: { ...pullRequest, isNew: false },
+      byHand: [],
+    });
+  });
+
+  it('is left to people with the changed file where the App may not change workflows', async () => {
+    const { workflows: _, ...permissions } = usualPermissions;
+    const { host, repository, server } = await openHealthy({ permissions }, missing);
+    expect(await proposeTriggers(host, repository, queue)).toEqual({
+      pullRequest: null,
+      byHand: [
+        {
+          path: '.github/workflows/ci.yml',
+          reason: 'GitHub answered with 403: Resource not accessible by integration',
+          editorUrl: `${server.url}/acme/widgets/edit/main/.github/workflows/ci.yml`,
+          text: workflow,
+          isWholeFile: true,
+        },
+      ],
+    });
+    expect(await host.inspect(repository, 'signalbox-trigger/main')).toMatchObject({ branchExists: false });
+  });
+
+  it('is left to people where a ruleset does not let Signalbox create the branch', async () => {
+    const { host, repository, server } = await openHealthy({}, missing);
+    server.addRuleset(widgets, { rules: [{ type: 'creation' }], include: ['~ALL'] });
+    expect(await proposeTriggers(host, repository, queue)).toMatchObject({
+      pullRequest: null,
+      byHand: [{ reason: expect.stringMatching(/^GitHub answered with 422: /) as string, text: workflow }],
+    });
+  });
+
+  it('is left to people with the lines to add where the file cannot be edited safely', async () => {
+    const ignoring = missing.replace('branches: [main]', "branches-ignore: ['signalbox/**']");
+    const { host, repository } = await openHealthy({}, ignoring);
+    expect(await proposeTriggers(host, repository, queue)).toMatchObject({
+      pullRequest: null,
+      byHand: [{ isWholeFile: false, text: "branches: ['**', '!signalbox/**', 'signalbox/**']\n" }],
+    });
   });
 });

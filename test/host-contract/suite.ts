@@ -7,6 +7,7 @@ import { checkSection } from './check-section.ts';
 import { type Contract, openPlace } from './contract.ts';
 import { issueSection } from './issue-section.ts';
 import { landingSection } from './landing-section.ts';
+import { proposalSection } from './proposal-section.ts';
 import { pullRequestSection } from './pull-request-section.ts';
 import { troubleSection } from './trouble-section.ts';
 import { webhookSection } from './webhook-section.ts';
@@ -49,6 +50,7 @@ export function describeHostContract(name: string, openWorld: () => Promise<Host
     pullRequestSection(contract);
     checkSection(contract);
     landingSection(contract);
+    proposalSection(contract);
     wordSection(contract);
     issueSection(contract);
     webhookSection(contract);

@@ -40,3 +40,31 @@ it('checks a repository before it has a queue, and names the checks that a queue
   const reader = await world.client('acme', ['read', 'submit']);
   expect(await reader.refusal('checkRepository', main, 403)).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
 });
+
+it('opens one pull request that adds the trigger for test branches, for administrators, and writes that down', async () => {
+  const world = await openWorldForTest();
+  const admin = await world.client('acme', ['admin', 'read', 'submit']);
+  await admin.call('createQueue', { ...main, requiredStatuses: ['test'] });
+  const text = (on: string) => `${on}\njobs:\n  test: { steps: [{ run: make }] } # all of it\n`;
+  const path = '.github/workflows/ci.yml';
+  const files = { [path]: text('on: [pull_request] # CI') };
+  await admin.call('sandboxCommit', { repo: widgets, branch: 'main', files });
+  expect(await admin.call('diagnoseQueue', main)).toMatchObject({ untriggered: [path] });
+  const { pullRequest, byHand } = await admin.call('proposeTriggers', main);
+  expect(byHand).toEqual([]);
+  expect(await admin.call('proposeTriggers', main)).toEqual({
+    pullRequest: { ...pullRequest, isNew: false },
+    byHand: [],
+  });
+  const { entries } = await admin.call('listAuditLog', { action: 'queue.propose-triggers' });
+  expect(entries).toMatchObject([{ subject: 'acme/widgets main', after: { pullRequest: pullRequest!.url } }]);
+  await admin.call('sandboxMergePullRequest', {
+    repo: widgets,
+    pr: { number: pullRequest!.number },
+    mergeMethod: 'SQUASH',
+  });
+  expect(await admin.call('diagnoseQueue', main)).toMatchObject({ untriggered: [] });
+  expect(await admin.call('proposeTriggers', main)).toEqual({ pullRequest: null, byHand: [] });
+  const writer = await world.client('acme', ['read', 'submit']);
+  expect(await writer.refusal('proposeTriggers', main, 403)).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
+});

@@ -8,6 +8,7 @@ import { formatCount } from '../format.ts';
 import { Icon, type IconName } from '../component/icon.tsx';
 import { ErrorAlert } from '../component/query-result.tsx';
 import type { QueueName } from '../name.ts';
+import { TriggerOffer } from './trigger-proposal.tsx';
 
 type QueueFinding = ResponseOf<'diagnoseQueue'>['findings'][number];
 
@@ -32,7 +33,7 @@ function summarize(findings: readonly QueueFinding[]): string {
 
 export function QueueDiagnosis({ name }: { readonly name: QueueName }) {
   const diagnosis = useMutation({ mutationFn: () => call('diagnoseQueue', name) });
-  const findings = diagnosis.data?.findings;
+  const { findings, untriggered = [] } = diagnosis.data ?? {};
   return (
     <section className="card" aria-label="Check the repository">
       <Stack gap="sm" align="flex-start">
@@ -51,6 +52,7 @@ export function QueueDiagnosis({ name }: { readonly name: QueueName }) {
           <div role="status">
             <Text fw={600}>{summarize(findings)}</Text>
             <FindingList findings={findings} />
+            {untriggered.length > 0 && <TriggerOffer name={name} untriggered={untriggered} />}
           </div>
         )}
       </Stack>

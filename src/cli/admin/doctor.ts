@@ -2,6 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import { countText } from '#base/number-text.ts';
+import { recordTriggerProposal } from '#command/propose-triggers.ts';
 import type { Cells } from '#db/cell.ts';
 import { defaultSettings } from '#core/queue/settings.ts';
 import { findConnectionHook } from '#db/account/connection-store.ts';
@@ -13,12 +14,16 @@ import { examine } from '#host/examine.ts';
 import type { Finding } from '#host/finding.ts';
 import { type HostFor, HostError } from '#host/host.ts';
 import { accessUsage, findKindByName, hostKindNames, hostKinds } from '#host/kinds.ts';
+import { proposeTriggers, type TriggerProposal } from '#host/trigger-proposal.ts';
 import { isSandboxHost } from '#host/sandbox/host.ts';
+import { plainLine } from '../terminal/plain-text.ts';
+import { byCommandLine } from './auditor.ts';
 
-const usage = `Usage: signalbox doctor <slug> --repo host/owner/name [--branch main] [--json]
+const usage = `Usage: signalbox doctor <slug> --repo host/owner/name [--branch main] [--json | --propose-triggers]
 
 Connects to the Git host, reports each check of the repository, and prints how to fix the failed ones.
-Exits with status 1 if a check failed.`;
+Exits with status 1 if a check failed. With --propose-triggers it instead opens a pull request that makes the
+workflows of the required checks run for test branches.`;
 
 const marks: { readonly [Verdict in Finding['verdict']]: string } = {
   right: 'ok     ',
@@ -50,6 +55,7 @@ export async function doctor(
     repo: { type: 'string' },
     branch: { type: 'string' },
     json: { type: 'boolean' },
+    'propose-triggers': { type: 'boolean' },
   } as const;
   let parsed;
   try {
@@ -81,6 +87,13 @@ export async function doctor(
       const known = queues.find(({ targetBranch }) => targetBranch === branch);
       const queue = known ?? { targetBranch: branch, settings: defaultSettings };
       const place = { ...repository, organizationId };
+      if (parsed.values['propose-triggers'] === true) {
+        const proposal = await proposeTriggers(adapter, place, queue);
+        const { pullRequest } = proposal;
+        if (pullRequest?.isNew === true)
+          await recordTriggerProposal(cell.db, byCommandLine(organizationId), place, branch, pullRequest.url);
+        return printProposal(proposal);
+      }
       const webhookUrls = hookUrls(publicUrl, cell.name, connection);
       const { findings } = await examine(adapter, place, { queue, webhookUrls });
       if (parsed.values.json === true) console.log(JSON.stringify(findings));
@@ -104,4 +117,28 @@ function print(findings: readonly Finding[]): void {
   }
   const wrong = findings.filter(({ verdict }) => verdict === 'wrong').length;
   console.log(wrong === 0 ? 'No check failed.' : `${countText(wrong, 'check')} failed.`);
+}
+
+/** Returns the exit code: 1 if a file is left to change. */
+function printProposal({ pullRequest, byHand }: TriggerProposal): number {
+  if (pullRequest !== null)
+    console.log(
+      pullRequest.isNew
+        ? `Opened ${pullRequest.url}. Merge it, so that CI runs for test branches.`
+        : `The pull request is open already: ${pullRequest.url}`,
+    );
+  for (const { path, reason, editorUrl, text, isWholeFile } of byHand) {
+    console.log(`${plainLine(path)} was not changed. ${plainLine(reason, 1_000)}`);
+    console.log(
+      `Change it${editorUrl === null ? '' : ` at ${plainLine(editorUrl, 1_000)}`}. ${isWholeFile ? 'The whole file:' : 'Add these lines:'}\n\n${text
+        .split('\n')
+        .map((line) => plainLine(line, 10_000))
+        .join('\n')}`,
+    );
+  }
+  if (pullRequest === null && byHand.length === 0)
+    console.log(
+      'Nothing to change: every workflow of a required check that Signalbox finds runs for test branches.',
+    );
+  return byHand.length === 0 ? 0 : 1;
 }

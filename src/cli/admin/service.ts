@@ -26,6 +26,7 @@ export const addService: AddCommand = ({ program, context, run }) => {
     .requiredOption('--repo <host/owner/name>', 'the repository')
     .option('--branch <name>', 'target branch of the queue (default: main)')
     .option('--json', 'print the result of each check as JSON')
+    .option('--propose-triggers', 'open a pull request that makes the workflows run for test branches')
     .addHelpText('after', '\nExits with status 1 if a check failed.');
   withExamples(doctor, {
     line: 'signalbox doctor acme --repo localhost:3000/acme/widgets --branch main',

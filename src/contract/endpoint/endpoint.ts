@@ -203,6 +203,16 @@ export const endpoints = {
     response: queue.Diagnosis,
     errors: [...inQueue, 'HOST_ERROR'],
   },
+  proposeTriggers: {
+    ...admin,
+    path: '/v1/proposeTriggers',
+    tag: 'Queues',
+    summary:
+      'Open a pull request that makes the workflows of the required checks run for test branches, or find the open one',
+    request: queue.QueueRequest,
+    response: queue.TriggerProposal,
+    errors: [...inQueue, 'HOST_ERROR'],
+  },
   checkRepository: {
     ...admin,
     path: '/v1/checkRepository',

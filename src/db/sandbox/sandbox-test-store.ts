@@ -1,4 +1,4 @@
-// Writes the rows of sandbox_pull_request that show test branches.
+// Writes the rows of sandbox_pull_request that show branches of Signalbox.
 
 import type { RepositoryId } from '#base/id.ts';
 import type { Tx } from '../cell.ts';
@@ -11,6 +11,7 @@ type NewSandboxTestPullRequest = {
   readonly title: string;
   readonly body: string;
   readonly author: string;
+  readonly draft: boolean;
 };
 
 // In the sandbox, every number that a client names is an existing pull request. A test pull request therefore
@@ -36,24 +37,25 @@ const insertOpen = statement<
     title: string,
     body: string,
     author: string,
+    draft: boolean,
   ],
   { number: number }
 >(`
   insert into sandbox_pull_request
     (repository_id, number, branch, head_sha, disk_sha, base_branch, title, body, author, draft, state)
   select $1, greatest(${numberMin}, (select max(number) + 1 from sandbox_pull_request
-      where repository_id = $1 and number < ${numberMax})), $2, $3, $3, $4, $5, $6, $7, true, 'open'
+      where repository_id = $1 and number < ${numberMax})), $2, $3, $3, $4, $5, $6, $7, $8, 'open'
   where not exists (select from sandbox_pull_request
     where repository_id = $1 and number between ${numberMin} and ${numberMax} and branch = $2 and state = 'open')
   on conflict (repository_id, number) do nothing returning number`);
 
-/** Inserts a draft pull request; null if the branch has an open one, or a concurrent insert was first. */
+/** Null if the branch has an open one, or a concurrent insert was first. */
 export async function insertSandboxTestPullRequest(
   db: Tx,
   repositoryId: RepositoryId,
-  { branch, headSha, baseBranch, title, body, author }: NewSandboxTestPullRequest,
+  { branch, headSha, baseBranch, title, body, author, draft }: NewSandboxTestPullRequest,
 ): Promise<number | null> {
-  const rows = await insertOpen(db, repositoryId, branch, headSha, baseBranch, title, body, author);
+  const rows = await insertOpen(db, repositoryId, branch, headSha, baseBranch, title, body, author, draft);
   return rows[0]?.number ?? null;
 }
 

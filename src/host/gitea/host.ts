@@ -15,6 +15,7 @@ import { createLabelReader } from './pull-request/label.ts';
 import { createMerger } from './pull-request/merge.ts';
 import { createDemandsReader, readWholeRule } from './rule/protection.ts';
 import { createPersonReader } from './pull-request/person.ts';
+import { createProposals } from './pull-request/proposal.ts';
 import { createPullRequestReader, createTestPullRequests } from './pull-request/pull-request.ts';
 import { CollaboratorPermission, Repository } from './schema.ts';
 import { createApprovalReader } from './pull-request/review.ts';
@@ -75,6 +76,7 @@ export function createGiteaHost(options: GiteaOptions): Host {
       return found && { host, owner: found.owner.login, name: found.name };
     },
     openTestPullRequest: createTestPullRequests(client),
+    ...createProposals(client),
     writeComment: createComments(client),
     writeIssue: createIssues(client),
     changeLabels: labels.changeLabels,

@@ -110,7 +110,7 @@ export const ContentList = z.array(
   z.object({ type: z.string(), name: z.string(), path: z.string(), size: z.int() }),
 );
 /** In base64. */
-export const ContentFile = z.object({ content: z.string() });
+export const ContentFile = z.object({ content: z.string(), sha: z.string() });
 
 const commitStates = ['pending', 'success', 'error', 'failure', 'warning', 'skipped'] as const;
 /** A state that a later version may add has not passed. */

@@ -20,6 +20,7 @@ import { readPermission, permissionOfAccount } from './rule/permission.ts';
 import { createPersonReader } from './pull-request/person.ts';
 import { writeIssue } from './pull-request/issue.ts';
 import { readHeadBranch, openTestPullRequest } from './pull-request/pull-request.ts';
+import { proposeFiles } from './pull-request/proposal.ts';
 import { createReading } from './pull-request/reading.ts';
 import { readApprovals } from './pull-request/review.ts';
 import { GithubRepository } from './schema.ts';
@@ -67,6 +68,11 @@ export function createGithubHost(options: GithubOptions): Host {
       findRepository(await clientOf(organizationId, repository), repository),
     openTestPullRequest: async (repository, testPullRequest) =>
       openTestPullRequest(await of(repository), repository, testPullRequest),
+    proposeFiles: async (repository, proposal) => proposeFiles(await of(repository), repository, proposal),
+    editorUrl: async (repository, branch, path) => {
+      const { connection } = await of(repository);
+      return `${connection.url}/${repository.owner}/${repository.name}/edit/${pathInUrl(branch)}/${pathInUrl(path)}`;
+    },
     changeLabels: async (repository, number, change) =>
       changeLabels(await of(repository), repository, number, change),
     writeIssue: async (repository, issue) => writeIssue(await of(repository), repository, issue),
@@ -87,6 +93,8 @@ export function createGithubHost(options: GithubOptions): Host {
     rerunFailedJobs: async (repository, jobs) => rerunFailedJobs(await of(repository), repository, jobs),
   };
 }
+
+const pathInUrl = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
 async function resolveRemote({ connection, auth }: GithubClient, { owner, name }: HostRepository) {
   const basicCredentials = Buffer.from(`x-access-token:${await auth.token()}`).toString('base64');

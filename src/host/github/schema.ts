@@ -256,7 +256,8 @@ export const ContentList = z.array(
   z.object({ type: z.string(), name: z.string(), path: z.string(), size: z.int() }),
 );
 /** In base64, with line breaks. */
-export const ContentFile = z.object({ content: z.string() });
+export const ContentFile = z.object({ content: z.string(), sha: z.string() });
+export const GitRef = z.object({ object: z.object({ sha: z.string() }) });
 
 export const HookConfig = z.object({ url: z.string().optional() });
 export const HookDeliveries = z.array(z.object({ status_code: z.int() }));

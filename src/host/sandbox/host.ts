@@ -9,7 +9,6 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { currentApprovals } from '#core/queue/rule/approval.ts';
 import type { PullRequest } from '#core/queue/model.ts';
-import { fullName } from '#core/repository.ts';
 import type { Cell } from '#db/cell.ts';
 import { listSandboxChecks, saveSandboxCheck } from '#db/sandbox/sandbox-ci-store.ts';
 import type { SandboxPullRequest } from '#db/sandbox/sandbox-pull-request.ts';
@@ -32,7 +31,7 @@ import { madeUp } from './made-up.ts';
 import { createMerger } from './merge.ts';
 import { createIssues } from './issue.ts';
 import { inspectSandbox } from './inspect.ts';
-import { createPushNotice, pullRequestEvent } from './push.ts';
+import { createPushNotice, type NoticePush, pullRequestEvent } from './push.ts';
 import {
   type Faults,
   loadSettings,
@@ -41,7 +40,9 @@ import {
   type SandboxSettings,
   settingsFrom,
 } from './setting.ts';
-import { openTestPullRequest } from './test-pull-request.ts';
+import { openOwnPullRequest } from './own-pull-request.ts';
+import { proposeFiles } from './proposal.ts';
+import { pullRequestUrl } from './pull-request.ts';
 import { updateTrialMerge } from './trial-merge.ts';
 import { parseWebhook } from './webhook.ts';
 import { createCommentsAndLabels, ownLogin, type SandboxCommentsAndLabels } from './comment.ts';
@@ -80,7 +81,7 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
   const ci = createCi({ cell, disk, announce, scripts: options.scripts });
   const noticePush = createPushNotice({ cell, disk, ci, announce, clock });
   const { merge, markMerged } = createMerger({ cell, disk, clock, announce, noticePush });
-  const commentsAndLabels = createCommentsAndLabels({ cell, announce, clock });
+  const comments = createCommentsAndLabels({ cell, announce, clock });
 
   /** The settings, if the host answers at all. */
   const readSettings = async (repository: HostRepository): Promise<SandboxSettings> => {
@@ -142,7 +143,7 @@ export function createSandboxHost(options: SandboxOptions): SandboxHost {
       await readSettings(repository);
       return { kind: 'cannot', reason: 'The sandbox runs all of CI for a commit, or nothing.' };
     },
-    ...createConversation(options, { disk, announce, comments: commentsAndLabels, settingsOf: readSettings }),
+    ...createConversation(options, { disk, announce, noticePush, comments, settingsOf: readSettings }),
     control: createControl({ ...options, disk, announce, ci, noticePush, merge }),
   };
 }
@@ -174,6 +175,7 @@ type Parts = {
   readonly disk: Disk;
   readonly announce: Announce;
   readonly comments: SandboxCommentsAndLabels;
+  readonly noticePush: NoticePush;
   readonly settingsOf: (repository: HostRepository) => Promise<SandboxSettings>;
 };
 
@@ -183,6 +185,8 @@ type Conversation = Pick<
   | 'headBranchOf'
   | 'findRepository'
   | 'openTestPullRequest'
+  | 'proposeFiles'
+  | 'editorUrl'
   | 'writeComment'
   | 'writeIssue'
   | 'writeCheck'
@@ -212,12 +216,14 @@ function createConversation(options: SandboxOptions, parts: Parts): Conversation
     // Every repository exists as soon as it is named.
     findRepository: (_organizationId, { host, owner, name }) => Promise.resolve({ host, owner, name }),
     openTestPullRequest: async (repository, testPullRequest) =>
-      openTestPullRequest(
-        { cell, disk, announce },
-        repository,
-        await readSettings(repository),
-        testPullRequest,
-      ),
+      openOwnPullRequest({ cell, disk, announce }, repository, await readSettings(repository), {
+        ...testPullRequest,
+        draft: true,
+      }),
+    proposeFiles: async (repository, proposal) =>
+      proposeFiles({ ...options, ...parts }, repository, await readSettings(repository), proposal),
+    // The sandbox has no pages.
+    editorUrl: () => Promise.resolve(null),
     writeComment: async (repository, number, comment) => {
       await readSettings(repository);
       return commentsAndLabels.writeComment(repository, number, comment);
@@ -306,7 +312,7 @@ function shown(repository: HostRepository, kept: SandboxPullRequest): PullReques
     fork,
     mergeability,
     draft,
-    url: `https://${repository.host}/${fullName(repository)}/pull/${number}`,
+    url: pullRequestUrl(repository, number),
     state: state === 'missing' ? 'closed' : state,
   };
 }

@@ -10,6 +10,7 @@ import type { AnnounceOptions } from './announce.ts';
 import { testBranchPrefix } from './ci.ts';
 import type { Disk } from './disk.ts';
 import { findCommit } from './git.ts';
+import { readWorkflows } from './proposal.ts';
 import { findProtection, type SandboxSettings } from './setting.ts';
 
 type InspectOptions = Omit<AnnounceOptions, 'log'> & { readonly disk: Disk };
@@ -25,11 +26,13 @@ export async function inspectSandbox(
   const testRules = Object.entries(settings.protection).find(
     ([name, own]) => name.startsWith(testBranchPrefix) && own?.refusePushes === true,
   );
+  const directory = await disk.ensure(repository);
+  const tip = await findCommit(directory, branchRef(branch));
   return {
     version: 'Signalbox sandbox',
     own: 'admin',
     webhooks: await listWebhooks(options, repository, settings),
-    branchExists: (await findCommit(await disk.ensure(repository), branchRef(branch))) !== null,
+    branchExists: tip !== null,
     protection: rules && {
       requiredChecks: rules.requiredChecks,
       letsUsPush: !rules.refusePushes,
@@ -43,7 +46,7 @@ export async function inspectSandbox(
     recentHeadChecks: await listSandboxCheckNames(cell.reader, repository.id),
     othersMayUpdate: null,
     othersMayCreateTestBranches: null,
-    workflows: null,
+    workflows: tip === null ? null : await readWorkflows(directory, tip),
     workflowTokenWrites: null,
     fixes: {
       writeAccess: 'The sandbox always gives it.',

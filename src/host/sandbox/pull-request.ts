@@ -142,6 +142,9 @@ export function createPullRequestControl(options: PullRequestOptions): PullReque
   };
 }
 
+export const pullRequestUrl = (repository: HostRepository, number: number): string =>
+  `https://${repository.host}/${fullName(repository)}/pull/${number}`;
+
 /** Null: the sandbox has none, or it was removed. */
 export async function findPullRequest(
   cell: Cell,

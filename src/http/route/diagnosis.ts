@@ -1,13 +1,17 @@
 // Whether a queue can work in a repository, by what its Git host says: of a queue that is there, and of one to be created.
 
 import { defaultSettings } from '#core/queue/settings.ts';
+import { recordTriggerProposal } from '#command/propose-triggers.ts';
 import { checkName } from '#core/queue/text/message.ts';
 import { ensureSandboxConnection, findConnectionHook } from '#db/account/connection-store.ts';
 import type { RepositoryRecord } from '#db/account/scope-view.ts';
 import { hookUrls } from '#host/connection.ts';
 import type { DoctorInput } from '#host/doctor-input.ts';
 import { examine } from '#host/examine.ts';
+import type { Host } from '#host/host.ts';
+import { proposeTriggers } from '#host/trigger-proposal.ts';
 import {
+  auditorFrom,
   type Context,
   ensuredRepository,
   type Handlers,
@@ -18,12 +22,14 @@ import {
 
 type Examined = Pick<DoctorInput, 'queue' | 'webhookUrls'>;
 
-function examineAt(context: Context, repository: RepositoryRecord, examined: Examined) {
-  const { cell, deps } = context;
+function requireHost({ cell, deps }: Context, repository: RepositoryRecord): Host {
   const host = deps.hostFor(cell.name, repository.host);
   if (host === null) throw notConnected(repository);
-  return examine(host, hostRepository(context, repository), examined);
+  return host;
 }
+
+const examineAt = (context: Context, repository: RepositoryRecord, examined: Examined) =>
+  examine(requireHost(context, repository), hostRepository(context, repository), examined);
 
 async function readWebhookUrls(context: Context, { host }: RepositoryRecord) {
   const { cell, deps, scope } = context;
@@ -33,22 +39,41 @@ async function readWebhookUrls(context: Context, { host }: RepositoryRecord) {
   return hookUrls(deps.config.publicUrl, cell.name, connection);
 }
 
-export const diagnosisHandlers: Handlers<'diagnoseQueue' | 'checkRepository'> = {
+export const diagnosisHandlers: Handlers<'diagnoseQueue' | 'proposeTriggers' | 'checkRepository'> = {
   diagnoseQueue: async (context, input) => {
     const { queue, repository } = requireQueue(context, input);
     const webhookUrls = await readWebhookUrls(context, repository);
-    const { findings } = await examineAt(context, repository, { queue, webhookUrls });
-    return { findings: [...findings] };
+    const { findings, untriggered } = await examineAt(context, repository, { queue, webhookUrls });
+    return { findings: [...findings], untriggered: [...untriggered] };
+  },
+
+  proposeTriggers: async (context, input) => {
+    const { queue, repository } = requireQueue(context, input);
+    const host = requireHost(context, repository);
+    const { pullRequest, byHand } = await proposeTriggers(host, hostRepository(context, repository), queue);
+    if (pullRequest?.isNew === true)
+      await recordTriggerProposal(
+        context.cell.db,
+        auditorFrom(context),
+        repository,
+        queue.targetBranch,
+        pullRequest.url,
+      );
+    return { pullRequest, byHand };
   },
 
   checkRepository: async (context, { repo, targetBranch }) => {
     const repository = await ensuredRepository(context, repo);
     const queue = { targetBranch, settings: defaultSettings };
-    const { findings, inspection } = await examineAt(context, repository, { queue, webhookUrls: null });
+    const { findings, untriggered, inspection } = await examineAt(context, repository, {
+      queue,
+      webhookUrls: null,
+    });
     const own = checkName(queue);
     const { protection, recentChecks, recentHeadChecks } = inspection;
     return {
       findings: [...findings],
+      untriggered: [...untriggered],
       requiredChecks: [...(protection?.requiredChecks ?? [])],
       reportedChecks: [...new Set([...recentHeadChecks, ...recentChecks])].filter((name) => name !== own),
     };

@@ -129,7 +129,7 @@ const refJson = ({ site, repository }: RepositoryCall, ref: string, sha: string)
 };
 
 /** Moves a ref as a push would, under the same rules. */
-async function moveRef(call: RepositoryCall, ref: string, from: string | null, to: string | null) {
+export async function moveRef(call: RepositoryCall, ref: string, from: string | null, to: string | null) {
   const { site, repository, principal } = call;
   const nothing = '0'.repeat(40);
   const command = { ref, old: from ?? nothing, new: to ?? nothing };

@@ -8,7 +8,7 @@
 // A pull request that lacks required reviews is `not_mergeable`.
 
 import { unknownFork, type PullRequest } from '#core/queue/model.ts';
-import { HostError, type Host, type HostRepository } from '../../host.ts';
+import { HostError, type Host, type HostRepository, type TestPullRequest } from '../../host.ts';
 import { type Client, repositoryPath } from '../client/client.ts';
 import { areReviewsEnough, type DemandsOf } from '../rule/protection.ts';
 import { GiteaPullRequest, GiteaReview } from '../schema.ts';
@@ -83,26 +83,48 @@ const draftPrefix = 'WIP: ';
 export const createTestPullRequests =
   (client: Client): Host['openTestPullRequest'] =>
   async (repository, { branch, baseBranch, title, body }) => {
-    const answer = await client.call(repository.organizationId, {
-      method: 'POST',
-      path: `${repositoryPath(repository)}/pulls`,
-      body: { head: branch, base: baseBranch, title: `${draftPrefix}${title}`, body },
-      expect: [409],
-    });
-    if (answer.status === 404)
-      throw new HostError('forbidden', `${repository.host} has no branch ${branch} or ${baseBranch}.`);
-    if (answer.status !== 409) return client.parse(GiteaPullRequest, answer.body).number;
-    // There is an open one: the message names its number as `issue_id`.
-    const number = Number(/\bissue_id: (\d+)/.exec(answer.message)?.[1] ?? 0);
-    if (number > 0) return number;
-    const open = await client.list(repository.organizationId, GiteaPullRequest, {
-      path: `${repositoryPath(repository)}/pulls`,
-      query: { state: 'open', sort: 'recentupdate' },
-    });
-    const known = open.find(({ head, base }) => head.ref === branch && base.ref === baseBranch);
-    if (known !== undefined) return known.number;
-    throw new HostError(
-      'unavailable',
-      `${repository.host} has a pull request for ${branch} and does not show it.`,
-    );
+    const wish = { branch, baseBranch, title: `${draftPrefix}${title}`, body };
+    const number = await openPullRequest(client, repository, wish);
+    if (number !== null) return number;
+    throw new HostError('forbidden', `${repository.host} has no branch ${branch} or ${baseBranch}.`);
   };
+
+/** Opens a pull request, or returns the open one; null: one of the branches is missing. */
+export async function openPullRequest(
+  client: Client,
+  repository: HostRepository,
+  { branch, baseBranch, title, body }: TestPullRequest,
+): Promise<number | null> {
+  const answer = await client.call(repository.organizationId, {
+    method: 'POST',
+    path: `${repositoryPath(repository)}/pulls`,
+    body: { head: branch, base: baseBranch, title, body },
+    expect: [409],
+  });
+  if (answer.status === 404) return null;
+  if (answer.status !== 409) return client.parse(GiteaPullRequest, answer.body).number;
+  // There is an open one: the message names its number as `issue_id`.
+  const number = Number(/\bissue_id: (\d+)/.exec(answer.message)?.[1] ?? 0);
+  if (number > 0) return number;
+  const known = await findOpen(client, repository, { branch, baseBranch });
+  if (known !== null) return known;
+  throw new HostError(
+    'unavailable',
+    `${repository.host} has a pull request for ${branch} and does not show it.`,
+  );
+}
+
+/** The open pull request from a branch of the repository itself. */
+export async function findOpen(
+  client: Client,
+  repository: HostRepository,
+  { branch, baseBranch }: Pick<TestPullRequest, 'branch' | 'baseBranch'>,
+): Promise<number | null> {
+  const open = await client.list(repository.organizationId, GiteaPullRequest, {
+    path: `${repositoryPath(repository)}/pulls`,
+    query: { state: 'open', sort: 'recentupdate' },
+  });
+  const isFrom = (found: GiteaPullRequest) =>
+    found.head.ref === branch && found.base.ref === baseBranch && forkName(found) === null;
+  return open.find(isFrom)?.number ?? null;
+}

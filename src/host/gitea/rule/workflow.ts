@@ -27,7 +27,11 @@ export async function readWorkflows(
       const path = `${contents}/${file.split('/').map(encodeURIComponent).join('/')}`;
       const answer = await client.read(organizationId, ContentFile, { path, query });
       if (answer !== null)
-        found.push({ path: file, text: Buffer.from(answer.content, 'base64').toString('utf8') });
+        found.push({
+          path: file,
+          text: Buffer.from(answer.content, 'base64').toString('utf8'),
+          sha: answer.sha,
+        });
     }
     if (found.length > 0) break;
   }

@@ -215,32 +215,44 @@ export async function openTestPullRequest(
   repository: HostRepository,
   pullRequest: TestPullRequest,
 ): Promise<number> {
-  let refusal = '';
-  for (const waitMs of [0, ...againMs]) {
-    await sleep(waitMs);
-    const opened = await tryToOpen(client, repository, pullRequest);
-    if (typeof opened === 'number') return opened;
-    ({ refusal } = opened);
-    if (!notYetKnown.test(refusal)) break;
-  }
+  const opened = await openPullRequest(client, repository, { ...pullRequest, draft: true });
+  if (typeof opened === 'number') return opened;
   throw new HostError(
     'forbidden',
-    `GitHub does not open a pull request for ${pullRequest.branch}: ${refusal}`,
+    `GitHub does not open a pull request for ${pullRequest.branch}: ${opened.refusal}`,
   );
+}
+
+type NewPullRequest = TestPullRequest & { readonly draft?: true };
+type Opened = number | { readonly refusal: string };
+
+/** Opens a pull request for a branch that was just pushed, or returns the open one. */
+export async function openPullRequest(
+  client: GithubClient,
+  repository: HostRepository,
+  pullRequest: NewPullRequest,
+): Promise<Opened> {
+  let opened: Opened = { refusal: '' };
+  for (const waitMs of [0, ...againMs]) {
+    await sleep(waitMs);
+    opened = await tryToOpen(client, repository, pullRequest);
+    if (typeof opened === 'number' || !notYetKnown.test(opened.refusal)) break;
+  }
+  return opened;
 }
 
 async function tryToOpen(
   client: GithubClient,
   { owner, name: repo }: HostRepository,
-  { branch: head, baseBranch: base, title, body }: TestPullRequest,
-): Promise<number | { readonly refusal: string }> {
+  { branch: head, baseBranch: base, title, body, ...draft }: NewPullRequest,
+): Promise<Opened> {
   const parameters = { owner, repo, head, base, title, body };
   // A repeated call finds the first pull request.
   const options = { isRepeatable: true };
-  const drafted = await client.attempt(createRoute, { ...parameters, draft: true }, Numbered, [422], options);
+  const drafted = await client.attempt(createRoute, { ...parameters, ...draft }, Numbered, [422], options);
   if (drafted.kind === 'done') return drafted.value.number;
   // Some plans have no drafts for private repositories.
-  const hasNoDrafts = /draft/i.test(drafted.message);
+  const hasNoDrafts = draft.draft === true && /draft/i.test(drafted.message);
   const opened = hasNoDrafts
     ? await client.attempt(createRoute, parameters, Numbered, [422], options)
     : drafted;

@@ -24,7 +24,11 @@ export async function readWorkflows(
   for (const { path: file } of files) {
     const answer = await read(path, { owner, repo, path: file, ref }, ContentFile, { absent });
     if (answer !== null)
-      found.push({ path: file, text: Buffer.from(answer.content, 'base64').toString('utf8') });
+      found.push({
+        path: file,
+        text: Buffer.from(answer.content, 'base64').toString('utf8'),
+        sha: answer.sha,
+      });
   }
   return found;
 }

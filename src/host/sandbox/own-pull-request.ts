@@ -1,5 +1,5 @@
-// The draft pull request for a test branch. It follows its branch and is closed with it (push.ts). CI does
-// not start again for it: the push of the branch has started it.
+// The pull requests that Signalbox opens: the draft for a test branch, and the one that proposes files. Each follows its branch
+// and is closed with it (push.ts). CI does not start again for it: the push of the branch has started it.
 
 import type { Cell } from '#db/cell.ts';
 import { findSandboxTestPullRequest, insertSandboxTestPullRequest } from '#db/sandbox/sandbox-test-store.ts';
@@ -12,21 +12,22 @@ import { pullRequestEvent } from './push.ts';
 import type { SandboxSettings } from './setting.ts';
 import { ownLogin } from './comment.ts';
 
-type TestOptions = { readonly cell: Cell; readonly disk: Disk; readonly announce: Announce };
+export type OpenOptions = { readonly cell: Cell; readonly disk: Disk; readonly announce: Announce };
 
 /** How often another process may be faster. */
 const attemptsMax = 10;
 
-export async function openTestPullRequest(
-  { cell, disk, announce }: TestOptions,
+/** Opens a pull request from a branch that Signalbox made, or returns the open one. */
+export async function openOwnPullRequest(
+  { cell, disk, announce }: OpenOptions,
   repository: HostRepository,
   { faults }: SandboxSettings,
-  { branch, baseBranch, title, body }: TestPullRequest,
+  { branch, baseBranch, title, body, draft }: TestPullRequest & { readonly draft: boolean },
 ): Promise<number> {
   const headSha = await findCommit(await disk.ensure(repository), branchRef(branch));
   if (headSha === null) throw new HostError('forbidden', `The sandbox has no branch ${branch}.`);
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    const testPullRequest = { branch, headSha, baseBranch, title, body, author: ownLogin };
+    const testPullRequest = { branch, headSha, baseBranch, title, body, author: ownLogin, draft };
     const opened = await insertSandboxTestPullRequest(cell.db, repository.id, testPullRequest);
     if (opened !== null) {
       await announce(repository, faults, [pullRequestEvent(repository, opened)]);
