@@ -19,6 +19,8 @@ import { createGiteaWorld, type GiteaWorld } from './gitea-world.ts';
 const silent = () => undefined;
 const quiet: Log = { debug: silent, info: silent, warn: silent, error: silent };
 
+const shown = { title: 'T', summary: '', url: 'https://q.example', number: 1, actions: [] };
+
 describe('Gitea', () => {
   let world: GiteaWorld;
   beforeAll(async () => {
@@ -54,14 +56,7 @@ describe('Gitea', () => {
       const tip = (await place.tipOf('main'))!;
       for (const name of ['ci / test (push)', 'ci / lint (push)', 'docs'])
         await place.report(tip, { name, state: 'success' });
-      const own = {
-        name: 'Signalbox (main)',
-        title: 'Ready',
-        summary: '',
-        url: 'https://q.example',
-        number: 1,
-        actions: [],
-      };
+      const own = { ...shown, name: 'Signalbox (main)' };
       await host.writeCheck(repository, tip, { ...own, state: 'success' });
       await protect(place, { rule_name: 'm*', status_check_contexts: ['ci / *', '*(*', 'e2e-?'] });
       const required = (await host.readRequiredChecks(repository, 'main'))!;
@@ -207,15 +202,7 @@ describe('Gitea', () => {
       const place = await open();
       const { host, repository } = place;
       const absent = '1'.repeat(40);
-      const check = {
-        name: 'n',
-        state: 'pending',
-        title: 't',
-        summary: '',
-        url: 'https://q.example',
-        number: 1,
-        actions: [],
-      } as const;
+      const check = { ...shown, name: 'n', state: 'pending' } as const;
       const comment = { id: null, mark: 'm', body: 'b' };
       const calls = [
         () => host.writeCheck(repository, absent, check),
@@ -386,14 +373,7 @@ describe('Gitea', () => {
       !/\/branch(es|_protections)\//.test(url.href);
     const asked = () => fetched.mock.calls.filter(([url]) => isCounted(url)).length;
     const read = () => place.read(number);
-    const words = {
-      name: 'Signalbox',
-      summary: '',
-      url: 'https://q.example',
-      title: 'T',
-      number,
-      actions: [],
-    };
+    const words = { ...shown, name: 'Signalbox' };
     const mark = { mayExist: false, mark: 'm' };
     const pullRequest = (await read())!;
     await host.writeCheck(repository, headSha, { ...words, state: 'pending' });

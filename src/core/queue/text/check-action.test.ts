@@ -25,10 +25,10 @@ describe('the actions of the check', () => {
   });
 
   it('are none while it merges, and none for a head that the pull request no longer has', () => {
-    expect(idsOf({ kind: 'tests_passed', runId } as Stage, { landing: true })).toEqual([]);
+    expect(idsOf({ kind: 'tests_passed', runId }, { landing: true })).toEqual([]);
     for (const reason of ['PR_CLOSED', 'PR_PUSHED_TO'] as const)
       expect(idsOf({ kind: 'cancelled', reason })).toEqual([]);
-    expect(idsOf({ kind: 'failed', reason: 'PR_UPDATED_AT_MERGE_TIME', runId } as Stage)).toEqual([]);
+    expect(idsOf({ kind: 'failed', reason: 'PR_UPDATED_AT_MERGE_TIME', runId })).toEqual([]);
   });
 
   it('are none where commands are switched off', () => {

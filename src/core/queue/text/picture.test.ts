@@ -40,7 +40,7 @@ describe('the stages of an attempt', () => {
   });
 
   it('show a landing as such, whatever its tests are', () => {
-    expect(draw({ stage: { kind: 'testing', runId } as Stage, landing: true })).toEqual([
+    expect(draw({ stage: { kind: 'testing', runId }, landing: true })).toEqual([
       '✓ Submitted → ✓ Queued → ✓ Tested → ● **Merging**',
     ]);
   });
