@@ -7,7 +7,7 @@ import { healthSearch } from './history/health-search.ts';
 import type { QueueSearch } from './name.ts';
 import type { GitHostsSearch } from './account/app-registration.tsx';
 import type { SignInSearch } from './account/sign-in-problem.ts';
-import { queueSorts, type QueueSort } from './queue/queue-order.ts';
+import { queueSorts, type QueueSort } from './home/queue-order.ts';
 import { type TestsSearch, testTabs, type UploadsSearch, uploadStates } from './test-health/test-tab.ts';
 
 const parseSearchText = (value: unknown): string =>

@@ -24,7 +24,7 @@ async function checkRunning({ page, world, check }: Story): Promise<void> {
   const trace = traceOf({ page });
   const run = trace.locator('li[data-run]').last();
   await check('one sentence says where a pull request stands and when it merges', async () => {
-    const lead = page.getByRole('region', { name: 'Status' }).locator('.standing-lead');
+    const lead = page.getByRole('region', { name: 'Status' }).locator('.status-lead');
     await lead.getByText(/^Its tests .* It merges in about .+, at /).waitFor();
   });
   await check('the trace names who is tested together, each a link', async () => {

@@ -8,13 +8,11 @@ import { QueryResult, Empty } from '../component/query-result.tsx';
 import { LiveMark } from '../component/live-mark.tsx';
 import { queueKey } from '../name.ts';
 import { queuesQuery, useLive, useMay } from '../api/query.ts';
-import { QueueCard } from '../queue/queue-card.tsx';
-import { sortQueues, queueSorts, type QueueSort, sortLabels } from '../queue/queue-order.ts';
-import { ToFixList } from '../queue/to-fix-list.tsx';
+import { QueueCard } from '../home/queue-card.tsx';
+import { sortQueues, queueSorts, type QueueSort, sortLabels } from '../home/queue-order.ts';
+import { type HomeSearch, ToFixList } from '../home/to-fix-list.tsx';
 
 const route = getRouteApi('/');
-
-type HomeSearch = ReturnType<typeof route.useSearch>;
 
 /** Not part of the first load: few people create a queue, and seldom. */
 const CreateQueueDialog = lazy(async () => ({

@@ -1,24 +1,21 @@
 import { Group, Stack, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { QueryResult } from '../component/query-result.tsx';
-import { EventList } from '../queue/event-list.tsx';
-import { LandingAttestationCard } from '../queue/landing-attestation.tsx';
+import { EventList } from '../pull-request/event-list.tsx';
+import { LandingAttestationCard } from '../pull-request/landing-attestation.tsx';
 import { LiveMark } from '../component/live-mark.tsx';
-import { PullRequestSide } from '../queue/pull-request-side.tsx';
-import { PullRequestStanding } from '../queue/pull-request-standing.tsx';
+import { PullRequestSide } from '../pull-request/pull-request-side.tsx';
+import { type PullRequestRecord, PullRequestStatus } from '../pull-request/pull-request-status.tsx';
 import { EntryPill } from '../component/pill.tsx';
 import { Traces } from '../trace/trace.tsx';
 import { useTestRuns } from '../trace/run-query.ts';
 import { QueueBreadcrumbs } from '../component/breadcrumbs.tsx';
-import { WhatFailed } from '../queue/what-failed.tsx';
+import { WhatFailed } from '../pull-request/what-failed.tsx';
 import { queueKey, type QueueName, queueOfSearch } from '../name.ts';
 import { useLive, usePullRequest } from '../api/query.ts';
 import type { StreamState } from '../api/stream.ts';
 
 const route = getRouteApi('/pull-request');
-
-type PullRequestRecord = ResponseOf<'getSubmittedPullRequest'>;
 
 export function PullRequestPage() {
   const search = route.useSearch();
@@ -49,7 +46,7 @@ function Body({ queue, record, state }: PullRequestBodyProps) {
   return (
     <>
       <Head record={record} state={state} />
-      <PullRequestStanding queue={queue} record={record} />
+      <PullRequestStatus queue={queue} record={record} />
       <div className="main-and-side">
         <Stack gap="md" className="shrink">
           <Traces queue={queue} number={number} attempts={attempts} runs={runs} />

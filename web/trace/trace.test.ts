@@ -99,10 +99,11 @@ it('has ticks at whole times of the local clock, with room for the end of the ax
 });
 
 it('places ticks to scale', () => {
-  const { from, to, ticks } = traceAxis(attemptOf([{ kind: 'waiting', minutes: 20 }]), 0);
+  const { from, to, ticks, end } = traceAxis(attemptOf([{ kind: 'waiting', minutes: 20 }]), 0);
   expect(to - from).toBe(20 * minuteMs);
   // 10:05 is 100 seconds after 10:03:20.
   expect(ticks[0]).toEqual({ at: 100 / 1_200, label: '10:05' });
+  expect(end).toBe('10:23');
 });
 
 it('has no ticks before anything took time', () => {

@@ -81,6 +81,8 @@ export const listRunIds = ({ segments }: TracedAttempt): readonly string[] =>
 export type TraceAxis = TraceBar & {
   /** `at` is the place on the axis, from 0 to 1. */
   readonly ticks: readonly { readonly at: number; readonly label: string }[];
+  /** The label of the end of what is over. */
+  readonly end: string;
 };
 
 const second = 1_000;
@@ -103,11 +105,12 @@ export function traceAxis({ segments }: TracedAttempt, offsetMs: number): TraceA
   const to = Date.parse(segments.at(-1)?.to ?? '');
   const step = steps.find((each) => (to - from) / each <= ticksMax) ?? (to - from) / ticksMax;
   const ticks = [];
+  const rangeMs = to - from;
   for (let at = Math.ceil((from - offsetMs) / step) * step + offsetMs; at < to; at += step) {
-    const place = (at - from) / (to - from);
-    if (place <= lastTickAt) ticks.push({ at: place, label: formatTick(at - offsetMs, step, to - from) });
+    const place = (at - from) / rangeMs;
+    if (place <= lastTickAt) ticks.push({ at: place, label: formatTick(at - offsetMs, step, rangeMs) });
   }
-  return { from, to, ticks };
+  return { from, to, ticks, end: Number.isNaN(to) ? '' : formatTick(to - offsetMs, step, rangeMs) };
 }
 
 function formatTick(localMs: number, step: number, rangeMs: number): string {

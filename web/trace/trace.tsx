@@ -49,12 +49,12 @@ export function Traces({ queue, number, attempts, runs }: TracesProps) {
 type EarlierAttemptProps = Omit<TraceProps, 'runs'>;
 
 function EarlierAttempt(props: EarlierAttemptProps) {
-  const { trip, submittedAt, totalMs } = props.attempt;
+  const { trip: attempt, submittedAt, totalMs } = props.attempt;
   const [isOpen, setOpen] = useState(false);
   return (
     <details className="earlier-attempt" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        Attempt {trip}, <Instant at={submittedAt} />: {exactSpan(wholeSeconds(totalMs))}
+        Attempt {attempt}, <Instant at={submittedAt} />: {exactSpan(wholeSeconds(totalMs))}
       </summary>
       {isOpen && <LoadedTrace {...props} />}
     </details>
@@ -125,9 +125,7 @@ const Axis = ({ axis, isOpen }: { readonly axis: TraceAxis; readonly isOpen: boo
           {label}
         </span>
       ))}
-      <span className="trace-end">
-        {isOpen ? 'now' : formatInstant(new Date(axis.to).toISOString()).slice(-8, -3)}
-      </span>
+      <span className="trace-end">{isOpen ? 'now' : axis.end}</span>
     </span>
   </div>
 );

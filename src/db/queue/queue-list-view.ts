@@ -16,7 +16,7 @@ import {
 } from './queue-progress.ts';
 
 /** The hours of the last day, oldest first, and what is usual. */
-export type LastDay = {
+type LastDay = {
   readonly mergedByHour: readonly number[];
   readonly timeInQueueP50SecondsByHour: readonly (number | null)[];
   readonly mergedWeekEarlier: number;

@@ -32,7 +32,7 @@ export const searchHandlers: Handlers<'searchPullRequests' | 'listPullRequestsTo
   listPullRequestsToFix: async ({ cell, scope, now }, { author = null, failedWithinHours, take }) => {
     const { organizationId } = scope.principal;
     const failedSince = new Date(now.getTime() - failedWithinHours * hourMs);
-    const listed = await listToFix(cell.reader, { organizationId, author, failedSince }, take);
+    const listed = await listToFix(cell.db, { organizationId, author, failedSince }, take);
     return { pullRequests: listed.map((each) => presentToFix(each, now)) };
   },
 };

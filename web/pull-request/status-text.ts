@@ -4,7 +4,7 @@ import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 
 type WaitingRecord = Pick<ResponseOf<'getSubmittedPullRequest'>, 'waitingFor' | 'estimatedMergeAt'>;
 
-export type Standing = {
+export type StatusText = {
   readonly lead: string;
   readonly rest: readonly string[];
 };
@@ -13,7 +13,7 @@ export type Standing = {
 const betweenSentences = /(?<=[.!?]) (?=[A-Z#])/;
 
 /** Of a pull request that waits. Beside the time of its merge one sentence is enough. */
-export function explainStanding({ waitingFor, estimatedMergeAt }: WaitingRecord): Standing {
+export function chooseStatusText({ waitingFor, estimatedMergeAt }: WaitingRecord): StatusText {
   const [first = '', ...others] = waitingFor;
   const sentences = first.split(betweenSentences);
   const leading = estimatedMergeAt === null ? 2 : 1;

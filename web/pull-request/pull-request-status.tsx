@@ -7,29 +7,29 @@ import { LinkedText } from '../component/linked-text.tsx';
 import { Ago, EtaInterval, EtaSentence } from '../component/time.tsx';
 import { formatDuration } from '../format.ts';
 import type { QueueName } from '../name.ts';
-import { explainStanding } from './standing.ts';
+import { chooseStatusText } from './status-text.ts';
 
-type PullRequestRecord = ResponseOf<'getSubmittedPullRequest'>;
+export type PullRequestRecord = ResponseOf<'getSubmittedPullRequest'>;
 type EndedState = 'merged' | 'failed' | 'cancelled';
 
-type StandingProps = { readonly queue: QueueName; readonly record: PullRequestRecord };
+type PullRequestStatusProps = { readonly queue: QueueName; readonly record: PullRequestRecord };
 
-export function PullRequestStanding({ queue, record }: StandingProps) {
+export function PullRequestStatus({ queue, record }: PullRequestStatusProps) {
   const { state } = record;
   const isEnded = state === 'merged' || state === 'failed' || state === 'cancelled';
   return (
-    <section aria-label="Status" className="standing">
+    <section aria-label="Status" className="status">
       {isEnded ? <Ended record={record} state={state} /> : <Waiting queue={queue} record={record} />}
     </section>
   );
 }
 
-function Waiting({ queue, record }: StandingProps) {
-  const { lead, rest } = explainStanding(record);
+function Waiting({ queue, record }: PullRequestStatusProps) {
+  const { lead, rest } = chooseStatusText(record);
   const [early, late] = record.estimatedMergeInterval ?? [];
   return (
     <>
-      <p className="standing-lead">
+      <p className="status-lead">
         <LinkedText queue={queue} text={lead} />{' '}
         {record.estimatedMergeAt !== null && <EtaSentence at={record.estimatedMergeAt} />}
       </p>
@@ -61,7 +61,7 @@ function Ended({ record, state }: { readonly record: PullRequestRecord; readonly
   const [attempt] = record.timeSpent ?? [];
   return (
     <>
-      <p className="standing-lead">
+      <p className="status-lead">
         {what} <Ago at={record.stateChangedAt} />
         {record.conclusionReason !== null && `: ${reasonText[record.conclusionReason]}`}.
       </p>

@@ -4,7 +4,7 @@ import { Text, Title } from '@mantine/core';
 import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { shortSha } from '../format.ts';
 import { reasonText } from '#contract/text/reason-text.ts';
-import { ruleChangeTexts } from './rule-text.ts';
+import { ruleChangeTexts } from '../queue/rule-text.ts';
 import { EntryPill } from '../component/pill.tsx';
 import { Instant } from '../component/time.tsx';
 

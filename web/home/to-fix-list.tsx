@@ -15,7 +15,7 @@ import { describeProblem } from './problem.ts';
 
 const route = getRouteApi('/');
 
-type HomeSearch = ReturnType<typeof route.useSearch>;
+export type HomeSearch = ReturnType<typeof route.useSearch>;
 type ToFix = ResponseOf<'listPullRequestsToFix'>['pullRequests'][number];
 
 /** Of one person, what failed is listed over a weekend. */

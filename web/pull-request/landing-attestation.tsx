@@ -6,7 +6,7 @@ import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { call, CallError } from '../api/api.ts';
 import { formatPullRequestNumbers, humanizeCode } from '../format.ts';
 import { queueKey, type QueueName } from '../name.ts';
-import { landedRuleChangeText, sourceText } from './rule-text.ts';
+import { landedRuleChangeText, sourceText } from '../queue/rule-text.ts';
 import { QueryResult } from '../component/query-result.tsx';
 import { Icon } from '../component/icon.tsx';
 import { Pill } from '../component/pill.tsx';

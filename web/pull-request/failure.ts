@@ -1,13 +1,11 @@
 // What failed while a pull request was in the queue: the failing tests that reports name, and the failed checks.
 
-import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
-import type { TestingResult } from './checks.tsx';
-
-type FailedTests = NonNullable<ResponseOf<'getSubmittedPullRequest'>['failedTests']>;
+import type { TestingResult } from '../queue/checks.tsx';
+import type { FailedTestsSummary } from '../queue/failed-tests.tsx';
 
 /** Each failing test once, as in the latest run in which it failed. `lists`: latest first. */
-export function mergeFailedTests(lists: readonly FailedTests[]): FailedTests {
-  const first = new Map<string, FailedTests['first'][number]>();
+export function mergeFailedTests(lists: readonly FailedTestsSummary[]): FailedTestsSummary {
+  const first = new Map<string, FailedTestsSummary['first'][number]>();
   for (const test of lists.flatMap((list) => list.first))
     if (!first.has(test.testCaseId)) first.set(test.testCaseId, test);
   return {
@@ -17,11 +15,11 @@ export function mergeFailedTests(lists: readonly FailedTests[]): FailedTests {
   };
 }
 
-export type FailedCheck = { readonly name: string; readonly url: string; readonly run: TestingResult };
+type CheckFailure = { readonly name: string; readonly url: string; readonly run: TestingResult };
 
 /** Each failed check once, of the latest run in which it failed. */
-export function mergeFailedChecks(checks: readonly FailedCheck[]): readonly FailedCheck[] {
-  const byName = new Map<string, FailedCheck>();
+export function mergeFailedChecks(checks: readonly CheckFailure[]): readonly CheckFailure[] {
+  const byName = new Map<string, CheckFailure>();
   for (const check of checks) if (!byName.has(check.name)) byName.set(check.name, check);
   return [...byName.values()];
 }

@@ -2,20 +2,19 @@
 
 import { Button, Stack, Title } from '@mantine/core';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
+import type { PullRequestRecord } from './pull-request-status.tsx';
 import { Instant } from '../component/time.tsx';
 import { useMay } from '../api/query.ts';
 import { formatPosition, shortSha } from '../format.ts';
 import { type QueueName, safeHref } from '../name.ts';
-import type { TestingResult } from './checks.tsx';
-import { EntryButtons } from './entry-action.tsx';
-import { sourceText } from './rule-text.ts';
+import type { TestingResult } from '../queue/checks.tsx';
+import { EntryButtons } from '../queue/entry-action.tsx';
+import { sourceText } from '../queue/rule-text.ts';
 
 const SubmitDialog = lazy(async () => ({
-  default: (await import('./submit-dialog.tsx')).SubmitDialog,
+  default: (await import('../queue/submit-dialog.tsx')).SubmitDialog,
 }));
 
-type PullRequestRecord = ResponseOf<'getSubmittedPullRequest'>;
 type SideProps = {
   readonly queue: QueueName;
   readonly record: PullRequestRecord;

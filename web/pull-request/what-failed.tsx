@@ -7,9 +7,9 @@ import { Pill } from '../component/pill.tsx';
 import { type QueueName, safeHref } from '../name.ts';
 import { runTitle } from '../trace/run-text.ts';
 import type { TestRuns } from '../trace/run-query.ts';
-import { listFailedChecks } from './checks.tsx';
+import { listFailedChecks } from '../queue/checks.tsx';
 import { mergeFailedChecks, mergeFailedTests } from './failure.ts';
-import { FailedTests, type FailedTestsSummary } from './failed-tests.tsx';
+import { FailedTests, type FailedTestsSummary } from '../queue/failed-tests.tsx';
 
 type WhatFailedProps = {
   readonly queue: QueueName;
