@@ -442,6 +442,19 @@ CREATE TABLE public.queue (
     state_reason text
 );
 
+CREATE TABLE public.queue_diagnosis (
+    queue_id uuid NOT NULL,
+    checked_at timestamp with time zone NOT NULL,
+    findings jsonb NOT NULL,
+    untriggered jsonb NOT NULL
+);
+
+COMMENT ON TABLE public.queue_diagnosis IS 'what the doctor found for a queue last; src/host/doctor.ts';
+
+COMMENT ON COLUMN public.queue_diagnosis.findings IS 'in the order in which they were checked';
+
+COMMENT ON COLUMN public.queue_diagnosis.untriggered IS 'paths of the workflows that nothing starts for test branches';
+
 ALTER TABLE public.queue_fact ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.queue_fact_seq_seq
     START WITH 1
@@ -1200,6 +1213,9 @@ ALTER TABLE ONLY public.processed_comment
 ALTER TABLE ONLY public.pull_request_head
     ADD CONSTRAINT pull_request_head_pkey PRIMARY KEY (repository_id, pr_number, head_sha);
 
+ALTER TABLE ONLY public.queue_diagnosis
+    ADD CONSTRAINT queue_diagnosis_pkey PRIMARY KEY (queue_id);
+
 ALTER TABLE ONLY public.queue_entry
     ADD CONSTRAINT queue_entry_pkey PRIMARY KEY (queue_id, pr_number);
 
@@ -1528,6 +1544,9 @@ ALTER TABLE ONLY public.processed_comment
 
 ALTER TABLE ONLY public.pull_request_head
     ADD CONSTRAINT pull_request_head_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES public.repository(id);
+
+ALTER TABLE ONLY public.queue_diagnosis
+    ADD CONSTRAINT queue_diagnosis_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.queue_entry
     ADD CONSTRAINT queue_entry_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES public.queue(id);

@@ -25,7 +25,6 @@ const makers: Readonly<Record<string, string>> = {
   'src/host/gitea/rule/glob.ts': 'A set of letters, tried on one letter.',
   'src/http/app/app-static.ts': 'One of two names, in a header.',
   'src/report/format/redact.ts': 'Every repetition has a bound, and a start is tried once for each word.',
-  'src/host/workflow.ts': 'Branch patterns of workflow files, read by `signalbox doctor` alone.',
 };
 
 type Found = { readonly source: string; readonly flags: string; readonly places: string[] };

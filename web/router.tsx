@@ -158,6 +158,13 @@ const settingsRoute = createRoute({
   component: lazyRouteComponent(() => import('./page/settings.tsx'), 'SettingsPage'),
 });
 
+const doctorRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/doctor',
+  validateSearch: queueSearch,
+  component: lazyRouteComponent(() => import('./page/doctor.tsx'), 'DoctorPage'),
+});
+
 const testSettingsRoute = createRoute({
   getParentRoute: () => root,
   path: '/tests/settings',
@@ -199,6 +206,7 @@ export const router = createRouter({
     uploadRoute,
     signInRoute,
     settingsRoute,
+    doctorRoute,
     testSettingsRoute,
     accuracyRoute,
     auditRoute,

@@ -3,7 +3,7 @@
 
 import { v7 as newId } from 'uuid';
 import { appError } from '#base/error.ts';
-import type { OrganizationId, QueueId } from '#base/id.ts';
+import type { OrganizationId, QueueId, RepositoryId } from '#base/id.ts';
 import { countText } from '#base/number-text.ts';
 import type { QueueChange } from '#core/queue/command.ts';
 import { decideQueueChange, queueDifference, stopQueue } from '#core/queue/decide-queue.ts';
@@ -12,7 +12,7 @@ import { changeSettings, defaultSettings, type QueueSettings } from '#core/queue
 import { fullName, type RepositoryName } from '#core/repository.ts';
 import { type Auditor, recordAudit } from '#db/audit-store.ts';
 import type { Cell, Tx } from '#db/cell.ts';
-import { enqueueAtHost, enqueueForRepository, enqueueReconcile } from '#db/job/job.ts';
+import { enqueueAtHost, enqueueDiagnosis, enqueueForRepository, enqueueReconcile } from '#db/job/job.ts';
 import { noticeQueue } from '#db/queue-notice.ts';
 import * as store from '#db/queue/queue-store.ts';
 import { forgetUsual } from '#db/queue/trouble-store.ts';
@@ -59,7 +59,10 @@ export function createQueue(
     });
     // The branch is read before the first pull request is submitted.
     await enqueueAtHost(tx, 'sweep-queue', { queueId: queue.id });
-    if (!repository.isSandbox) await enqueueForRepository(tx, 'set-webhook', { repositoryId: kept.id });
+    if (!repository.isSandbox) {
+      await enqueueDiagnosis(tx, kept.id);
+      await enqueueForRepository(tx, 'set-webhook', { repositoryId: kept.id });
+    }
     return { queue, repository: kept };
   });
 }
@@ -67,7 +70,7 @@ export function createQueue(
 type QueueRef = {
   readonly cell: Cell;
   readonly queueId: QueueId;
-  readonly repository: RepositoryName;
+  readonly repository: RepositoryName & { readonly id: RepositoryId };
   readonly by: Auditor;
 };
 
@@ -84,7 +87,10 @@ export function changeQueue(
     const decision = decideQueueChange(loaded.queue, change, loaded.isAnythingUnderTest);
     if (decision.kind === 'rejected') throw appError(decision.code, { public: decision.message });
     await store.saveQueue(tx, lock, loaded.queue, decision.queue, by);
-    if (Object.keys(change.settings).length > 0) await forgetUsual(tx, queueId, by.now);
+    if (Object.keys(change.settings).length > 0) {
+      await forgetUsual(tx, queueId, by.now);
+      await enqueueDiagnosis(tx, repository.id);
+    }
     const payload = { ...change.settings, ...(change.state === undefined ? {} : { state: change.state }) };
     await store.appendQueueFact(tx, queueId, { kind: 'queue_changed', payload }, by.actor, by.now);
     const difference = queueDifference(loaded.queue, decision.queue);

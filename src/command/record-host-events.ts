@@ -18,12 +18,13 @@ import { type CheckUpdate, recordChecks } from '#db/run/check-store.ts';
 import { recordHead } from '#db/host/head-store.ts';
 import {
   enqueueBranchPoll,
+  enqueueDiagnosis,
   enqueueForRepository,
   enqueueReconciles,
   enqueueRefresh,
   type JobPayloads,
 } from '#db/job/job.ts';
-import { listQueuesOnBranch } from '#db/queue/queue-view.ts';
+import { listQueues, listQueuesOnBranch } from '#db/queue/queue-view.ts';
 import { followRepositories } from '#db/account/repository-move.ts';
 import { withTransaction } from '#db/transaction.ts';
 import { markCommentProcessed } from '#db/host/comment-store.ts';
@@ -136,15 +137,18 @@ async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
   const comments: (WrittenComment & { readonly repositoryId: RepositoryId })[] = [];
   const labels = new Map<string, JobPayloads['handle-label']>();
   const moves: { repositoryId: RepositoryId; branch: string; sha: string | null }[] = [];
+  const workflowMoves = new Map<RepositoryId, string[]>();
   for (const [index, { event }] of arrived.entries()) {
     const repositoryId = ids[index];
     if (repositoryId === null || repositoryId === undefined) continue;
     if (event.kind === 'check-changed')
       checkUpdates.push({ repositoryId, sha: event.sha, check: event.check });
     else if (event.kind === 'repository-moved') continue;
-    else if (event.kind === 'branch-moved')
+    else if (event.kind === 'branch-moved') {
       moves.push({ repositoryId, branch: event.branch, sha: event.sha });
-    else if (event.kind === 'comment-written') {
+      if (event.changesWorkflows === true)
+        workflowMoves.set(repositoryId, [...(workflowMoves.get(repositoryId) ?? []), event.branch]);
+    } else if (event.kind === 'comment-written') {
       const { kind: _, repository: _named, ...comment } = event;
       if (comment.action !== undefined || mayBeCommand(comment.text))
         comments.push({ ...comment, repositoryId });
@@ -171,12 +175,14 @@ async function record(tx: Tx, arrived: readonly Arrived[]): Promise<void> {
   for (const comment of comments.toSorted((a, b) => (commentKey(a) < commentKey(b) ? -1 : 1)))
     if (await markCommentProcessed(tx, comment.repositoryId, comment.commentId)) newComments.push(comment);
   const moved = await movedQueues(tx, moves);
+  const toCheck = await repositoriesToCheck(tx, workflowMoves);
   // All at once, so that the jobs are added in the order of their keys.
   await Promise.all([
     ...[...refreshes.values()].map((refresh) => enqueueRefresh(tx, ...refresh)),
     ...newComments.map((comment) => enqueueForRepository(tx, 'handle-comment', comment)),
     ...[...labels.values()].map((label) => enqueueForRepository(tx, 'handle-label', label)),
     ...moved.map((queueId) => enqueueBranchPoll(tx, queueId)),
+    ...toCheck.map((repositoryId) => enqueueDiagnosis(tx, repositoryId)),
   ]);
 }
 
@@ -189,4 +195,17 @@ async function movedQueues(
   for (const { repositoryId, branch, sha } of moves)
     for (const queueId of await listQueuesOnBranch(tx, repositoryId, branch, sha)) found.add(queueId);
   return [...found].toSorted();
+}
+
+/** The repositories in which a branch with a queue got other workflows. */
+async function repositoriesToCheck(
+  tx: Tx,
+  moves: ReadonlyMap<RepositoryId, readonly string[]>,
+): Promise<readonly RepositoryId[]> {
+  const found: RepositoryId[] = [];
+  for (const [repositoryId, branches] of moves) {
+    const queues = await listQueues(tx, repositoryId);
+    if (queues.some(({ targetBranch }) => branches.includes(targetBranch))) found.push(repositoryId);
+  }
+  return found.toSorted();
 }

@@ -82,11 +82,21 @@ const Finding = z
   })
   .meta({ id: 'Finding' });
 
-export const Diagnosis = z.object({
+const Diagnosis = z.object({
   findings: z.array(Finding).meta({ description: 'In the order in which they were checked.' }),
   untriggered: z.array(z.string()).meta({
     description:
       'Paths of the workflows that have a required check and that nothing starts for test branches. proposeTriggers adds the trigger.',
+  }),
+});
+
+const checkedAt = InstantOut.meta({ description: 'When the doctor checked the queue.' });
+
+export const QueueDiagnosis = Diagnosis.extend({ checkedAt });
+
+export const KeptDiagnosis = z.object({
+  diagnosis: QueueDiagnosis.nullable().meta({
+    description: 'Null: the doctor has not checked the queue yet.',
   }),
 });
 

@@ -47,6 +47,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   queue_entry: { what: 'pull requests that were submitted', kept: `${history} after they left the queue` },
   queue_fact: { what: 'what happened in queues', kept: `${history}, by month` },
   queue_plan: { what: 'the plan of a queue', bounded: 'one row for each queue' },
+  queue_diagnosis: { what: 'what the doctor found for a queue last', bounded: 'one row for each queue' },
   queue_trouble: { what: 'times in which a queue stalled or was slow', kept: '90 days after they ended' },
   queue_usual: { what: 'how long a queue takes usually', bounded: 'one row for each queue' },
   repository: { what: 'repositories', bounded: 'one row for each repository' },

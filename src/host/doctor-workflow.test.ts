@@ -87,6 +87,21 @@ describe('the workflows of a repository', () => {
     expect(faults(text, { testPullRequests: true })).toEqual([expect.stringMatching(/skipped for drafts/)]);
   });
 
+  it.each([
+    ['signalbox/*/**', true],
+    ['signalbox/*', false],
+    ['signalbo[a-x]/**', true],
+    ['signalbo[yz]/**', false],
+    ['sig?nal+box/m+ai?n/**', true],
+    ['signalbox+', false],
+    ['**/pr-[0-9]+/**', true],
+    ['[', false],
+    ['**0'.repeat(60), false],
+  ])('match branches as Actions does: %s', (pattern, isMatch) => {
+    const text = `on:\n  push:\n    branches: ['${pattern}']\n${job('')}`;
+    expect(faults(text)).toHaveLength(isMatch ? 0 : 1);
+  });
+
   it('know the checks of a matrix, of a reusable workflow and of Gitea', () => {
     const text = `on:\n  push:\n    branches: [main]\n${job('')}`;
     for (const name of ['test (18, linux)', 'test / unit', 'caller / test', 'ci / test (push)'])

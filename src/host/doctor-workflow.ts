@@ -6,8 +6,7 @@
 // filtered by paths reports nothing at all.
 
 import { type Finding, right, warning } from './finding.ts';
-import type { WorkflowFile } from './host.ts';
-import { parseWorkflow, runsOnPush, type Workflow, type WorkflowJob } from './workflow.ts';
+import { parseWorkflow, runsOnPush, type Workflow, type WorkflowFile, type WorkflowJob } from './workflow.ts';
 
 export type WorkflowQuestion = {
   readonly files: readonly WorkflowFile[];

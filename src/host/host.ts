@@ -16,6 +16,7 @@ import type { IssueAnswer, OwnIssue } from './own-issue.ts';
 import type { FileProposal, ProposalAnswer } from './proposal.ts';
 import type { ActiveRule, LandingWay } from './rule.ts';
 import type { WantedWebhook, WebhookAnswer } from './wanted-webhook.ts';
+import type { WorkflowFile } from './workflow.ts';
 
 export type HostRepository = RepositoryName & {
   readonly id: RepositoryId;
@@ -250,14 +251,6 @@ export type Inspection = {
   /** What Signalbox cannot do for lack of an optional permission, one sentence each. */
   readonly lost: readonly string[];
 };
-
-/** A file of GitHub, Gitea or Forgejo Actions. */
-export type WorkflowFile = {
-  readonly path: string;
-  readonly text: string;
-  /** Its blob. */ readonly sha: string;
-};
-
 /** A person or an account, as the author or committer of a commit. */
 export type CommitPerson = { readonly name: string; readonly email: string };
 

@@ -11,7 +11,7 @@ export type FileProposal = {
   readonly files: readonly ChangedFile[];
 };
 
-export type ChangedFile = {
+type ChangedFile = {
   readonly path: string;
   /** The whole file, as it is to be. */
   readonly text: string;

@@ -25,7 +25,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { parseWorkflow, runsOnPush, type Workflow } from './workflow.ts';
+import { fields, parseWorkflow, runsOnPush, type Workflow } from './workflow.ts';
 
 export type WorkflowEdit =
   | { readonly kind: 'edited'; readonly text: string }
@@ -43,7 +43,7 @@ const wholeTrigger = `on:\n  push:\n    ${branches}\n`;
 type Splice = { readonly from: number; readonly to: number; readonly insert: string };
 /** Why the file cannot be edited. */
 type Obstacle = { readonly obstacle: string; readonly lines?: string };
-type Change = readonly Splice[] | Obstacle;
+type WorkflowChange = readonly Splice[] | Obstacle;
 
 type Source = { readonly text: string; readonly eol: string };
 
@@ -51,7 +51,7 @@ type Source = { readonly text: string; readonly eol: string };
 export function addTestBranchTrigger(text: string, branch: string): WorkflowEdit {
   const source = { text, eol: text.includes('\r\n') ? '\r\n' : '\n' };
   const workflow = parseWorkflow({ path: '', text });
-  const change: Change =
+  const change: WorkflowChange =
     workflow === null ? { obstacle: 'The file is not a workflow.' } : planChange(source, workflow);
   if ('obstacle' in change) return byHand(change);
   const edited = applied(text, change);
@@ -81,7 +81,7 @@ function applied(text: string, splices: readonly Splice[]): string {
   return edited + text.slice(at);
 }
 
-function planChange(source: Source, { triggers }: Workflow): Change {
+function planChange(source: Source, { triggers }: Workflow): WorkflowChange {
   // The decoder put this character in the place of bytes that are not UTF-8: they would be lost.
   if (source.text.includes('\u{FFFD}')) return { obstacle: 'The file is not UTF-8.' };
   if (triggers.has('workflow_call') && !triggers.has('push'))
@@ -115,7 +115,7 @@ const lineAfter = (text: string, at: number): string => /^[^\r\n]*/.exec(text.sl
 const spaces = (text: string): string => ' '.repeat(text.length);
 
 /** The value of `on`: a name, a list of names, or a map. */
-function changeTriggers(source: Source, on: unknown): Change {
+function changeTriggers(source: Source, on: unknown): WorkflowChange {
   if (isText(on)) return writeMap(source, on, [on]);
   if (isSeq(on) && on.items.length > 0 && on.items.every(isText))
     return on.flow === true ? writeMap(source, on, on.items) : changeNames(source, on.items);
@@ -128,18 +128,19 @@ function changeTriggers(source: Source, on: unknown): Change {
 }
 
 /** Writes a map in the place of a name, or of a list in brackets. A comment behind it stays in its line. */
-function writeMap({ text, eol }: Source, node: Node, names: readonly Node[]): Change {
+function writeMap({ text, eol }: Source, node: Node, names: readonly Node[]): WorkflowChange {
   const [from, to] = rangeOf(node);
   if (text.slice(from, to).includes('#')) return unusual;
-  const blanks = /[ \t]*$/.exec(lineBefore(text, from))![0];
+  const before = lineBefore(text, from);
+  const blanks = before.length - before.trimEnd().length;
   const rest = lineAfter(text, to);
   const events = names.map((name) => `  ${text.slice(...rangeOf(name))}:`);
   const insert = [rest.trimEnd(), ...events, '  push:', `    ${branches}`].join(eol);
-  return [{ from: from - blanks.length, to: to + rest.length, insert }];
+  return [{ from: from - blanks, to: to + rest.length, insert }];
 }
 
 /** Turns a list with a line for each name into a map, by `- name` becoming `  name:`. */
-function changeNames({ text, eol }: Source, names: readonly Node[]): Change {
+function changeNames({ text, eol }: Source, names: readonly Node[]): WorkflowChange {
   const entries = names.map((name) => {
     const [from, to] = rangeOf(name);
     return { from, to, before: lineBefore(text, from) };
@@ -158,7 +159,7 @@ function changeNames({ text, eol }: Source, names: readonly Node[]): Change {
 }
 
 /** Puts a key before the others of a map; each of `lines` is indented below the one before. */
-function insertFirst({ text, eol }: Source, map: YAMLMap, ...lines: readonly string[]): Change {
+function insertFirst({ text, eol }: Source, map: YAMLMap, ...lines: readonly string[]): WorkflowChange {
   const first = map.items[0]?.key;
   if (!isText(first)) return unusual;
   const [at] = rangeOf(first);
@@ -173,7 +174,7 @@ function insertFirst({ text, eol }: Source, map: YAMLMap, ...lines: readonly str
 }
 
 /** A later pattern overrides an earlier one, so it is the last. */
-function addPattern(source: Source, patterns: unknown): Change {
+function addPattern(source: Source, patterns: unknown): WorkflowChange {
   const { text } = source;
   if (isText(patterns)) {
     const [from, to] = rangeOf(patterns);
@@ -182,7 +183,7 @@ function addPattern(source: Source, patterns: unknown): Change {
   return isSeq(patterns) ? addToList(source, patterns) : unusual;
 }
 
-function addToList({ text, eol }: Source, list: YAMLSeq): Change {
+function addToList({ text, eol }: Source, list: YAMLSeq): WorkflowChange {
   const last = list.items.at(-1) as Node | undefined;
   const [from, to] = rangeOf(last ?? list);
   if (last === undefined) return [{ from, to, insert: `[${pattern}]` }];
@@ -191,9 +192,6 @@ function addToList({ text, eol }: Source, list: YAMLSeq): Change {
   const end = to + lineAfter(text, to).length;
   return [{ from: end, to: end, insert: `${eol}${dash}${pattern}` }];
 }
-
-type Fields = Readonly<Record<string, unknown>>;
-const fields = (value: unknown): Fields => (isDeepStrictEqual(value, Object(value)) ? (value as Fields) : {});
 
 function isSameButPush(before: string, after: string): boolean {
   const [was, is] = [before, after].map(parts);

@@ -3,7 +3,14 @@
 // skipped.
 
 import { parse } from 'yaml';
-import type { WorkflowFile } from './host.ts';
+
+/** A file of GitHub, Gitea or Forgejo Actions. */
+export type WorkflowFile = {
+  readonly path: string;
+  readonly text: string;
+  /** Its blob. */
+  readonly sha: string;
+};
 
 export type WorkflowJob = {
   readonly id: string;
@@ -32,9 +39,24 @@ export type Workflow = {
   readonly cancelledGroup: string | null;
 };
 
+/** The folders of Actions, of GitHub, Gitea and Forgejo. */
+const workflowFile = /^\.(github|gitea|forgejo)\/workflows\//;
+
+/** Of the commits of a push, as webhooks list them. */
+export type PushedFiles = {
+  readonly added: readonly string[];
+  readonly modified: readonly string[];
+  readonly removed: readonly string[];
+};
+
+export const changesWorkflows = (commits: readonly PushedFiles[]): boolean =>
+  commits.some((commit) =>
+    [...commit.added, ...commit.modified, ...commit.removed].some((path) => workflowFile.test(path)),
+  );
+
 type Fields = Readonly<Record<string, unknown>>;
 
-const fields = (value: unknown): Fields =>
+export const fields = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 
 const texts = (value: unknown): readonly string[] =>
@@ -103,18 +125,63 @@ export function parseWorkflow({ path, text: source }: Pick<WorkflowFile, 'path' 
   };
 }
 
+/** A step of a pattern: the letters that it takes. */
+type PatternStep = {
+  readonly takes: (letter: string) => boolean;
+  /** It may be left out. */
+  readonly isOptional: boolean;
+  /** It may be taken again. Such a step is optional. */
+  readonly isRepeated: boolean;
+};
+
+/** `a-z` of `[a-z]`, and single letters. */
+function letterSet(text: string): PatternStep['takes'] {
+  const ranges = [...text.matchAll(/(.)-(.)|(.)/gs)].map(([, from, to, one]) => [from ?? one!, to ?? one!]);
+  return (letter) => ranges.some(([from, to]) => from! <= letter && letter <= to!);
+}
+
+function parsePattern(pattern: string): readonly PatternStep[] {
+  const steps: PatternStep[] = [];
+  const once = { isOptional: false, isRepeated: false };
+  const repeated = { isOptional: true, isRepeated: true };
+  for (const [token] of pattern.matchAll(/\*\*|\[[^\]]*\]|\\.|./gs)) {
+    const before = steps.at(-1);
+    if (token === '**') steps.push({ takes: () => true, ...repeated });
+    else if (token === '*') steps.push({ takes: (letter) => letter !== '/', ...repeated });
+    else if (token === '?' && before !== undefined) steps.splice(-1, 1, { ...before, isOptional: true });
+    else if (token === '+' && before !== undefined) steps.push({ ...before, ...repeated });
+    else if (token.startsWith('[') && token.length > 2)
+      steps.push({ takes: letterSet(token.slice(1, -1)), ...once });
+    else steps.push({ takes: (letter) => letter === token.at(-1), ...once });
+  }
+  return steps;
+}
+
 /**
- * Patterns of Actions: `*` matches anything but a slash, `**` anything; a later pattern overrides, `!`
- * excludes.
+ * All steps that the branch may have reached are followed at once. As a regular expression, `**0**0**0` would take time that grows
+ * with a high power of the name's length, and whoever may push writes these patterns.
  */
+function matchesPattern(pattern: string, branch: string): boolean {
+  const steps = parsePattern(pattern);
+  const reach = (from: Iterable<number>): Set<number> => {
+    const reached = new Set(from);
+    for (const at of reached) if (steps[at]?.isOptional === true) reached.add(at + 1);
+    return reached;
+  };
+  let places = reach([0]);
+  for (const letter of branch) {
+    const taken = [...places].filter((at) => steps[at]?.takes(letter) === true);
+    places = reach(taken.map((at) => (steps[at]!.isRepeated ? at : at + 1)));
+  }
+  return places.has(steps.length);
+}
+
+/** Patterns of Actions; a later one overrides an earlier one, `!` excludes (GitHub docs, "Filter pattern cheat sheet"). */
 function matchesBranches(patterns: readonly string[], branch: string): boolean {
   let isMatch = false;
   for (const pattern of patterns) {
     const isNegative = pattern.startsWith('!');
-    const body = (isNegative ? pattern.slice(1) : pattern)
-      .replaceAll(/[.^${}()|\\]/g, String.raw`\$&`)
-      .replaceAll(/\*+/g, (stars) => (stars.length > 1 ? '.*' : '[^/]*'));
-    if (new RegExp(`^${body}$`).test(branch)) isMatch = !isNegative;
+    if (matchesPattern(isNegative ? pattern.slice(1) : pattern, branch)) isMatch = !isNegative;
   }
   return isMatch;
 }

@@ -63,7 +63,7 @@ class NoHost extends HostError {
   constructor(name: string) {
     super(
       'unavailable',
-      `No connection serves the Git host ${name}. Connect it with \`signalbox admin connect\`.`,
+      `No connection serves the Git host ${name}. Connect it on the page Git hosts of the dashboard, or with \`signalbox admin connect\`.`,
     );
   }
 }
@@ -83,6 +83,7 @@ const isForPeople: Partial<Record<HostTask | RepositoryTask, true>> = {
   'find-culprits': true,
   'comment-culprit': true,
   'set-webhook': true,
+  'diagnose-queues': true,
   'verify-fixes': true,
 };
 

@@ -50,6 +50,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   post('deleteQueue', ['admin'], QUEUE),
   post('getQueue', ['read'], QUEUE),
   post('diagnoseQueue', ['admin'], QUEUE),
+  post('getDiagnosis', ['admin'], QUEUE),
   post('proposeTriggers', ['admin'], QUEUE),
   post('getQueueGraph', ['read'], QUEUE),
   post('listQueues', ['read'], []),

@@ -13,7 +13,7 @@ type Main = typeof widgets;
 
 const pathOf = ({ repo: { host, owner, name } }: Main): string => `${host}/${owner}/${name}`;
 
-const inQueue = (main: Main) =>
+export const inQueue = (main: Main) =>
   new URLSearchParams({ repo: pathOf(main), branch: main.targetBranch }).toString();
 
 export const queuePath = (main: Main): string => `/app/queue?${inQueue(main)}`;
@@ -167,11 +167,11 @@ export const pages = (testId: string): readonly PageOfDashboard[] => [
   },
   { name: 'settings', path: settingsPath(widgets), shows: 'Concurrent test runs' },
   {
-    name: 'settings-checked',
-    path: settingsPath(widgets),
-    shows: 'Concurrent test runs',
+    name: 'doctor',
+    path: settingsPath(widgets).replace('settings', 'doctor'),
+    shows: 'Signalbox asks the Git host',
     open: async (page) => {
-      await page.getByRole('button', { name: 'Check now' }).click();
+      await page.getByRole('button', { name: /Check (now|again)/ }).click();
       await page.getByText('Signalbox may administer the repository.').scrollIntoViewIfNeeded();
     },
   },

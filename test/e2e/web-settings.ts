@@ -123,7 +123,8 @@ async function checkQueueCreation({ page, world, check }: Story): Promise<void> 
   });
   await check('the repository is checked at the Git host on a click, what is wrong first', async () => {
     await page.goto(`${world.url}${settingsPath(widgets)}`);
-    await page.getByRole('button', { name: 'Check now' }).click();
+    await page.getByRole('link', { name: 'Open the doctor' }).click();
+    await page.getByRole('button', { name: /Check (now|again)/ }).click();
     const section = page.getByRole('region', { name: 'Check the repository' });
     await section.getByText('Signalbox may administer the repository.').waitFor();
     const tones = await section.locator('li').evaluateAll((rows) => rows.map((row) => row.dataset['tone']));

@@ -17,6 +17,7 @@ import {
 import { checkLinks } from './web-link.ts';
 import { checkPullRequestPage } from './web-pull-request.ts';
 import { checkRules } from './web-rule.ts';
+import { checkDoctor } from './web-doctor.ts';
 import { checkGitHosts } from './web-git-hosts.ts';
 import { checkGraph } from './web-graph.ts';
 import { checkSingleSignOn } from './web-oidc.ts';
@@ -60,6 +61,7 @@ export async function runStory(
   await checkGraph(story);
   await checkTestPages(story);
   await checkSettings(story);
+  await checkDoctor(story);
   await check(
     'no script failed and nothing violated the content security policy',
     async () => errors.length === 0 || errors.join('\n'),

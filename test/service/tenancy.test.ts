@@ -97,6 +97,7 @@ describe('an organization', () => {
     deleteQueue: [() => main, 'QUEUE_NOT_FOUND'],
     getQueue: [() => main, 'QUEUE_NOT_FOUND'],
     diagnoseQueue: [() => main, 'QUEUE_NOT_FOUND'],
+    getDiagnosis: [() => main, 'QUEUE_NOT_FOUND'],
     proposeTriggers: [() => main, 'QUEUE_NOT_FOUND'],
     checkRepository: [() => main, null],
     getQueueGraph: [() => main, 'QUEUE_NOT_FOUND'],

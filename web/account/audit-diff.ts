@@ -48,6 +48,7 @@ const actionLabels: Readonly<Record<string, string>> = {
   'token.create': 'Token created',
   'token.revoke': 'Token revoked',
   'host.connect': 'Git host connected',
+  'queue.propose-triggers': 'Trigger for test branches proposed',
   'organization.create': 'Organization created',
 };
 

@@ -84,6 +84,14 @@ export const useQueue = (queue: QueueName, state: StreamState) =>
       data !== undefined && data.repositoryFetch !== null ? fetchPollMs : pollWhile(state),
   });
 
+/** What the doctor found for a queue last. */
+export const diagnosisQuery = (queue: QueueName) =>
+  queryOptions({
+    queryKey: ['queue', queueKey(queue), 'diagnosis'],
+    queryFn: () => call('getDiagnosis', queue),
+    staleTime: 30_000,
+  });
+
 /** How long pull requests of the queue are usually under test, in seconds; null: not known. */
 export const useUsualSeconds = (queue: QueueName): number | null => {
   const { repo, targetBranch } = queue;

@@ -6,6 +6,7 @@ import { CallError } from '../api/api.ts';
 import { QueryResult, Empty, Loading } from '../component/query-result.tsx';
 import { Bisections } from '../queue/bisections.tsx';
 import { QueueList } from '../queue/queue-list.tsx';
+import { DoctorLine } from '../setting/doctor-line.tsx';
 import { LiveMark } from '../component/live-mark.tsx';
 import { QueueBanners } from '../queue/queue-banner.tsx';
 import { QueueControls } from '../queue/queue-control.tsx';
@@ -29,6 +30,7 @@ export function QueuePage() {
   const key = queueKey(name);
   const state = useLive([key], [['queue', key], queuesQuery.queryKey]);
   const queue = useQueue(name, state);
+  const mayAdminister = useMay('admin');
   return (
     <Stack key={key} gap="sm">
       <title>{`${name.repo.name} ${name.targetBranch} · Signalbox`}</title>
@@ -40,6 +42,7 @@ export function QueuePage() {
             <>
               <Head name={name} queue={data} state={state} />
               <QueueBanners queue={data} />
+              {mayAdminister && <DoctorLine name={name} />}
               <View name={name} queue={data} state={state} />
               <Recent queue={name} state={state} />
             </>

@@ -2,18 +2,17 @@
 
 import { Alert, Button, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { RequestOf, ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { call } from '../api/api.ts';
 import { QueryResult } from '../component/query-result.tsx';
 import { Dialog } from '../component/dialog.tsx';
 import { Icon } from '../component/icon.tsx';
-import { QueueDiagnosis } from '../setting/diagnosis.tsx';
 import { SettingForm } from '../setting/setting-form.tsx';
 import { QueueBreadcrumbs } from '../component/breadcrumbs.tsx';
 import { median } from '../format.ts';
-import { queueKey, type QueueName, queueOfSearch } from '../name.ts';
+import { queueKey, type QueueName, queueOfSearch, queueSearch } from '../name.ts';
 import { useMay, useQueue } from '../api/query.ts';
 import { listQueueCautions, describeSettingEffect, queueSettingForm } from '../setting/queue-setting.ts';
 import { valueAt } from '#contract/setting-path.ts';
@@ -40,7 +39,7 @@ export function SettingsPage() {
         {(data) => (
           <>
             <QueueForm name={name} queue={data} isEditable={mayAdminister} />
-            {mayAdminister && <QueueDiagnosis name={name} />}
+            {mayAdminister && <CheckRepository name={name} />}
             {mayAdminister && <DeleteQueue name={name} />}
           </>
         )}
@@ -104,6 +103,25 @@ function useMedianRun(name: QueueName): number | null {
   });
   return runs.data ?? null;
 }
+
+const CheckRepository = ({ name }: { readonly name: QueueName }) => (
+  <section className="card" aria-label="Check the repository">
+    <Stack gap="sm" align="flex-start">
+      <Title order={2} size="h4">
+        Check the repository
+      </Title>
+      <Text>
+        The doctor asks the Git host whether this queue can work, and says how to fix what keeps it from that.
+      </Text>
+      <Button
+        variant="default"
+        renderRoot={(props) => <Link to="/doctor" search={queueSearch(name)} {...props} />}
+      >
+        Open the doctor
+      </Button>
+    </Stack>
+  </section>
+);
 
 function DeleteQueue({ name }: { readonly name: QueueName }) {
   const [isOpen, setOpen] = useState(false);

@@ -1,12 +1,14 @@
-// What the doctor finds at the Git host, on a click: it may take a dozen calls there.
+// What the doctor found at the Git host last, and another check on a click: it may take a dozen calls there.
 
-import { Button, Group, Stack, Text, Title } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ResponseOf } from '#contract/endpoint/endpoint.ts';
 import { call } from '../api/api.ts';
+import { diagnosisQuery } from '../api/query.ts';
 import { formatCount } from '../format.ts';
 import { Icon, type IconName } from '../component/icon.tsx';
-import { ErrorAlert } from '../component/query-result.tsx';
+import { ErrorAlert, QueryResult } from '../component/query-result.tsx';
+import { Ago } from '../component/time.tsx';
 import type { QueueName } from '../name.ts';
 import { TriggerOffer } from './trigger-proposal.tsx';
 
@@ -32,33 +34,59 @@ function summarize(findings: readonly QueueFinding[]): string {
 }
 
 export function QueueDiagnosis({ name }: { readonly name: QueueName }) {
-  const diagnosis = useMutation({ mutationFn: () => call('diagnoseQueue', name) });
-  const { findings, untriggered = [] } = diagnosis.data ?? {};
+  const query = diagnosisQuery(name);
+  const kept = useQuery(query);
+  const queryClient = useQueryClient();
+  const check = useMutation({
+    mutationFn: () => call('diagnoseQueue', name),
+    onSuccess: (diagnosis) => queryClient.setQueryData(query.queryKey, { diagnosis }),
+  });
   return (
     <section className="card" aria-label="Check the repository">
       <Stack gap="sm" align="flex-start">
-        <Title order={2} size="h4">
-          Check the repository
-        </Title>
         <Text>
           Signalbox asks the Git host whether this queue can work: its own permissions, the webhook, the rules
-          of the branch, the required checks and the workflows.
+          of the branch, the required checks and the workflows. It asks again every 6 hours, and when a
+          workflow of the branch changes.
         </Text>
-        <Button variant="default" loading={diagnosis.isPending} onClick={() => diagnosis.mutate()}>
-          {findings === undefined ? 'Check now' : 'Check again'}
-        </Button>
-        {diagnosis.error !== null && <ErrorAlert error={diagnosis.error} />}
-        {findings !== undefined && (
-          <div role="status">
-            <Text fw={600}>{summarize(findings)}</Text>
-            <FindingList findings={findings} />
-            {untriggered.length > 0 && <TriggerOffer name={name} untriggered={untriggered} />}
-          </div>
-        )}
+        <QueryResult query={kept} loading="Loading the last check">
+          {({ diagnosis }) => (
+            <>
+              <Group gap="sm">
+                <Button variant="default" loading={check.isPending} onClick={() => check.mutate()}>
+                  {diagnosis === null ? 'Check now' : 'Check again'}
+                </Button>
+                <Text c="dimmed" size="sm">
+                  {diagnosis === null ? (
+                    'Not checked yet.'
+                  ) : (
+                    <>
+                      Checked <Ago at={diagnosis.checkedAt} />
+                    </>
+                  )}
+                </Text>
+              </Group>
+              {check.error !== null && <ErrorAlert error={check.error} />}
+              {diagnosis !== null && <Findings name={name} diagnosis={diagnosis} />}
+            </>
+          )}
+        </QueryResult>
       </Stack>
     </section>
   );
 }
+
+type FindingsProps = { readonly name: QueueName; readonly diagnosis: ResponseOf<'diagnoseQueue'> };
+
+const Findings = ({ name, diagnosis: { findings, untriggered } }: FindingsProps) => (
+  <div className="wide">
+    <Text fw={600} role="status">
+      {summarize(findings)}
+    </Text>
+    <FindingList findings={findings} />
+    {untriggered.length > 0 && <TriggerOffer name={name} untriggered={untriggered} />}
+  </div>
+);
 
 /** The worst first. */
 export const FindingList = ({ findings }: { readonly findings: readonly QueueFinding[] }) => (

@@ -31,9 +31,9 @@ export function TriggerOffer({ name, untriggered }: TriggerOfferProps) {
   );
 }
 
-type Proposal = ResponseOf<'proposeTriggers'>;
+type TriggerAnswer = ResponseOf<'proposeTriggers'>;
 
-function Proposed({ proposal: { pullRequest, byHand } }: { readonly proposal: Proposal }) {
+function Proposed({ proposal: { pullRequest, byHand } }: { readonly proposal: TriggerAnswer }) {
   const isNothing = pullRequest === null && byHand.length === 0;
   return (
     <div role="status" className="wide">
@@ -54,7 +54,7 @@ function Proposed({ proposal: { pullRequest, byHand } }: { readonly proposal: Pr
   );
 }
 
-function FileByHand({ file }: { readonly file: Proposal['byHand'][number] }) {
+function FileByHand({ file }: { readonly file: TriggerAnswer['byHand'][number] }) {
   const { path, reason, editorUrl, text, isWholeFile } = file;
   return (
     <Stack gap="xs" align="flex-start" mt="sm">

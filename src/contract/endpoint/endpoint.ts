@@ -11,6 +11,7 @@ import * as pullRequest from '../pull-request.ts';
 import * as queue from '../queue.ts';
 import * as sandbox from '../sandbox.ts';
 import type { Endpoint } from './endpoint-type.ts';
+import { diagnosisEndpoints } from './endpoint-diagnosis.ts';
 import { historyEndpoints } from './endpoint-history.ts';
 import { searchEndpoints } from './endpoint-search.ts';
 import { testHealthEndpoints } from './endpoint-test-health.ts';
@@ -193,36 +194,7 @@ export const endpoints = {
     response: queue.QueueWithEntries,
     errors: inQueue,
   },
-  diagnoseQueue: {
-    ...admin,
-    path: '/v1/diagnoseQueue',
-    tag: 'Queues',
-    summary:
-      'Check at the Git host whether a queue can work: permissions, webhook, rules of the branch, required checks, workflows',
-    request: queue.QueueRequest,
-    response: queue.Diagnosis,
-    errors: [...inQueue, 'HOST_ERROR'],
-  },
-  proposeTriggers: {
-    ...admin,
-    path: '/v1/proposeTriggers',
-    tag: 'Queues',
-    summary:
-      'Open a pull request that makes the workflows of the required checks run for test branches, or find the open one',
-    request: queue.QueueRequest,
-    response: queue.TriggerProposal,
-    errors: [...inQueue, 'HOST_ERROR'],
-  },
-  checkRepository: {
-    ...admin,
-    path: '/v1/checkRepository',
-    tag: 'Queues',
-    summary:
-      'Check at the Git host whether a queue with default settings could work for a branch, and which checks it could require',
-    request: queue.QueueRequest,
-    response: queue.RepositoryCheck,
-    errors: ['REPOSITORY_NOT_FOUND', 'HOST_ERROR'],
-  },
+  ...diagnosisEndpoints,
   getQueueGraph: {
     ...read,
     path: '/v1/getQueueGraph',

@@ -34,6 +34,8 @@ export type HostEvent =
       readonly repository: NamedRepository;
       readonly branch: string;
       readonly sha: string | null;
+      /** The pushed commits change files of CI; absent: they do not, or the event does not list their files. */
+      readonly changesWorkflows?: true;
     }
   /** A comment was written on a pull request, or an action of Signalbox's check was clicked. */
   | ({ readonly kind: 'comment-written'; readonly repository: NamedRepository } & WrittenComment)

@@ -57,6 +57,8 @@ export type JobPayloads = {
   } & Tries;
   /** The webhook of a repository. `isSecretNew`: a webhook that is there has another secret. */
   'set-webhook': RepositoryJobPayload & { readonly isSecretNew?: boolean } & Tries;
+  /** The doctor checks the queues of a repository. */
+  'diagnose-queues': RepositoryJobPayload & Tries;
   /** Fixes of tests that are verified (job/health/verify-fixes.ts). */
   'verify-fixes': RepositoryJobPayload & Tries;
   'sandbox-ci': { readonly repositoryId: RepositoryId; readonly branch: string; readonly sha: string };
@@ -85,6 +87,7 @@ const isTask: Readonly<Record<keyof JobPayloads | ScheduledTask, true>> = {
   'find-renames': true,
   'comment-culprit': true,
   'set-webhook': true,
+  'diagnose-queues': true,
   'verify-fixes': true,
   'sandbox-ci': true,
   'ingest-upload': true,
@@ -262,6 +265,7 @@ export type RepositoryTask =
   | 'find-culprits'
   | 'comment-culprit'
   | 'set-webhook'
+  | 'diagnose-queues'
   | 'verify-fixes';
 
 const repositoryJobKey: {
@@ -277,6 +281,7 @@ const repositoryJobKey: {
   // A new secret must not be forgotten because a queue is created meanwhile.
   'set-webhook': ({ repositoryId, isSecretNew = false }) =>
     `webhook${isSecretNew ? '-secret' : ''}:${repositoryId}`,
+  'diagnose-queues': ({ repositoryId }) => `diagnosis:${repositoryId}`,
   'verify-fixes': ({ repositoryId }) => `fixes:${repositoryId}`,
 };
 
@@ -288,6 +293,7 @@ const repositoryTurn: { readonly [Task in RepositoryTask]?: (repositoryId: Repos
   'sync-issues': (repositoryId) => `issues:${repositoryId}`,
   'verify-fixes': (repositoryId) => `fixes:${repositoryId}`,
   'set-webhook': (repositoryId) => `webhook:${repositoryId}`,
+  'diagnose-queues': (repositoryId) => `diagnosis:${repositoryId}`,
 };
 
 /** Adds such a job, at once or after a delay. One that waits for its turn stays as early as it is. */
@@ -301,6 +307,13 @@ export function enqueueForRepository<Task extends RepositoryTask>(
   const turn = repositoryTurn[task]?.(payload.repositoryId);
   return add(tx, turn === undefined ? job : { ...job, turn, keepsTime: inMs !== null, priority: later });
 }
+
+/** A burst of pushes is one check, and the webhook of a new queue is set before. */
+const diagnosisDelayMs = 30_000;
+
+/** The doctor checks the queues of the repository soon. */
+export const enqueueDiagnosis = (tx: Tx, repositoryId: RepositoryId): Promise<void> =>
+  enqueueForRepository(tx, 'diagnose-queues', { repositoryId }, diagnosisDelayMs);
 
 /** Tests of one incident are quarantined one after the other. */
 const issuesDelayMs = 30_000;

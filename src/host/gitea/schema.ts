@@ -212,7 +212,16 @@ export const StatusPayload = z.object({
   created_at: instant,
 });
 
-export const PushPayload = z.object({ ...payload, ref: z.string(), before: z.string(), after: z.string() });
+/** Lists that are not as expected lose nothing but a hint. */
+const paths = z.array(z.string()).catch([]);
+export const PushPayload = z.object({
+  ...payload,
+  ref: z.string(),
+  before: z.string(),
+  after: z.string(),
+  /** The newest ones (Gitea modules/setting, `FEED_MAX_COMMIT_NUM`). */
+  commits: z.array(z.object({ added: paths, modified: paths, removed: paths })).catch([]),
+});
 
 /** A created ref, with its commit, or a deleted one. */
 export const RefPayload = z.object({

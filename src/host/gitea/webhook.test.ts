@@ -26,6 +26,16 @@ describe('a webhook of Gitea', () => {
     expect(parseEvents(webhooks[name])).toEqual([{ kind: 'branch-moved', repository, ...moved }]);
   });
 
+  it('reports that a push changes workflows, which its commits list', () => {
+    const { push } = webhooks;
+    const commits = [{ added: null, modified: ['a.txt'], removed: ['.gitea/workflows/ci.yml'] }];
+    expect(parseEvents({ ...push, commits })).toMatchObject([{ changesWorkflows: true }]);
+    for (const others of [[{ added: ['docs/.gitea/workflows/x'] }], null, 'none'])
+      expect(parseEvents({ ...push, commits: others })).toEqual([
+        { kind: 'branch-moved', repository, branch: 'topic', sha },
+      ]);
+  });
+
   it('says nothing of a tag', () => {
     expect(parseEvents({ ...webhooks['push'], ref: 'refs/tags/v1' })).toEqual([]);
     expect(parseEvents({ ...webhooks['create'], ref_type: 'tag' })).toEqual([]);

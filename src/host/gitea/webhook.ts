@@ -4,6 +4,7 @@
 // removed nor who added the others. So it only reports that labels changed; who changed one is read from the
 // timeline (label.ts).
 
+import { changesWorkflows } from '../workflow.ts';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { HostEvent } from '#core/queue/host-event.ts';
 import type { RepositoryName } from '#core/repository.ts';
@@ -72,7 +73,8 @@ function parseEvents(host: string, payload: unknown): readonly HostEvent[] {
   const pullRequest = PullRequestPayload.safeParse(payload).data;
   if (pullRequest !== undefined) return pullRequestEvents(named(pullRequest.repository), pullRequest);
   const push = PushPayload.safeParse(payload).data;
-  if (push !== undefined) return branchMoved(named(push.repository), push.ref, push.after);
+  if (push !== undefined)
+    return branchMoved(named(push.repository), push.ref, push.after, changesWorkflows(push.commits));
   const ref = RefPayload.safeParse(payload).data;
   return ref?.ref_type === 'branch'
     ? branchMoved(named(ref.repository), `${branches}${ref.ref}`, ref.sha ?? null)
@@ -81,11 +83,17 @@ function parseEvents(host: string, payload: unknown): readonly HostEvent[] {
 
 const branches = 'refs/heads/';
 
-function branchMoved(repository: RepositoryName, ref: string, sha: string | null): readonly HostEvent[] {
+function branchMoved(
+  repository: RepositoryName,
+  ref: string,
+  sha: string | null,
+  hasWorkflows = false,
+): readonly HostEvent[] {
   if (!ref.startsWith(branches)) return [];
   const branch = ref.slice(branches.length);
   const isGone = sha === null || /^0+$/.test(sha);
-  return [{ kind: 'branch-moved', repository, branch, sha: isGone ? null : sha }];
+  const moved: HostEvent = { kind: 'branch-moved', repository, branch, sha: isGone ? null : sha };
+  return [hasWorkflows ? { ...moved, changesWorkflows: true } : moved];
 }
 
 /** Actions after which the labels may differ. */

@@ -377,7 +377,16 @@ export const StatusEvent = Status.extend({ sha: CommitSha, repository, sender: a
 /** GitHub webhook docs, `repository`: `renamed` and `transferred` name the repository as it is called now. */
 export const RepositoryEvent = z.object({ action: z.string(), repository });
 
-export const PushEvent = z.object({ ref: z.string(), after: z.string(), deleted: z.boolean(), repository });
+/** Lists that are not as expected lose nothing but a hint. */
+const paths = z.array(z.string()).catch([]);
+export const PushEvent = z.object({
+  ref: z.string(),
+  after: z.string(),
+  deleted: z.boolean(),
+  /** At most 2,048 (GitHub webhook docs, `push`). */
+  commits: z.array(z.object({ added: paths, modified: paths, removed: paths })).catch([]),
+  repository,
+});
 
 /** Of GitHub Actions: `status` is `completed` once a run has ended. */
 export const WorkflowRuns = z.object({

@@ -255,6 +255,16 @@ describe('a webhook of CI', () => {
 });
 
 describe('a webhook of a push', () => {
+  it('reports that it changes workflows, which its commits list', async () => {
+    const push = { ref: 'refs/heads/main', after: 'c'.repeat(40), deleted: false, repository };
+    const commit = { added: [], modified: ['.github/workflows/ci.yml'], removed: [] };
+    expect(await events('push', { ...push, commits: [commit] })).toMatchObject([{ changesWorkflows: true }]);
+    for (const commits of [[{ ...commit, modified: ['ci.yml'] }], [], null])
+      expect(await events('push', { ...push, commits })).toEqual([
+        { kind: 'branch-moved', repository: named, branch: 'main', sha: push.after },
+      ]);
+  });
+
   const zero = '0'.repeat(40);
 
   it('reports where a branch is, with slashes in its name, and that it is gone', async () => {

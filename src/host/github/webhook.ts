@@ -11,6 +11,7 @@ import { checkActionIds, type HostEvent, type RepositoryMoved } from '#core/queu
 import type { RepositoryName } from '#core/repository.ts';
 import type { IncomingWebhook, WebhookResult } from '../host.ts';
 import { checkOfRun, checkOfStatus, parseExternalId } from './client/check.ts';
+import { changesWorkflows } from '../workflow.ts';
 import { cut } from './pull-request/pull-request.ts';
 import {
   CheckRunEvent,
@@ -194,7 +195,7 @@ const readers: ReadonlyMap<string, (webhook: ParsedWebhook) => readonly WebhookE
     repository: reader(RepositoryEvent, ({ action }, repository) =>
       action === 'renamed' || action === 'transferred' ? [{ kind: 'repository-moved', repository }] : [],
     ),
-    push: reader(PushEvent, ({ ref, after, deleted }, repository) =>
+    push: reader(PushEvent, ({ ref, after, deleted, commits }, repository) =>
       ref.startsWith(branchPrefix)
         ? [
             {
@@ -202,6 +203,7 @@ const readers: ReadonlyMap<string, (webhook: ParsedWebhook) => readonly WebhookE
               repository,
               branch: ref.slice(branchPrefix.length),
               sha: deleted ? null : after,
+              ...(changesWorkflows(commits) && { changesWorkflows: true }),
             },
           ]
         : [],

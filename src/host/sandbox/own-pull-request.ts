@@ -12,14 +12,14 @@ import { pullRequestEvent } from './push.ts';
 import type { SandboxSettings } from './setting.ts';
 import { ownLogin } from './comment.ts';
 
-export type OpenOptions = { readonly cell: Cell; readonly disk: Disk; readonly announce: Announce };
+export type OwnPullRequestOptions = { readonly cell: Cell; readonly disk: Disk; readonly announce: Announce };
 
 /** How often another process may be faster. */
 const attemptsMax = 10;
 
 /** Opens a pull request from a branch that Signalbox made, or returns the open one. */
 export async function openOwnPullRequest(
-  { cell, disk, announce }: OpenOptions,
+  { cell, disk, announce }: OwnPullRequestOptions,
   repository: HostRepository,
   { faults }: SandboxSettings,
   { branch, baseBranch, title, body, draft }: TestPullRequest & { readonly draft: boolean },

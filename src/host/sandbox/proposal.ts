@@ -4,17 +4,18 @@ import type { Clock } from '#base/clock.ts';
 import { findSandboxTestPullRequest } from '#db/sandbox/sandbox-test-store.ts';
 import { branchRef } from '#git/ref.ts';
 import { runGit } from '#git/run.ts';
-import type { HostRepository, WorkflowFile } from '../host.ts';
+import type { HostRepository } from '../host.ts';
 import type { FileProposal, ProposalAnswer } from '../proposal.ts';
+import type { WorkflowFile } from '../workflow.ts';
 import { commitFiles } from './commit.ts';
 import { changeRefs, findCommit } from './git.ts';
 import { sandboxPerson } from './made-up.ts';
-import { openOwnPullRequest, type OpenOptions } from './own-pull-request.ts';
+import { openOwnPullRequest, type OwnPullRequestOptions } from './own-pull-request.ts';
 import { pullRequestUrl } from './pull-request.ts';
 import type { NoticePush } from './push.ts';
 import type { SandboxSettings } from './setting.ts';
 
-type ProposalOptions = OpenOptions & { readonly clock: Clock; readonly noticePush: NoticePush };
+type ProposalOptions = OwnPullRequestOptions & { readonly clock: Clock; readonly noticePush: NoticePush };
 
 export async function proposeFiles(
   options: ProposalOptions,

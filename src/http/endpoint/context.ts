@@ -69,7 +69,7 @@ export function knownRepository(
 
 export const notConnected = (repo: RepositoryName) =>
   appError('REPOSITORY_NOT_FOUND', {
-    public: `No repository ${fullName(repo)} on ${repo.host} is connected to this organization. Check its spelling, or connect the Git host with \`signalbox admin connect\`.`,
+    public: `No repository ${fullName(repo)} on ${repo.host} is connected to this organization. Check its spelling, or connect the Git host on the page Git hosts of the dashboard, or with \`signalbox admin connect\`.`,
   });
 
 /** The actor of a change, for the audit log. */

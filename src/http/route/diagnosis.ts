@@ -4,6 +4,7 @@ import { defaultSettings } from '#core/queue/settings.ts';
 import { recordTriggerProposal } from '#command/propose-triggers.ts';
 import { checkName } from '#core/queue/text/message.ts';
 import { ensureSandboxConnection, findConnectionHook } from '#db/account/connection-store.ts';
+import { findDiagnosis, saveDiagnosis } from '#db/queue/diagnosis-store.ts';
 import type { RepositoryRecord } from '#db/account/scope-view.ts';
 import { hookUrls } from '#host/connection.ts';
 import type { DoctorInput } from '#host/doctor-input.ts';
@@ -39,12 +40,27 @@ async function readWebhookUrls(context: Context, { host }: RepositoryRecord) {
   return hookUrls(deps.config.publicUrl, cell.name, connection);
 }
 
-export const diagnosisHandlers: Handlers<'diagnoseQueue' | 'proposeTriggers' | 'checkRepository'> = {
+export const diagnosisHandlers: Handlers<
+  'diagnoseQueue' | 'getDiagnosis' | 'proposeTriggers' | 'checkRepository'
+> = {
   diagnoseQueue: async (context, input) => {
     const { queue, repository } = requireQueue(context, input);
     const webhookUrls = await readWebhookUrls(context, repository);
     const { findings, untriggered } = await examineAt(context, repository, { queue, webhookUrls });
-    return { findings: [...findings], untriggered: [...untriggered] };
+    await saveDiagnosis(context.cell.db, queue.id, { findings, untriggered }, context.now);
+    return { findings: [...findings], untriggered: [...untriggered], checkedAt: context.now.toISOString() };
+  },
+
+  getDiagnosis: async (context, input) => {
+    const { queue } = requireQueue(context, input);
+    const kept = await findDiagnosis(context.cell.reader, queue.id);
+    return {
+      diagnosis: kept && {
+        findings: [...kept.findings],
+        untriggered: [...kept.untriggered],
+        checkedAt: kept.checkedAt.toISOString(),
+      },
+    };
   },
 
   proposeTriggers: async (context, input) => {

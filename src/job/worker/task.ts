@@ -23,6 +23,7 @@ import { rerunFailedJobs } from '../queue/rerun-jobs.ts';
 import { searchRenames } from '../health/search-renames.ts';
 import { syncIssues } from '../health/sync-issues.ts';
 import { verifyFixes } from '../health/verify-fixes.ts';
+import { diagnoseQueues, enqueueStaleDiagnoses } from '../queue/diagnose.ts';
 import { setWebhook } from '../queue/set-webhook.ts';
 import { sweepQueue } from '../queue/sweep.ts';
 import { reportStatuses } from '../queue/status-comment.ts';
@@ -47,9 +48,10 @@ async function refreshPullRequest(
   });
 }
 
-/** Once an hour: idle queues are polled too. */
-async function sweepIdle({ cell }: TaskDeps): Promise<void> {
+/** Once an hour: idle queues are polled too, and the doctor checks those that it has not checked for long. */
+async function sweepIdle({ cell, clock }: TaskDeps): Promise<void> {
   await enqueueIdleSweeps(cell.db);
+  await enqueueStaleDiagnoses(cell.db, clock.now());
 }
 
 type Tasks = {
@@ -76,6 +78,7 @@ export const tasks: Tasks = {
   'find-renames': searchRenames,
   'comment-culprit': commentCulprit,
   'set-webhook': setWebhook,
+  'diagnose-queues': diagnoseQueues,
   'verify-fixes': verifyFixes,
   'sandbox-ci': runSandboxCi,
   'ingest-upload': ingestUpload,

@@ -107,7 +107,7 @@ export function createClient(options: GiteaClientOptions): Client {
     if (connection === null)
       throw new HostError(
         'forbidden',
-        `The organization is not connected to ${host}. Connect it with \`signalbox admin connect\`.`,
+        `The organization is not connected to ${host}. Connect it on the page Git hosts of the dashboard, or with \`signalbox admin connect\`.`,
       );
     return connection;
   };
@@ -187,7 +187,7 @@ function sorted(host: string, request: ApiRequest, answer: ApiAnswerWithRetryAft
   if (status === 401)
     throw new HostError(
       'forbidden',
-      `${host} rejects the token of Signalbox. Connect it again with \`signalbox admin connect\`.`,
+      `${host} rejects the token of Signalbox. Replace it on the page Git hosts of the dashboard, or with \`signalbox admin connect\`.`,
     );
   throw new HostError('forbidden', said);
 }

@@ -1,7 +1,8 @@
 // The workflow files of a branch, by the contents API (Gitea routers/api/v1/repo/file.go), bounded in number and size.
 // Gitea and Forgejo read the first of these folders that is there (Gitea modules/actions/workflows.go, and Forgejo's).
 
-import type { HostRepository, WorkflowFile } from '../../host.ts';
+import type { HostRepository } from '../../host.ts';
+import type { WorkflowFile } from '../../workflow.ts';
 import { type Client, repositoryPath } from '../client/client.ts';
 import { ContentFile, ContentList } from '../schema.ts';
 

@@ -84,7 +84,7 @@ export function createClients(options: GithubOptions): Clients {
     if (connection === null)
       throw new HostError(
         'forbidden',
-        `The organization is not connected to ${host}. Connect it with \`signalbox admin connect\`.`,
+        `The organization is not connected to ${host}. Connect it on the page Git hosts of the dashboard, or with \`signalbox admin connect\`.`,
       );
     return connection;
   };

@@ -224,15 +224,15 @@ export async function openTestPullRequest(
 }
 
 type NewPullRequest = TestPullRequest & { readonly draft?: true };
-type Opened = number | { readonly refusal: string };
+type OpenAnswer = number | { readonly refusal: string };
 
 /** Opens a pull request for a branch that was just pushed, or returns the open one. */
 export async function openPullRequest(
   client: GithubClient,
   repository: HostRepository,
   pullRequest: NewPullRequest,
-): Promise<Opened> {
-  let opened: Opened = { refusal: '' };
+): Promise<OpenAnswer> {
+  let opened: OpenAnswer = { refusal: '' };
   for (const waitMs of [0, ...againMs]) {
     await sleep(waitMs);
     opened = await tryToOpen(client, repository, pullRequest);
@@ -245,7 +245,7 @@ async function tryToOpen(
   client: GithubClient,
   { owner, name: repo }: HostRepository,
   { branch: head, baseBranch: base, title, body, ...draft }: NewPullRequest,
-): Promise<Opened> {
+): Promise<OpenAnswer> {
   const parameters = { owner, repo, head, base, title, body };
   // A repeated call finds the first pull request.
   const options = { isRepeatable: true };

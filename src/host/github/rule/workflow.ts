@@ -1,7 +1,8 @@
 // The workflow files of a branch, by the contents API (GitHub REST docs, "Get repository content"), bounded in number and
 // size.
 
-import type { HostRepository, WorkflowFile } from '../../host.ts';
+import type { HostRepository } from '../../host.ts';
+import type { WorkflowFile } from '../../workflow.ts';
 import type { GithubClient } from '../client/client.ts';
 import { ContentFile, ContentList } from '../schema.ts';
 
