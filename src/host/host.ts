@@ -253,7 +253,6 @@ export type Inspection = {
 };
 /** A person or an account, as the author or committer of a commit. */
 export type CommitPerson = { readonly name: string; readonly email: string };
-
 export type Host = {
   /** `sandbox`, or a name of the table in kinds.ts. */
   readonly kind: string;

@@ -159,7 +159,7 @@ function parsePattern(pattern: string): readonly PatternStep[] {
 
 /**
  * All steps that the branch may have reached are followed at once. As a regular expression, `**0**0**0` would take time that grows
- * with a high power of the name's length, and whoever may push writes these patterns.
+ * with a high power of the name's length, and anyone who may push writes these patterns.
  */
 function matchesPattern(pattern: string, branch: string): boolean {
   const steps = parsePattern(pattern);

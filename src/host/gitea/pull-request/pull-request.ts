@@ -83,8 +83,8 @@ const draftPrefix = 'WIP: ';
 export const createTestPullRequests =
   (client: Client): Host['openTestPullRequest'] =>
   async (repository, { branch, baseBranch, title, body }) => {
-    const wish = { branch, baseBranch, title: `${draftPrefix}${title}`, body };
-    const number = await openPullRequest(client, repository, wish);
+    const drafted = { branch, baseBranch, title: `${draftPrefix}${title}`, body };
+    const number = await openPullRequest(client, repository, drafted);
     if (number !== null) return number;
     throw new HostError('forbidden', `${repository.host} has no branch ${branch} or ${baseBranch}.`);
   };
