@@ -1,10 +1,10 @@
 // CI jobs that prove who they are with an identity token of their CI system, instead of a stored secret.
 
 export const ciProviders = ['github_actions', 'forgejo_actions', 'gitlab_ci', 'buildkite'] as const;
-export type CiProvider = (typeof ciProviders)[number];
+export type IdentityProvider = (typeof ciProviders)[number];
 
-/** Who signs the tokens if the administrator names nobody else. Null: each installation signs its own. */
-export const usualIssuers: Readonly<Record<CiProvider, string | null>> = {
+/** Who signs the tokens if the administrator names no other issuer. Null: each installation signs its own. */
+export const usualIssuers: Readonly<Record<IdentityProvider, string | null>> = {
   github_actions: 'https://token.actions.githubusercontent.com',
   forgejo_actions: null,
   gitlab_ci: 'https://gitlab.com',
@@ -13,7 +13,7 @@ export const usualIssuers: Readonly<Record<CiProvider, string | null>> = {
 
 /** Which jobs a token without a secret stands for. */
 export type CiIdentity = {
-  readonly provider: CiProvider;
+  readonly provider: IdentityProvider;
   readonly issuer: string;
   /** The GitLab project or the Buildkite pipeline; null: it is named as the repository is. */
   readonly pipeline: string | null;

@@ -1,7 +1,6 @@
 // The interface of a Git host. Adapters know nothing of each other; http and job get one by `hostFor`.
 //
-// Errors: an adapter throws a HostError with its kind of trouble. "There is no such thing" is an answer, not
-// an error.
+// Errors: an adapter throws a HostError with its kind of trouble. "There is no such thing" is an answer, no error.
 
 import type { OrganizationId, RepositoryId } from '#base/id.ts';
 import type { Approval } from '#core/queue/rule/approval.ts';

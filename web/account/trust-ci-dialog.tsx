@@ -15,11 +15,11 @@ const splitList = (text: string): string[] =>
 
 const nothing = { name: '', issuer: '', repositories: '', pipeline: '', branches: '' };
 type Typed = typeof nothing;
-type Choice = (typeof ciProviderChoices)[number];
+type CiChoice = (typeof ciProviderChoices)[number];
 
 export function TrustCiDialog({ onClose }: { readonly onClose: () => void }) {
   const [typed, setTyped] = useState(nothing);
-  const [choice, setChoice] = useState<Choice>(ciProviderChoices[0]!);
+  const [choice, setChoice] = useState<CiChoice>(ciProviderChoices[0]!);
   const field = (name: keyof Typed) => ({
     value: typed[name],
     onChange: (event: { readonly currentTarget: { readonly value: string } }) => {
@@ -88,13 +88,13 @@ export function TrustCiDialog({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-const isComplete = (typed: Typed, { usualIssuer, pipelineField }: Choice): boolean =>
+const isComplete = (typed: Typed, { usualIssuer, pipelineField }: CiChoice): boolean =>
   typed.name.trim() !== '' &&
   parseRepositories(typed.repositories).length > 0 &&
   (usualIssuer !== null || typed.issuer.trim() !== '') &&
   (pipelineField === null || typed.pipeline.trim() !== '');
 
-function requestOf(typed: Typed, { value, pipelineField }: Choice) {
+function requestOf(typed: Typed, { value, pipelineField }: CiChoice) {
   const branches = splitList(typed.branches);
   const issuer = typed.issuer.trim();
   return {

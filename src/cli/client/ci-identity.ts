@@ -45,7 +45,7 @@ const readIdToken = async (env: CiEnv, audience: string): Promise<string | null>
   env['SIGNALBOX_ID_TOKEN']?.trim() ||
   ((await readActionsToken(env, audience)) ?? readBuildkiteToken(env, audience));
 
-type JobPlace = {
+type IdentifiedJob = {
   readonly repository: RepositoryName | null;
   /** The commit that the job reports about. */
   readonly sha: string | null;
@@ -56,7 +56,7 @@ export async function findJobToken(
   { token, organization }: ClientSettings,
   url: string,
   env: CiEnv,
-  { repository, sha }: JobPlace,
+  { repository, sha }: IdentifiedJob,
 ): Promise<string | null> {
   if (token !== null) return token;
   const idToken = await readIdToken(env, url);

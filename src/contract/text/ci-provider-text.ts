@@ -1,8 +1,8 @@
 // CI systems whose jobs prove who they are, as people choose them.
 
-import { type CiProvider, ciProviders, usualIssuers } from '#core/ci-job.ts';
+import { type IdentityProvider, ciProviders, usualIssuers } from '#core/ci-job.ts';
 
-const labels: Readonly<Record<CiProvider, string>> = {
+const labels: Readonly<Record<IdentityProvider, string>> = {
   github_actions: 'GitHub Actions',
   forgejo_actions: 'Forgejo Actions',
   gitlab_ci: 'GitLab CI',
@@ -10,7 +10,7 @@ const labels: Readonly<Record<CiProvider, string>> = {
 };
 
 /** What a pipeline is called there, and its form; none: jobs name their repository. */
-const pipelineFields: Readonly<Partial<Record<CiProvider, readonly [label: string, form: string]>>> = {
+const pipelineFields: Readonly<Partial<Record<IdentityProvider, readonly [label: string, form: string]>>> = {
   gitlab_ci: ['Project at GitLab', 'group/project'],
   buildkite: ['Pipeline at Buildkite', 'organization/pipeline'],
 };

@@ -45,7 +45,7 @@ export type NewToken = {
   readonly expiresAt: Date | null;
   /** The repositories that the token may access; null or absent: all of its organization. */
   readonly repositoryIds?: readonly RepositoryId[] | null;
-  /** The CI jobs that it stands for; null or absent: whoever has its secret. */
+  /** The CI jobs that it stands for; null or absent: anyone who has its secret. */
   readonly identity?: CiIdentity | null;
 };
 

@@ -15,7 +15,7 @@ export type TokenRow = {
   readonly revoked_at: Date | null;
   /** The repositories that the token is limited to, as host/owner/name; null: it is not limited. */
   readonly repositories: readonly string[] | null;
-  /** The CI jobs that it stands for; null: whoever has its secret. */
+  /** The CI jobs that it stands for; null: anyone who has its secret. */
   readonly identity: CiIdentity | null;
 };
 

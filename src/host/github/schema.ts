@@ -335,18 +335,15 @@ export const PullRequestEvent = z.object({
   }),
 });
 
+const numbered = z.object({ number: z.int().positive() });
 export const ReviewEvent = z.object({
   action: z.string(),
   review: z.object({ state: z.string() }),
-  pull_request: z.object({ number: z.int().positive() }),
+  pull_request: numbered,
   repository,
 });
 
-export const ThreadEvent = z.object({
-  action: z.string(),
-  pull_request: z.object({ number: z.int().positive() }),
-  repository,
-});
+export const ThreadEvent = z.object({ action: z.string(), pull_request: numbered, repository });
 
 export const CommentEvent = z.object({
   action: z.string(),

@@ -21,7 +21,7 @@ type IdTokenOptions = {
   readonly allow: WebhookAllow;
 };
 
-/** Only signatures with a public key: nobody but the issuer can make one. */
+/** Only signatures with a public key: only the issuer can make one. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 const clockToleranceSeconds = 60;
 const timeoutMs = 5_000;

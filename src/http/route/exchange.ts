@@ -1,8 +1,8 @@
 // Exchanges the identity token of a CI job for a short token of Signalbox, so that CI needs no stored secret.
 //
 //   POST /v1/exchangeCiToken, without a token. In this order:
-//     1. The issuer that the token names must be trusted for the repository, by somebody with an API token of the scope
-//        admin (trustCi). Until then nothing of the token is believed, and nobody is called.
+//     1. An administrator must have trusted the issuer that the token names for the repository (trustCi). Until then
+//        nothing of the token is believed, and no request is sent.
 //     2. Signature, audience and expiry are checked with the keys of that issuer.
 //     3. The claims must name the repository, by the id at its Git host too, and a branch that is let in.
 //     4. A pull request is looked up at its Git host: one of a fork gets a token whose reports decide nothing.
@@ -10,7 +10,6 @@
 import type { FastifyInstance } from 'fastify';
 import { hourMs } from '#base/duration.ts';
 import { appError } from '#base/error.ts';
-import { readCiJob } from '#config/ci-job.ts';
 import { exchangeCiToken } from '#contract/endpoint/endpoint-token.ts';
 import type { ExchangeCiTokenResponse } from '#contract/token.ts';
 import type { BoundJob, CiIdentity, CiJob } from '#core/ci-job.ts';
@@ -20,6 +19,7 @@ import { fullName, type RepositoryName } from '#core/repository.ts';
 import { createJobToken, listTrustedCi, type TrustedCi, wasHead } from '#db/account/job-token-store.ts';
 import type { Cell } from '#db/cell.ts';
 import type { z } from 'zod';
+import { readCiJob } from '../guard/ci-job.ts';
 import { createIdTokens, readIssuer } from '../guard/id-token.ts';
 import { createRateLimiter } from '../guard/rate-limit.ts';
 import type { Deps } from '../deps.ts';
@@ -30,7 +30,7 @@ const bodyBytesMax = 32 * 1024;
 const limits = { address: { perSecond: 5, burst: 100 }, all: { perSecond: 50, burst: 500 } };
 const validMs = hourMs;
 
-type Request = z.output<(typeof exchangeCiToken)['request']>;
+type ExchangeRequest = z.output<(typeof exchangeCiToken)['request']>;
 type Trusted = { readonly cell: Cell; readonly rules: readonly TrustedCi[] };
 
 const refuse = (why: string) => appError('CI_JOB_REFUSED', { public: why });
@@ -83,7 +83,11 @@ export function addExchangeRoute(server: FastifyInstance, deps: Deps): void {
   });
 }
 
-async function findRules({ cells }: Deps, { organization, repo }: Request, issuer: string): Promise<Trusted> {
+async function findRules(
+  { cells }: Deps,
+  { organization, repo }: ExchangeRequest,
+  issuer: string,
+): Promise<Trusted> {
   for (const cell of cells.all) {
     const rules = await listTrustedCi(cell.db, organization, issuer, repo);
     if (rules.length > 0) return { cell, rules };
@@ -130,7 +134,7 @@ async function bindJob(
   cell: Cell,
   rule: TrustedCi,
   job: CiJob,
-  request: Request,
+  request: ExchangeRequest,
 ): Promise<BoundJob> {
   const { branch, prNumber } = job;
   if (prNumber !== null) return bindPullRequest(deps, cell, rule, prNumber, request);
@@ -145,7 +149,7 @@ async function bindPullRequest(
   cell: Cell,
   { organizationId, repositoryId }: TrustedCi,
   number: number,
-  { repo, sha: asked }: Request,
+  { repo, sha: asked }: ExchangeRequest,
 ): Promise<BoundJob> {
   const repository = { ...repo, id: repositoryId, organizationId };
   const found = await hostFor(cell.name, repo.host)?.readPullRequest({ repository, number });

@@ -90,7 +90,7 @@ function identityOf(context: Context, input: RequestOf<'trustCi'>): CiIdentity {
   if (hasOwnNames && repositories.length > 1)
     throw refusedField(
       'repositories',
-      'A pipeline belongs to one repository. Trust each pipeline by itself.',
+      'A pipeline belongs to one repository. Trust each pipeline on its own.',
     );
   return { provider, issuer, pipeline: pipeline?.toLowerCase() ?? null, branches };
 }

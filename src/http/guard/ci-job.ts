@@ -1,5 +1,5 @@
 // What an identity token of a CI job says about the job. A CI system signs such a token for each job that asks for one; Signalbox
-// exchanges it for a token of its own, so that nobody stores a secret in CI.
+// exchanges it for a token of its own, so that CI stores no secret.
 //
 //   GitHub Actions   https://docs.github.com/en/actions/reference/security/oidc
 //   Forgejo Actions  https://forgejo.org/docs/next/user/actions/security-openid-connect: the same claims
@@ -12,7 +12,7 @@
 // unless a private repository allows it, so such a pull request is looked up at its host.
 
 import { z } from 'zod';
-import type { CiJob, CiProvider } from '#core/ci-job.ts';
+import type { CiJob, IdentityProvider } from '#core/ci-job.ts';
 import type { Claims } from '#core/person.ts';
 
 const text = z.string().min(1).max(512);
@@ -94,7 +94,7 @@ function readBuildkiteJob(claims: Claims): CiJob | null {
   if (!parsed.success) return null;
   const { organization_slug: organization, pipeline_slug: slug, build_branch: branch } = parsed.data;
   const commit = parsed.data.build_commit.toLowerCase();
-  // Branches of forks are `fork:branch`. A build that somebody starts may say `HEAD` instead of a commit.
+  // Branches of forks are `fork:branch`. A build that a person starts may say `HEAD` instead of a commit.
   const isOfBranch = !branch.includes(':') && sha.safeParse(commit).success;
   return {
     pipeline: `${organization}/${slug}`.toLowerCase(),
@@ -106,7 +106,7 @@ function readBuildkiteJob(claims: Claims): CiJob | null {
   };
 }
 
-const readers: Readonly<Record<CiProvider, (claims: Claims) => CiJob | null>> = {
+const readers: Readonly<Record<IdentityProvider, (claims: Claims) => CiJob | null>> = {
   github_actions: readActionsJob,
   forgejo_actions: readActionsJob,
   gitlab_ci: readGitlabJob,
@@ -114,4 +114,5 @@ const readers: Readonly<Record<CiProvider, (claims: Claims) => CiJob | null>> = 
 };
 
 /** Null: the token lacks claims that tokens of this CI system have. */
-export const readCiJob = (provider: CiProvider, claims: Claims): CiJob | null => readers[provider](claims);
+export const readCiJob = (provider: IdentityProvider, claims: Claims): CiJob | null =>
+  readers[provider](claims);
