@@ -48,6 +48,25 @@ export async function checkTokens(browser: Browser, world: World, check: Checkli
       .waitFor();
     await page.getByText('on main, release/*').waitFor();
   });
+  await check(
+    'for GitLab CI the dialog asks for the project, which is another one than the repository',
+    async () => {
+      await page.getByRole('button', { name: 'Trust a CI system' }).click();
+      const field = page.getByLabel('Project at GitLab');
+      const before = await field.count();
+      await page.getByRole('combobox', { name: 'CI system' }).click();
+      await page.getByRole('option', { name: 'GitLab CI' }).click();
+      await field.waitFor();
+      await page.keyboard.press('Escape');
+      return before === 0;
+    },
+  );
+  await check('who revokes the trust is told what that stops', async () => {
+    await page.getByRole('button', { name: 'Revoke jobs of gadgets' }).click();
+    await page.getByText('CI jobs that it lets in are refused from their next call on.').waitFor();
+    await page.getByRole('button', { name: 'Revoke the token' }).click();
+    await page.getByText('The token jobs of gadgets is revoked.').waitFor();
+  });
   await check('revoked tokens are shown on request, with their own URL', async () => {
     await page.getByLabel('Show revoked and expired tokens').check();
     await page.getByText('Revoked', { exact: true }).first().waitFor();
