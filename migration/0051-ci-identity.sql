@@ -4,13 +4,14 @@ alter table api_token add column identity jsonb;
 comment on column api_token.identity is 'the CI jobs that it stands for: nobody has a secret of it; null: its secret was shown once';
 
 create table job_token (
-  hash bytea primary key,
+  repository_id uuid not null references repository (id) on delete cascade,
+  hash bytea not null unique,
   organization_id uuid not null references organization,
   api_token_id text not null references api_token,
-  repository_id uuid not null references repository (id) on delete cascade,
   job jsonb not null,
   created_at timestamptz not null default now(),
-  expires_at timestamptz not null
+  expires_at timestamptz not null,
+  primary key (repository_id, hash)
 );
 comment on table job_token is 'short tokens of CI jobs, each made from an identity token; src/db/account/job-token-store.ts';
 comment on column job_token.hash is 'the SHA-256 of the token, which itself is never stored';
@@ -19,4 +20,3 @@ comment on column job_token.job is 'the commit, branch or pull request that it m
 
 create index job_token_expiry on job_token (expires_at);
 create index job_token_of on job_token (api_token_id);
-create index job_token_repository on job_token (repository_id);

@@ -334,10 +334,10 @@ CREATE TABLE public.job_strike (
 );
 
 CREATE TABLE public.job_token (
+    repository_id uuid NOT NULL,
     hash bytea NOT NULL,
     organization_id uuid NOT NULL,
     api_token_id text NOT NULL,
-    repository_id uuid NOT NULL,
     job jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL
@@ -1187,7 +1187,10 @@ ALTER TABLE ONLY public.job_strike
     ADD CONSTRAINT job_strike_pkey PRIMARY KEY (job_id);
 
 ALTER TABLE ONLY public.job_token
-    ADD CONSTRAINT job_token_pkey PRIMARY KEY (hash);
+    ADD CONSTRAINT job_token_hash_key UNIQUE (hash);
+
+ALTER TABLE ONLY public.job_token
+    ADD CONSTRAINT job_token_pkey PRIMARY KEY (repository_id, hash);
 
 ALTER TABLE ONLY public.landing
     ADD CONSTRAINT landing_pkey PRIMARY KEY (queue_id, number);
@@ -1361,8 +1364,6 @@ CREATE INDEX host_connection_real ON public.host_connection USING btree (host_ke
 CREATE INDEX job_token_expiry ON public.job_token USING btree (expires_at);
 
 CREATE INDEX job_token_of ON public.job_token USING btree (api_token_id);
-
-CREATE INDEX job_token_repository ON public.job_token USING btree (repository_id);
 
 CREATE INDEX landing_open ON public.landing USING btree (queue_id) WHERE (NOT observed);
 

@@ -7,6 +7,7 @@ import { defaultSettings } from '#core/queue/settings.ts';
 import { bounds } from '../../test/fixture/setting-bounds.ts';
 import type { Endpoint } from './endpoint/endpoint-type.ts';
 import { commonErrors, endpoints, type Operation } from './endpoint/endpoint.ts';
+import { exchangeCiToken } from './endpoint/endpoint-token.ts';
 import { openApiDocument } from './endpoint/openapi.ts';
 
 const repo = { host: 'github.com', owner: 'acme', name: 'widgets' };
@@ -210,6 +211,7 @@ const document = openApiDocument({
   version: '1.2.3',
 }) as unknown as Document;
 const operations = Object.entries(endpoints) as readonly (readonly [Operation, Endpoint])[];
+const exchange = ['exchangeCiToken', exchangeCiToken] as const;
 const documented = ({ path, method }: Endpoint) => document.paths[path]?.[method.toLowerCase()];
 
 describe('the published document', () => {
@@ -217,7 +219,8 @@ describe('the published document', () => {
     const published = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { operationId }]) => [operationId, method.toUpperCase(), path]),
     );
-    expect(published).toEqual(operations.map(([name, { method, path }]) => [name, method, path]));
+    const all = [...operations, exchange];
+    expect(published).toEqual(all.map(([name, { method, path }]) => [name, method, path]));
   });
 
   it('has operation ids that are unique, known tags, and says where it is', () => {
@@ -246,7 +249,8 @@ describe('the published document', () => {
   });
 
   it('lists every code of the registry except those of URLs outside of it', () => {
-    const documentedCodes = new Set([...commonErrors, ...operations.flatMap(([, { errors }]) => errors)]);
+    const all = [...operations, exchange];
+    const documentedCodes = new Set([...commonErrors, ...all.flatMap(([, { errors }]) => errors)]);
     const undocumentedCodes = Object.keys(errorRegistry).filter(
       (code) => !documentedCodes.has(code as ErrorCode),
     );
