@@ -35,7 +35,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   },
   fix_verification_run: { what: 'CI runs that verify a fix', kept: 'with the verification' },
   job_strike: { what: 'jobs that stopped a process', kept: '7 days' },
-  job_token: { what: 'tokens of CI jobs', kept: 'until others are made after they expired, usually minutes' },
+  job_token: { what: 'tokens of CI jobs', kept: '40 days after they expired, usually minutes' },
   landing: { what: 'landings with their attestations', kept: records },
   landing_pull_request: { what: 'pull requests of landings', kept: records },
   no_access_reply: { what: 'answers to people without write access', kept: '90 days' },

@@ -107,10 +107,12 @@ export async function forgetTargets(
 
 const deleteTokenUse = statement<[before: Date]>('delete from api_token_use where day < $1::date');
 const deleteSessions = statement<[before: Date]>('delete from session where expires_at < $1');
+const deleteJobTokens = statement<[before: Date]>('delete from job_token where expires_at < $1');
 
 export async function forgetTokenUse(db: Tx, before: Date): Promise<void> {
   await deleteTokenUse(db, before);
   await deleteSessions(db, before);
+  await deleteJobTokens(db, before);
 }
 
 const sandboxDeletes = [
