@@ -9,6 +9,7 @@ import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { appError } from '#base/error.ts';
 import { createTtlCache } from '#base/ttl-cache.ts';
 import { endpoints, type Operation } from '#contract/endpoint/endpoint.ts';
+import { exchangeCiToken } from '#contract/endpoint/endpoint-token.ts';
 import { openApiDocument } from '#contract/endpoint/openapi.ts';
 import { ping } from '#db/statement.ts';
 import { renderCellMetrics } from '#event/cell-metrics.ts';
@@ -205,7 +206,7 @@ function addErrorHandling(server: FastifyInstance, tools: EndpointTools): void {
   });
 
   const methods = new Map<string, string[]>();
-  for (const { path, method } of Object.values(endpoints))
+  for (const { path, method } of [...Object.values(endpoints), exchangeCiToken])
     methods.set(path, [...(methods.get(path) ?? []), method]);
   server.setNotFoundHandler(async (request, reply) => {
     const [path = ''] = request.url.split('?');

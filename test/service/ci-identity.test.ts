@@ -215,6 +215,8 @@ describe('the token of a job', () => {
       ['updateQueue', { ...main, state: 'PAUSED' }],
     ] as const)
       expect([path, (await call(path, payload)).statusCode]).toEqual([path, 403]);
+    const asked = { method: 'GET', url: '/v1/exchangeCiToken', headers: { 'x-api-token': token } } as const;
+    expect((await world.server.inject(asked)).headers['allow']).toBe('POST');
     const gadgets = { ...main.repo, name: 'gadgets' };
     await owner.call('createQueue', { ...main, repo: gadgets });
     const elsewhere = { ...main, repo: gadgets, pr: { number: 1, sha }, impactedTargets: [] };
