@@ -211,16 +211,15 @@ const document = openApiDocument({
   version: '1.2.3',
 }) as unknown as Document;
 const operations = Object.entries(endpoints) as readonly (readonly [Operation, Endpoint])[];
-const exchange = ['exchangeCiToken', exchangeCiToken] as const;
+const published = [...operations, ['exchangeCiToken', exchangeCiToken]] as readonly [string, Endpoint][];
 const documented = ({ path, method }: Endpoint) => document.paths[path]?.[method.toLowerCase()];
 
 describe('the published document', () => {
   it('has every endpoint and nothing else', () => {
-    const published = Object.entries(document.paths).flatMap(([path, methods]) =>
+    const found = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { operationId }]) => [operationId, method.toUpperCase(), path]),
     );
-    const all = [...operations, exchange];
-    expect(published).toEqual(all.map(([name, { method, path }]) => [name, method, path]));
+    expect(found).toEqual(published.map(([name, { method, path }]) => [name, method, path]));
   });
 
   it('has operation ids that are unique, known tags, and says where it is', () => {
@@ -249,8 +248,7 @@ describe('the published document', () => {
   });
 
   it('lists every code of the registry except those of URLs outside of it', () => {
-    const all = [...operations, exchange];
-    const documentedCodes = new Set([...commonErrors, ...all.flatMap(([, { errors }]) => errors)]);
+    const documentedCodes = new Set([...commonErrors, ...published.flatMap(([, { errors }]) => errors)]);
     const undocumentedCodes = Object.keys(errorRegistry).filter(
       (code) => !documentedCodes.has(code as ErrorCode),
     );
