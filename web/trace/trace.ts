@@ -96,8 +96,8 @@ const steps = [
   ...[1, 2, 7, 14, 30].map((count) => count * day),
 ];
 const ticksMax = 5;
-/** Behind this part of the axis there is only room for the label of its end. */
-const lastTickAt = 0.82;
+/** The share of the narrowest axis that a character takes. */
+const characterShare = 0.025;
 
 /** Ticks are at whole times of the clock; `offsetMs` is what the local clock is behind UTC. */
 export function traceAxis({ segments }: TracedAttempt, offsetMs: number): TraceAxis {
@@ -108,7 +108,9 @@ export function traceAxis({ segments }: TracedAttempt, offsetMs: number): TraceA
   const rangeMs = to - from;
   for (let at = Math.ceil((from - offsetMs) / step) * step + offsetMs; at < to; at += step) {
     const place = (at - from) / rangeMs;
-    if (place <= lastTickAt) ticks.push({ at: place, label: formatTick(at - offsetMs, step, rangeMs) });
+    const label = formatTick(at - offsetMs, step, rangeMs);
+    // The label of the end of the axis is as long.
+    if (place <= 1 - 2 * label.length * characterShare) ticks.push({ at: place, label });
   }
   return { from, to, ticks, end: Number.isNaN(to) ? '' : formatTick(to - offsetMs, step, rangeMs) };
 }
