@@ -1,7 +1,7 @@
 -- CI jobs that prove who they are with an identity token of their CI system, instead of a stored secret.
 
 alter table api_token add column identity jsonb;
-comment on column api_token.identity is 'the CI jobs that it stands for: nobody has a secret of it; null: its secret was shown once';
+comment on column api_token.identity is 'the CI jobs that it stands for: it has no secret; null: its secret was shown once';
 
 create table job_token (
   repository_id uuid not null references repository (id) on delete cascade,

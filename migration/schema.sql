@@ -11,7 +11,7 @@ CREATE TABLE public.api_token (
     identity jsonb
 );
 
-COMMENT ON COLUMN public.api_token.identity IS 'the CI jobs that it stands for: nobody has a secret of it; null: its secret was shown once';
+COMMENT ON COLUMN public.api_token.identity IS 'the CI jobs that it stands for: it has no secret; null: its secret was shown once';
 
 CREATE TABLE public.api_token_use (
     api_token_id text NOT NULL,

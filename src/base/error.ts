@@ -18,7 +18,7 @@ export const errorRegistry = {
   },
   WEBHOOK_URL_REFUSED: {
     status: 400,
-    meaning: 'Signalbox may not send events to this URL; the message says why.',
+    meaning: 'Signalbox may not send requests to this URL; the message says why.',
   },
   AUTHENTICATION_REQUIRED: { status: 401, meaning: 'The `x-api-token` header is missing or empty.' },
   INVALID_TOKEN: { status: 401, meaning: 'The token is unknown, revoked or expired.' },

@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import { reasons } from '#core/queue/reason.ts';
-import { InstantOut, line, Repository } from './common.ts';
+import { line } from './common.ts';
+import { FoundPullRequest } from './search.ts';
 import { FailedTests } from './testing.ts';
 
 export const ListPullRequestsToFixRequest = z.object({
@@ -20,13 +21,8 @@ export const ListPullRequestsToFixRequest = z.object({
 
 const PullRequestToFix = z
   .object({
-    repo: Repository,
-    targetBranch: z.string(),
-    prNumber: z.int(),
-    prTitle: z.string(),
-    prAuthor: z.string(),
+    ...FoundPullRequest.shape,
     state: z.enum(['failed', 'not_ready']),
-    stateChangedAt: InstantOut,
     conclusionReason: z
       .enum(reasons)
       .nullable()

@@ -13,7 +13,7 @@ export const SearchPullRequestsRequest = z.object({
   take: z.int().min(1).max(50).default(20),
 });
 
-const FoundPullRequest = z
+export const FoundPullRequest = z
   .object({
     repo: Repository,
     targetBranch: z.string(),

@@ -99,7 +99,7 @@ export function parseWebhookTarget(text: string, allowed: Allowed): Target | str
     return refusal('The URL must start with https://.');
   const port = url.port === '' ? 443 : Number(url.port);
   if (!isAllowed && port < 1024 && port !== 443 && port !== 80)
-    return `Signalbox does not send events to port ${port}.`;
+    return `Signalbox does not send requests to port ${port}.`;
   return { url, host, isHostAllowed };
 }
 

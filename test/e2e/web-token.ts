@@ -61,7 +61,7 @@ export async function checkTokens(browser: Browser, world: World, check: Checkli
       return before === 0;
     },
   );
-  await check('who revokes the trust is told what that stops', async () => {
+  await check('the dialog that revokes the trust says what that stops', async () => {
     await page.getByRole('button', { name: 'Revoke jobs of gadgets' }).click();
     await page.getByText('CI jobs that it lets in are refused from their next call on.').waitFor();
     await page.getByRole('button', { name: 'Revoke the token' }).click();

@@ -70,7 +70,7 @@ describe('actions of a check run', () => {
       expect(await refusalOf(octokit.request(create, { ...made, actions }))).toMatchObject({ status: 422 });
   });
 
-  it('are clicked by people, and told to the App that made the run alone', async () => {
+  it('are clicked by people, and reported only to the App that made the run', async () => {
     const { github, octokit, headSha } = await openWidgets();
     github.setWebhook({ url: 'http://127.0.0.1:9' });
     github.addHook(name, { url: 'http://127.0.0.1:9/repository', secret: 's', events: ['check_run'] });

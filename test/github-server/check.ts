@@ -163,7 +163,7 @@ async function tell(site: Site, repository: Repository, run: CheckRun, action: s
 }
 
 /**
- * A person clicks a button of a check run. GitHub tells only the App that made the run (GitHub webhook docs, `check_run`), and
+ * A person clicks a button of a check run. GitHub sends the event only to the App that made the run (GitHub webhook docs, `check_run`), and
  * not when the click was.
  */
 export async function clickAction(

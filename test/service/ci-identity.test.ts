@@ -183,7 +183,7 @@ describe('a job that proves who it is', () => {
     expect(await codeOf(claims({ repository_id: '2002' }))).toBe('CI_JOB_REFUSED');
   });
 
-  it('is told when the keys of its issuer cannot be read', async () => {
+  it('is refused with the reason if the keys of its issuer cannot be read', async () => {
     const { provider, trust, codeOf, claims } = await open();
     await trust();
     await provider.stop();

@@ -6,7 +6,7 @@ import type { BoundJob, CiIdentity } from '#core/ci-job.ts';
 import { type RepositoryName, repositoryKey } from '#core/repository.ts';
 import type { Cell, Tx } from '../cell.ts';
 import { statement } from '../statement.ts';
-import { hashToken, jobTokenPrefix } from './scope-view.ts';
+import { hashToken, isTokenGood, jobTokenPrefix } from './scope-view.ts';
 
 export type TrustedCi = {
   /** Of the API token that lets its jobs in. */
@@ -35,7 +35,7 @@ const selectTrusted = statement<
   join api_token t on t.organization_id = o.id
   join repository r on r.organization_id = o.id and r.id = any (t.repository_ids)
   where o.slug = $1 and t.identity ->> 'issuer' = $2 and r.host_key = $3 and r.owner_key = $4 and r.name_key = $5
-    and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+    and ${isTokenGood}
   order by t.created_at, t.id limit 100`);
 
 /** The tokens that stand for jobs of the issuer in the repository. */
@@ -87,19 +87,4 @@ export async function createJobToken(
     expiresAt,
   );
   return { secret, expiresAt: row!.expires_at };
-}
-
-const selectIsHead = statement<[repositoryId: string, prNumber: number, sha: string], { is_head: boolean }>(`
-  select exists (select from pull_request_head
-    where repository_id = $1 and pr_number = $2 and head_sha = $3) as is_head`);
-
-/** Whether the commit was seen as the head of the pull request. */
-export async function wasHead(
-  db: Tx,
-  repositoryId: RepositoryId,
-  prNumber: number,
-  sha: string,
-): Promise<boolean> {
-  const [row] = await selectIsHead(db, repositoryId, prNumber, sha);
-  return row!.is_head;
 }

@@ -151,7 +151,8 @@ const scopeFrom = ({ columns, from, organizationId, also = '', where }: Origin) 
   left join queue_entry e on e.queue_id = q.id and e.pr_number = $6
   where ${where}`;
 
-const isTokenGood = 't.revoked_at is null and (t.expires_at is null or t.expires_at > now())';
+/** Of the row `t` of api_token: it is neither revoked nor expired. */
+export const isTokenGood = 't.revoked_at is null and (t.expires_at is null or t.expires_at > now())';
 
 export const scopeStatement = scopeFrom({
   columns: 't.id as principal_id, t.name as principal_name, t.scopes, t.expires_at',

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { OrganizationId } from '#base/id.ts';
 import type { Cell, Tx } from '../cell.ts';
-import { hashToken } from './scope-view.ts';
+import { hashToken, isTokenGood } from './scope-view.ts';
 import { statement } from '../statement.ts';
 
 // Each sign-in deletes some of the expired sessions.
@@ -17,7 +17,7 @@ const insertOfToken = statement<[tokenHash: Buffer, hash: Buffer], { expires_at:
   with ${swept}
   insert into session (hash, api_token_id, organization_id, expires_at)
   select $2, t.id, t.organization_id, least(now() + interval '12 hours', t.expires_at)
-  from api_token t where t.hash = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+  from api_token t where t.hash = $1 and ${isTokenGood}
   returning expires_at`);
 
 const insertOfPerson = statement<

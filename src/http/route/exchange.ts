@@ -16,8 +16,9 @@ import type { BoundJob, CiIdentity, CiJob } from '#core/ci-job.ts';
 import { matchesBranch } from '#core/health/branch.ts';
 import type { Claims } from '#core/person.ts';
 import { fullName, type RepositoryName } from '#core/repository.ts';
-import { createJobToken, listTrustedCi, type TrustedCi, wasHead } from '#db/account/job-token-store.ts';
+import { createJobToken, listTrustedCi, type TrustedCi } from '#db/account/job-token-store.ts';
 import type { Cell } from '#db/cell.ts';
+import { listHeads } from '#db/host/head-store.ts';
 import type { z } from 'zod';
 import { readCiJob } from '../guard/ci-job.ts';
 import { createIdTokens, readIssuer } from '../guard/id-token.ts';
@@ -106,9 +107,13 @@ function chooseRule(
   let why = '';
   for (const rule of rules) {
     const job = readCiJob(rule.identity.provider, claims);
-    why =
-      job === null ? 'The identity token lacks claims of its CI system.' : (findBar(rule, job, repo) ?? '');
-    if (job !== null && why === '') return { rule, job };
+    if (job === null) {
+      why = 'The identity token lacks claims of its CI system.';
+      continue;
+    }
+    const bar = findBar(rule, job, repo);
+    if (bar === null) return { rule, job };
+    why = bar;
   }
   throw refuse(why);
 }
@@ -156,7 +161,9 @@ async function bindPullRequest(
   if (!found) throw refuse(`${repo.host} has no pull request #${number} in ${fullName(repo)}.`);
   const head = found.headSha.toLowerCase();
   const sha = asked?.toLowerCase() ?? head;
-  if (sha !== head && !(await wasHead(cell.db, repositoryId, number, sha)))
+  const wasHead = async () =>
+    (await listHeads(cell.db, repositoryId, number)).some((each) => each.sha === sha);
+  if (sha !== head && !(await wasHead()))
     throw refuse(`Commit ${sha} is not known as a head of pull request #${number}.`);
   return { sha, branch: null, prNumber: number, isTrusted: found.fork === null };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anEntry, aQueue, noon } from '../../../../test/fixture/entry.ts';
+import { anEntry, aQueue, aStatus, noon } from '../../../../test/fixture/entry.ts';
 import type { Check, RequiredCheck } from '../check.ts';
 import { mayBeCommand } from './comment-command.ts';
 import {
@@ -31,16 +31,7 @@ function createReport(stage: Stage, change: Partial<LinkedStatus> = {}): LinkedS
   const entry = { ...anEntry({ pullRequest: { number: 7 } }), stage };
   return {
     queue: aQueue({}),
-    status: {
-      entry,
-      hasImpactedTargets: false,
-      position: null,
-      situation: null,
-      queueSituation: null,
-      run: null,
-      isHostAway: false,
-      failedTests: null,
-    },
+    status: aStatus(entry),
     run: null,
     landing: null,
     refusal: null,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunId } from '#base/id.ts';
-import { anEntry, aQueue } from '../../../../test/fixture/entry.ts';
+import { anEntry, aQueue, aStatus } from '../../../../test/fixture/entry.ts';
 import { type Entry, entryStates, type Stage } from '../model.ts';
 import { cancelledReasons } from '../reason.ts';
 import type { NamedEntries, Situation } from '../situation.ts';
@@ -11,14 +11,7 @@ const runId = 'run-1' as RunId;
 
 const draw = (entry: Partial<Entry>, status: Partial<EntryStatus> = {}, queue = aQueue()) =>
   drawProgress(queue, {
-    entry: { ...anEntry(), ...entry },
-    hasImpactedTargets: false,
-    position: null,
-    situation: null,
-    queueSituation: null,
-    run: null,
-    isHostAway: false,
-    failedTests: null,
+    ...aStatus({ ...anEntry(), ...entry }),
     ...status,
   });
 
